@@ -293,3 +293,44 @@ def find_circle(graph: dict[str, set[str]]) -> list[str] | None:
         return None
 
     return next((circle for name in graph if (circle := visit(name, []))), None)
+
+
+# The search engine: lower layers first; a module imports its own layer and those before it.
+ENGINE_LAYERS = (
+    {"arrays", "deadline", "term_dictionary"},
+    {"text"},
+    {"index"},
+    {"query"},
+    {"filters"},
+    {"ranking"},
+    {"response"},
+    {"search_index"},
+    {"__init__"},
+)
+ENGINE_MODULES = [path for path in MODULES if path.is_relative_to(ROOT / "service" / "engine")]
+CRAWL_MODULES = [path for path in MODULES if path.is_relative_to(ROOT / "service" / "crawl")]
+
+
+@pytest.mark.parametrize("path", ENGINE_MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_packages_of_the_engine_import_one_way(path: Path) -> None:
+    level = engine_level(path.relative_to(ROOT / "service" / "engine").parts[0])
+    prefix = f"{PACKAGE}.service."
+
+    inside = {name.removeprefix(prefix) for name in imports_of(path) if name.startswith(prefix)}
+
+    assert all(name.startswith("engine.") for name in inside)
+    assert all(engine_level(name.split(".")[1]) <= level for name in inside)
+
+
+def engine_level(part: str) -> int:
+    name = part.removesuffix(".py")
+    return next(level for level, layer in enumerate(ENGINE_LAYERS) if name in layer)
+
+
+@pytest.mark.parametrize("path", CRAWL_MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_crawl_knows_nothing_of_the_service(path: Path) -> None:
+    prefix = f"{PACKAGE}.service."
+
+    inside = {name.removeprefix(prefix) for name in imports_of(path) if name.startswith(prefix)}
+
+    assert all(name.startswith("crawl.") for name in inside)

@@ -150,8 +150,8 @@ class Maintenance:
         resources, opened = self._catalog.resources, index.engine.is_open
         knowledge, rules = resources.language_resources(index.id), resources.rules(index.id)
         # Weak references, so that merged or cleared segments are freed before the next check.
-        views = index.engine.get().stock.views if opened else ()
-        pieces = tuple(weakref.ref(view.segment) for view in views)
+        readers = index.engine.get().segment_store.readers if opened else ()
+        pieces = tuple(weakref.ref(reader.segment) for reader in readers)
         now = index.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules
         if self._warmed.get(index.id) != now:
             resources.warm(index.id, index.settings)

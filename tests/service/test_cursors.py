@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.index.id_list import IdList
 from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.ranking.order import IdList
 from svc_notebook.service.indices import cursors
 from svc_notebook.service.indices.cursors import (
     CONTINUED_SECONDS,

@@ -25,7 +25,7 @@ def shop(inside: Inside) -> Inside:
 @contextmanager
 def nothing_shown(shop: Inside) -> Iterator[None]:
     """Keep what is stored from being seen by searches."""
-    stock = shop.app.service.catalog.find("shop").engine.get().stock
+    stock = shop.app.service.catalog.find("shop").engine.get().segment_store
     with stock._publishing:
         yield
 

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 from svc_notebook.service.indices.records import find_retired, read_bodies, read_chunks, read_ids
 from svc_notebook.service.resources.entries import read_entries
@@ -369,12 +369,12 @@ def test_a_piece_without_its_dead_records_is_ready_for_the_first_search(
 
 def wait_grouped(service: Service, rows: int) -> Segment:
     """Wait until the only piece has so many rows, and what distinct needs is worked out for it."""
-    stock = service.catalog.find("films").engine.get().stock
+    stock = service.catalog.find("films").engine.get().segment_store
     give_up = time.monotonic() + 20
-    while "grouping" not in vars(stock.views[0].segment) or len(stock.views[0].segment) != rows:
+    while "grouping" not in vars(stock.readers[0].segment) or len(stock.readers[0].segment) != rows:
         assert time.monotonic() < give_up
         time.sleep(0.01)
-    return stock.views[0].segment
+    return stock.readers[0].segment
 
 
 def test_language_data_is_prepared_before_the_first_search(

@@ -42,7 +42,7 @@ def refused(inside: Inside, verb: str, path: str, body: Any = None) -> tuple[int
 
 def stocks(inside: Inside) -> int:
     catalog = inside.app.service.catalog
-    return len({index.engine.get().stock for index in catalog.all()})
+    return len({index.engine.get().segment_store for index in catalog.all()})
 
 
 @pytest.fixture

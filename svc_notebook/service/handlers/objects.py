@@ -26,7 +26,7 @@ from svc_notebook.api.shapes import (
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.filters import parse_filters
-from svc_notebook.service.engine.filters.geo_parameters import Centre, read_where
+from svc_notebook.service.engine.filters.geo_parameters import Centre, read_geo_parameters
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.records import read_bodies
@@ -181,7 +181,7 @@ def get_object(
 
 def _check_restricted(params: Mapping[str, Any]) -> None:
     """Refuse filters that would delete everything, or all within an unspecified radius."""
-    where = read_where(params)
+    where = read_geo_parameters(params)
     if where is None and not parse_filters(params):
         raise BadInput(
             "deleteByQuery needs a filter or a geo parameter; use clear to delete all records"

@@ -17,7 +17,7 @@ import msgspec
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.index.id_list import IdList
+from svc_notebook.service.engine.ranking.order import IdList
 
 MAX_CACHED_BYTES = 128 * 2**20
 """Maximum bytes of all cached orders; the newest one is cached regardless of its size."""

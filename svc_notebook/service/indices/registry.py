@@ -65,7 +65,7 @@ class IndexRegistry:
         group = next((some for some in groups if index.id in (one.id for one in some)), [index])
         first = group[0]
         segment_store = (
-            self._load_segment_store(group) if first.id == index.id else first.engine.get().stock
+            self._load_segment_store(group) if first.id == index.id else first.engine.get().segment_store
         )
         return index.build_engine(segment_store)
 
@@ -73,9 +73,9 @@ class IndexRegistry:
         """Load the engine files and apply later writes, or rebuild everything from the records."""
         first, schema = group[0], merge_schemas(group)
         segment_store, stamp = SegmentStore.load(self._files(first)) or (None, -1)
-        if segment_store is None or stamp > first.stamp or not segment_store.shape.serves(schema):
+        if segment_store is None or stamp > first.stamp or not segment_store.schema.serves(schema):
             shutil.rmtree(self._files(first), ignore_errors=True)
-            return SegmentStore.filled(schema, self.chunks(first.records_id))
+            return SegmentStore.from_chunks(schema, self.chunks(first.records_id))
         if stamp == first.stamp:
             self._saved[first.id] = stamp
         else:
@@ -89,7 +89,7 @@ class IndexRegistry:
         if len(segment_store) > count_bodies(self.store, records_id):
             known = read_ids(self.store, records_id)
             segment_store.delete(
-                name for name in Index(stock=segment_store).matching({}) if name not in known
+                name for name in Index(segment_store=segment_store).matching({}) if name not in known
             )
 
     def chunks(self, id: int) -> Iterable[Chunk]:
@@ -148,7 +148,7 @@ class IndexRegistry:
         opened = (index for index in self._by_name.values() if index.engine.is_open)
         firsts: dict[SegmentStore, PublishedIndex] = {}
         for index in sorted(opened, key=_sort_key):
-            firsts.setdefault(index.engine.get().stock, index)
+            firsts.setdefault(index.engine.get().segment_store, index)
         return list(firsts.values())
 
     def unsaved(self) -> list[PublishedIndex]:

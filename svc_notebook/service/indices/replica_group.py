@@ -62,7 +62,7 @@ def store_group(
 
 def segment_stores_of(group: ReplicaGroup) -> list[SegmentStore]:
     """Return the segment stores of a replica group, without duplicates."""
-    return list(dict.fromkeys(index.engine.get().stock for index in group))
+    return list(dict.fromkeys(index.engine.get().segment_store for index in group))
 
 
 def split_by_schema(group: ReplicaGroup) -> list[list[PublishedIndex]]:
@@ -85,8 +85,8 @@ def set_engines(group: ReplicaGroup, records: Chunks) -> None:
     known = segment_stores_of([index for index in group if index.engine.is_open])
     for part in split_by_schema(group):
         schema = merge_schemas(part)
-        segment_store = next((one for one in known if one.shape.serves(schema)), None)
+        segment_store = next((one for one in known if one.schema.serves(schema)), None)
         if segment_store is None:
-            segment_store = SegmentStore.filled(schema, records())
+            segment_store = SegmentStore.from_chunks(schema, records())
         for index in part:
             index.engine.set(index.build_engine(segment_store))

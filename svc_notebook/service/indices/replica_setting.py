@@ -140,7 +140,7 @@ def make_independent(connection: sqlite3.Connection, replica: PublishedIndex) ->
 def separate_engines(freed: Sequence[PublishedIndex]) -> None:
     """Separate the engines of former replicas from the shared segment store."""
     for index in freed:
-        index.engine.set(index.build_engine(index.engine.get().stock.fork()))
+        index.engine.set(index.build_engine(index.engine.get().segment_store.fork()))
 
 
 def delete_primary(connection: sqlite3.Connection, group: ReplicaGroup) -> list[PublishedIndex]:

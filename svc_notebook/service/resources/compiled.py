@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.text import languages
+from svc_notebook.service.engine.query.term_variants import warm_languages
 from svc_notebook.service.engine.text.lexicon import LanguageResources, Lexicon
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.resources.dictionaries import read_dictionaries
@@ -41,9 +41,9 @@ class CompiledResources:
     def warm(self, owner: int, settings: Mapping[str, Any]) -> None:
         """Compile what a search in one index needs, unless it is cached."""
         options = EffectiveParameters(settings, {}, self.language_resources(owner))
-        list(options.knowledge.synonyms.find((), options.rules))
+        list(options.resources.synonyms.find((), options.rules))
         self.rules(owner).warm(options.rules)
-        languages.warm(options, ())
+        warm_languages(options, ())
 
     def retain(self, owners: Collection[int]) -> None:
         """Drop the resources of all other owners, which are deleted."""

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 from svc_notebook.service.engine.deadline import check_time, stop_clock
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.engine.text.typos import Vocabulary
 from svc_notebook.service.rules.rule import AppliedRule, CompiledCondition, CompiledRule, apply_rule

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from svc_notebook.service.engine.filters.filters import Facet, Tag, Term, parse_filters
 from svc_notebook.service.engine.index.schema import TAGS
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import typos_forgiven
+from svc_notebook.service.engine.query.query import max_typos_of
+from svc_notebook.service.engine.query.term_variants import DEFAULT_LANGUAGES
 from svc_notebook.service.engine.response.facets import Named
-from svc_notebook.service.engine.text.languages import UNSAID
-from svc_notebook.service.engine.text.lexicon import Wordbook
+from svc_notebook.service.engine.text.lexicon import NormalizedLexicon
 from svc_notebook.service.engine.text.tokenization import split
 from svc_notebook.service.engine.text.typos import typos_between
 from svc_notebook.service.rules.natural_languages import CONTEXT
@@ -71,10 +71,10 @@ class SearchContext:
 
     def is_misspelled_at(self, at: int, word: str) -> bool:
         """Return whether the word at a position is another word with typos."""
-        if at >= len(self.words) or word in self.options.unforgiven:
+        if at >= len(self.words) or word in self.options.words_without_typos:
             return False
         typed = self.words[at]
-        allowed = typos_forgiven(typed, self.options)
+        allowed = max_typos_of(typed, self.options)
         return 0 < typos_between(typed, word, allowed, False)[0] <= allowed
 
     @cached_property
@@ -84,18 +84,18 @@ class SearchContext:
     @cached_property
     def _forms(self) -> Mapping[int, list[WordForm]]:
         forms: dict[int, list[WordForm]] = {}
-        for sense in self.options.knowledge.synonyms.find(self.words, self.options.rules):
+        for sense in self.options.resources.synonyms.find(self.words, self.options.rules):
             forms.setdefault(sense.start, []).append(WordForm(sense.length, sense.words))
-        book = self.options.knowledge.lexicon.under(self.options.rules)
+        book = self.options.lexicon
         for at, word in enumerate(self.words):
             others = book.forms(word, self._languages(book))
             forms.setdefault(at, []).extend(WordForm(1, words) for words in others)
         return forms
 
-    def _languages(self, book: Wordbook) -> Sequence[str]:
+    def _languages(self, book: NormalizedLexicon) -> Sequence[str]:
         """Return the languages whose plurals count: the query's, or else all known ones."""
         languages: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
-        return languages or (*UNSAID, *book.inflected)
+        return languages or (*DEFAULT_LANGUAGES, *book.inflected)
 
 
 def selected_value(term: Term) -> SelectedValue | None:

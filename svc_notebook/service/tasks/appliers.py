@@ -75,7 +75,7 @@ def _prepare_change(group: ReplicaGroup, change: RecordsChange) -> Publish:
         for publish_one in publications:
             publish_one()
         for segment_store in segment_stores:
-            segment_store.settle()
+            segment_store.merge_small_segments()
 
     return publish
 
