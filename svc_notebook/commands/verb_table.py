@@ -262,13 +262,6 @@ VERBS: tuple[Verb, ...] = (
         examples=('settings products', 'settings products --searchableAttributes name,brand --hitsPerPage 10'),
     ),
     Verb(
-        'settings show', 'Read the settings of an index',
-        'svc_notebook.functions.listings.read_settings',
-        operands=(
-            Option('index', 'name of the index', completes='index', required=True, positional=True),),
-        examples=('settings show products',),
-    ),
-    Verb(
         'settings set', 'Change settings of an index and wait until the change is published',
         'svc_notebook.functions.settings.set_settings',
         operands=(
@@ -303,8 +296,15 @@ VERBS: tuple[Verb, ...] = (
         examples=('settings diff products', 'settings diff products products-new', 'settings diff products --file settings.json'),
     ),
     Verb(
+        'settings show', 'Read the settings of an index',
+        'svc_notebook.functions.settings.read_settings',
+        operands=(
+            Option('index', 'name of the index', completes='index', required=True, positional=True),),
+        examples=('settings show products',),
+    ),
+    Verb(
         'indices', 'List the indices',
-        'svc_notebook.functions.listings.read_indices',
+        'svc_notebook.functions.indices.read_indices',
         examples=('indices',),
         lists=True,
     ),
@@ -483,7 +483,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'logs', 'Read logged requests, newest first',
-        'svc_notebook.functions.listings.read_logs',
+        'svc_notebook.functions.logs.read_logs',
         options=(
             Option('length', 'number of requests, 10 by default, at most 1000', type=int), 
             Option('offset', 'number of the newest requests to skip', type=int), 
@@ -505,7 +505,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms', 'Read the synonyms of an index, or those that match a query',
-        'svc_notebook.functions.listings.read_synonyms',
+        'svc_notebook.functions.synonyms.read_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('query', 'words or word prefixes that a synonym contains; "" matches every synonym', positional=True, rest=True)),
@@ -515,7 +515,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms get', 'Read one synonym',
-        'svc_notebook.functions.synonyms_and_rules.get_synonym',
+        'svc_notebook.functions.synonyms.get_synonym',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('id', 'objectID of the synonym', completes='synonym', required=True, positional=True)),
@@ -523,7 +523,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms save', 'Add synonyms to an index, or replace those with the same objectID',
-        'svc_notebook.functions.synonyms_and_rules.save_synonyms',
+        'svc_notebook.functions.synonyms.save_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='synonyms', required=True, positional=True)),
@@ -536,7 +536,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms import', 'Save the synonyms of a file',
-        'svc_notebook.functions.synonyms_and_rules.save_synonyms',
+        'svc_notebook.functions.synonyms.save_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='path', argument='synonyms', required=True, positional=True)),
@@ -546,7 +546,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms replace', 'Replace all synonyms of an index at once',
-        'svc_notebook.functions.synonyms_and_rules.replace_synonyms',
+        'svc_notebook.functions.synonyms.replace_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'new synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='synonyms', required=True, positional=True)),
@@ -560,7 +560,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms delete', 'Delete synonyms of an index',
-        'svc_notebook.functions.synonyms_and_rules.delete_synonyms',
+        'svc_notebook.functions.synonyms.delete_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('ids', 'objectIDs of the synonyms', type=list[str], completes='synonym', required=True, positional=True, rest=True)),
@@ -571,7 +571,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms clear', 'Delete all synonyms of an index',
-        'svc_notebook.functions.synonyms_and_rules.clear_synonyms',
+        'svc_notebook.functions.synonyms.clear_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
@@ -581,7 +581,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms export', 'Write the synonyms of an index to a file',
-        'svc_notebook.functions.synonyms_and_rules.export_synonyms',
+        'svc_notebook.functions.synonyms.export_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'file to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An existing file is replaced', completes='path', argument='path', required=True, positional=True)),
@@ -589,7 +589,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules', 'Read the rules of an index, or those that match a query',
-        'svc_notebook.functions.listings.read_rules',
+        'svc_notebook.functions.rules.read_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('query', 'words or word prefixes that a rule contains; "" matches every rule', positional=True, rest=True)),
@@ -600,7 +600,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules get', 'Read one rule',
-        'svc_notebook.functions.synonyms_and_rules.get_rule',
+        'svc_notebook.functions.rules.get_rule',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('id', 'objectID of the rule', completes='rule', required=True, positional=True)),
@@ -608,7 +608,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules save', 'Add rules to an index, or replace those with the same objectID',
-        'svc_notebook.functions.synonyms_and_rules.save_rules',
+        'svc_notebook.functions.rules.save_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='rules', required=True, positional=True)),
@@ -621,7 +621,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules import', 'Save the rules of a file',
-        'svc_notebook.functions.synonyms_and_rules.save_rules',
+        'svc_notebook.functions.rules.save_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='path', argument='rules', required=True, positional=True)),
@@ -631,7 +631,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules replace', 'Replace all rules of an index at once',
-        'svc_notebook.functions.synonyms_and_rules.replace_rules',
+        'svc_notebook.functions.rules.replace_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'new rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='rules', required=True, positional=True)),
@@ -645,7 +645,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules delete', 'Delete rules of an index',
-        'svc_notebook.functions.synonyms_and_rules.delete_rules',
+        'svc_notebook.functions.rules.delete_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('ids', 'objectIDs of the rules', type=list[str], completes='rule', required=True, positional=True, rest=True)),
@@ -656,7 +656,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules clear', 'Delete all rules of an index',
-        'svc_notebook.functions.synonyms_and_rules.clear_rules',
+        'svc_notebook.functions.rules.clear_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
@@ -666,7 +666,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules export', 'Write the rules of an index to a file',
-        'svc_notebook.functions.synonyms_and_rules.export_rules',
+        'svc_notebook.functions.rules.export_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'file to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An existing file is replaced', completes='path', argument='path', required=True, positional=True)),
@@ -674,7 +674,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'dictionaries', 'Read the entries of a dictionary, standard entries included',
-        'svc_notebook.functions.listings.read_dictionary',
+        'svc_notebook.functions.dictionaries.read_dictionary',
         operands=(
             Option('dictionary', 'name of the dictionary', type=typing.Literal['stopwords', 'plurals', 'compounds'], required=True, positional=True), 
             Option('query', 'words or word prefixes that an entry contains; "" matches every entry', positional=True, rest=True)),
@@ -753,13 +753,13 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'languages', 'Read the number of custom entries that each language has in each dictionary',
-        'svc_notebook.functions.listings.read_languages',
+        'svc_notebook.functions.dictionaries.read_languages',
         examples=('languages',),
         lists=True,
     ),
     Verb(
         'keys', 'Read the API keys of the application or of an index',
-        'svc_notebook.functions.listings.read_keys',
+        'svc_notebook.functions.keys.read_keys',
         operands=(
             Option('index', 'name of the index whose keys are read; `*` reads the keys of every index, None those of the application', completes='index', positional=True),),
         options=(
@@ -895,25 +895,19 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'clusters', 'Read the clusters and the number of records and users on each',
-        'svc_notebook.functions.listings.read_clusters',
+        'svc_notebook.functions.users.read_clusters',
         examples=('clusters',),
         lists=True,
     ),
     Verb(
         'users', 'Read the users, or with `top` those with the most records',
-        'svc_notebook.functions.listings.users_or_top',
+        'svc_notebook.functions.users.users_or_top',
         operands=(
             Option('query', 'text to search for in user ids; "" matches every user', positional=True, rest=True),),
         options=(
             Option('cluster', 'name of the cluster whose users are read', completes='cluster'), 
             Option('top', 'read the users with the most records of each cluster', type=bool)),
         examples=('users', 'users smith --cluster c1-eu', 'users --top'),
-    ),
-    Verb(
-        'users top', 'Read the users with the most records of each cluster',
-        'svc_notebook.functions.listings.read_top_users',
-        examples=('users top',),
-        lists=True,
     ),
     Verb(
         'users get', 'Read the cluster of a user and the size of its data',
@@ -955,8 +949,14 @@ VERBS: tuple[Verb, ...] = (
         examples=('users pending',),
     ),
     Verb(
+        'users top', 'Read the users with the most records of each cluster',
+        'svc_notebook.functions.users.read_top_users',
+        examples=('users top',),
+        lists=True,
+    ),
+    Verb(
         'sources', 'Read the networks from which requests are allowed',
-        'svc_notebook.functions.listings.read_sources',
+        'svc_notebook.functions.sources.read_sources',
         examples=('sources',),
     ),
     Verb(
@@ -1049,7 +1049,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'clear', 'Delete all records of an index and keep its settings, synonyms and rules',
-        'svc_notebook.functions.records.clear_index',
+        'svc_notebook.functions.indices.clear_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         examples=('clear products', 'clear products --yes'),
@@ -1057,7 +1057,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'copy', 'Copy an index, or its settings, synonyms or rules alone, to another index',
-        'svc_notebook.functions.records.copy_index',
+        'svc_notebook.functions.indices.copy_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('destination', 'name of the index that is created or replaced', completes='index', required=True, positional=True)),
@@ -1068,7 +1068,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'move', 'Move an index to another name; the index that has this name is replaced',
-        'svc_notebook.functions.records.move_index',
+        'svc_notebook.functions.indices.move_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('destination', 'new name', completes='index', required=True, positional=True)),
@@ -1077,7 +1077,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'drop', 'Delete an index with its records, settings, synonyms and rules',
-        'svc_notebook.functions.records.drop_index',
+        'svc_notebook.functions.indices.drop_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         examples=('drop products-old', 'drop products-old --yes'),
@@ -1085,7 +1085,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'replace', 'Replace all records of an index by those of a source',
-        'svc_notebook.functions.records.replace_records',
+        'svc_notebook.functions.loads.replace_records',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'new records; or say --from', completes='path', argument='source', required=True, positional=True)),
@@ -1107,6 +1107,19 @@ VERBS: tuple[Verb, ...] = (
         former=(('least', 'min-share'),),
     ),
     Verb(
+        'crawlers', 'Read the crawlers and their states',
+        'svc_notebook.functions.crawl_results.read_crawlers',
+        examples=('crawlers',),
+    ),
+    Verb(
+        'domains', 'Read the domains that crawlers may visit',
+        'svc_notebook.functions.crawl_results.read_domains',
+        options=(
+            Option('app-id', 'id of the application whose domains are read'),),
+        examples=('domains',),
+        lists=True,
+    ),
+    Verb(
         'events', 'Read the user events that a local service stores, in order of arrival',
         'svc_notebook.functions.events.read_events',
         operands=(
@@ -1119,17 +1132,22 @@ VERBS: tuple[Verb, ...] = (
         examples=('events products', 'events products --type click --since 2h'),
     ),
     Verb(
-        'crawlers', 'Read the crawlers and their states',
-        'svc_notebook.functions.listings.read_crawlers',
-        examples=('crawlers',),
+        'crawlers stats', 'Count the URLs of the last crawl of one or several crawlers by outcome',
+        'svc_notebook.functions.crawl_results.read_crawler_urls',
+        operands=(
+            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
+        examples=('crawlers stats docs',),
     ),
     Verb(
-        'domains', 'Read the domains that crawlers may visit',
-        'svc_notebook.functions.listings.read_domains',
+        'crawlers urls', 'Read the outcome of each URL of the last crawl of one or several crawlers',
+        'svc_notebook.functions.crawl_results.read_crawled_urls',
+        operands=(
+            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
         options=(
-            Option('app-id', 'id of the application whose domains are read'),),
-        examples=('domains',),
-        lists=True,
+            Option('status', 'outcome of the URLs to return'), 
+            Option('reason', 'reason of the outcome, as counted by `read_crawler_urls`'), 
+            Option('limit', 'maximum number of URLs of each crawler', type=int)),
+        examples=('crawlers urls docs --status FAILED', 'crawlers urls docs --reason http_404'),
     ),
     Verb(
         'crawlers show', 'Read the state and the configuration of a crawler',
@@ -1186,16 +1204,6 @@ VERBS: tuple[Verb, ...] = (
         examples=('crawlers pause docs',),
     ),
     Verb(
-        'crawlers reindex', 'Start or restart a complete crawl',
-        'svc_notebook.functions.crawlers.reindex_crawler',
-        operands=(
-            Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True),),
-        options=(
-            Option('wait', 'wait until the records of the crawl are published', type=bool), 
-            Option('timeout', 'maximum wait in seconds', type=float)),
-        examples=('crawlers reindex docs', 'crawlers reindex docs --wait'),
-    ),
-    Verb(
         'crawlers test', 'Crawl one URL as a test; nothing is stored',
         'svc_notebook.functions.crawlers.try_url',
         operands=(
@@ -1209,8 +1217,18 @@ VERBS: tuple[Verb, ...] = (
         examples=('crawlers test docs https://example.com/page',),
     ),
     Verb(
+        'crawlers reindex', 'Start or restart a complete crawl',
+        'svc_notebook.functions.crawls.reindex_crawler',
+        operands=(
+            Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True),),
+        options=(
+            Option('wait', 'wait until the records of the crawl are published', type=bool), 
+            Option('timeout', 'maximum wait in seconds', type=float)),
+        examples=('crawlers reindex docs', 'crawlers reindex docs --wait'),
+    ),
+    Verb(
         'crawlers crawl', 'Crawl URLs now',
-        'svc_notebook.functions.crawlers.crawl_urls',
+        'svc_notebook.functions.crawls.crawl_urls',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('urls', 'URLs to crawl; or say --from', type=list[str], required=True, positional=True, rest=True)),
@@ -1223,7 +1241,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'crawlers tasks', 'Return whether a task of a crawler is pending, or wait until it is done',
-        'svc_notebook.functions.crawlers.crawler_task',
+        'svc_notebook.functions.crawls.crawler_task',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('task', 'id of the task', required=True, positional=True)),
@@ -1234,7 +1252,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'crawlers cancel', 'Cancel a task that blocks a crawler',
-        'svc_notebook.functions.crawlers.cancel_crawler_task',
+        'svc_notebook.functions.crawls.cancel_crawler_task',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('task', 'id of the task', positional=True)),
@@ -1273,24 +1291,6 @@ VERBS: tuple[Verb, ...] = (
         destructive='delete all events of the user token {user}',
     ),
     Verb(
-        'crawlers stats', 'Count the URLs of the last crawl of one or several crawlers by outcome',
-        'svc_notebook.functions.listings.read_crawler_urls',
-        operands=(
-            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
-        examples=('crawlers stats docs',),
-    ),
-    Verb(
-        'crawlers urls', 'Read the outcome of each URL of the last crawl of one or several crawlers',
-        'svc_notebook.functions.listings.read_crawled_urls',
-        operands=(
-            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
-        options=(
-            Option('status', 'outcome of the URLs to return'), 
-            Option('reason', 'reason of the outcome, as counted by `read_crawler_urls`'), 
-            Option('limit', 'maximum number of URLs of each crawler', type=int)),
-        examples=('crawlers urls docs --status FAILED', 'crawlers urls docs --reason http_404'),
-    ),
-    Verb(
         'tasks', 'Read the newest tasks of the writes of this client, newest first',
         'svc_notebook.functions.tasks.read_writes',
         operands=(
@@ -1302,16 +1302,6 @@ VERBS: tuple[Verb, ...] = (
         examples=('tasks', 'tasks products --status'),
     ),
     Verb(
-        'tasks show', 'Read the status of tasks',
-        'svc_notebook.functions.listings.read_tasks',
-        operands=(
-            Option('tasks', 'task numbers or responses of writes, as for `wait`; or say --from', type=list[int], required=True, positional=True, rest=True),),
-        options=(
-            Option('from', 'a variable: task numbers or responses of writes, as for `wait`', completes='variable', argument='tasks', faces=('magic',)), 
-            Option('index', 'name of the index of tasks that do not name theirs', completes='index')),
-        examples=('tasks show 17 18 --index products',),
-    ),
-    Verb(
         'tasks wait', 'Wait until tasks are published',
         'svc_notebook.functions.tasks.wait',
         operands=(
@@ -1321,6 +1311,16 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index of tasks that do not name theirs', completes='index'), 
             Option('timeout', 'maximum wait in seconds', type=float)),
         examples=('tasks wait 17 18 --index products',),
+    ),
+    Verb(
+        'tasks show', 'Read the status of tasks',
+        'svc_notebook.functions.tasks.read_tasks',
+        operands=(
+            Option('tasks', 'task numbers or responses of writes, as for `wait`; or say --from', type=list[int], required=True, positional=True, rest=True),),
+        options=(
+            Option('from', 'a variable: task numbers or responses of writes, as for `wait`', completes='variable', argument='tasks', faces=('magic',)), 
+            Option('index', 'name of the index of tasks that do not name theirs', completes='index')),
+        examples=('tasks show 17 18 --index products',),
     ),
     Verb(
         'call', 'Call an endpoint of the API and return its response unchanged',
