@@ -1,4 +1,4 @@
-"""Tables to try things with, made here: no file and no network is needed."""
+"""Sample data, generated in memory: it needs neither a file nor the network."""
 
 from __future__ import annotations
 

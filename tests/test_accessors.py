@@ -357,7 +357,7 @@ def test_a_frame_of_no_index_or_of_another_service_is_refused_unsent(
             BadInput, match=r"does not say of which index it is; name it: index='…'"
         ):
             getattr(FILMS.svc, method)(id="id", client=other)
-        with pytest.raises(BadInput, match=r"this frame came from application .* connect there"):
+        with pytest.raises(BadInput, match=r"this DataFrame is from application .* connect to"):
             getattr(found.svc, method)(client=other)
 
         assert not stub.requests

@@ -130,7 +130,6 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 # Imports inside functions that close a cycle, each with its reason.
 DEFERRED = {
     ("magics.import_hook", "magics.extension"): "`import svc_notebook` must not load the magics",
-    ("loading.sending.load", "loading.dask.load"): "a distributed load sends its parts by `load`",
     ("tuning.evaluation.comparison", "tuning.plots"): "a comparison draws itself",
 }
 
@@ -157,6 +156,65 @@ def known_of(path: Path) -> set[str]:
     return {
         f"{PACKAGE}.{other}" for module, other in DEFERRED if name_of(path) == f"{PACKAGE}.{module}"
     }
+
+
+# The packages inside `loading`, each below those that follow; modules of one tuple may import
+# each other as long as there is no cycle.
+LOADING_ORDER = [
+    ("sql", "options", "database", "table"),
+    ("encoding",),
+    ("sources",),
+    ("load_plan",),
+    ("sending",),
+    ("dask",),
+    ("exports",),
+    ("dispatch",),
+]
+CLIENT_ORDER = [
+    ("secret", "progress", "task_group", "hosts", "retry", "pagination", "response_checks"),
+    ("tasks",),
+    ("config", "request_options", "background_loop"),
+    ("transport",),
+    ("endpoint_client",),
+    ("operations", "temporary_index", "curation", "crawlers", "attribute_checks"),
+    ("client",),
+]
+
+
+@pytest.mark.parametrize(
+    ("package", "order"),
+    [("loading", LOADING_ORDER), ("client", CLIENT_ORDER)],
+    ids=["loading", "client"],
+)
+def test_packages_inside_a_package_import_one_way(
+    package: str, order: list[tuple[str, ...]]
+) -> None:
+    levels = {name: level for level, names in enumerate(order) for name in names}
+    paths = [path for path in MODULES if package in path.relative_to(ROOT).parts[:-1]]
+
+    upward = {
+        (own, other)
+        for path in paths
+        for own in [part_of(path, package)]
+        for other in parts_imported(path, package)
+        if own and levels[other] > levels[own]
+    }
+
+    assert not upward
+
+
+def part_of(path: Path, package: str) -> str:
+    """The package or module inside `package` that a file belongs to."""
+    return path.relative_to(ROOT / package).with_suffix("").parts[0].replace("__init__", "")
+
+
+def parts_imported(path: Path, package: str) -> Iterator[str]:
+    """The packages or modules inside `package` that a file imports, also inside functions."""
+    names = {name_of(each) for each in MODULES}
+    for target in targets(path, names, deferred=True):
+        parts = target.split(".")
+        if parts[1:2] == [package] and len(parts) > 2:
+            yield parts[2]
 
 
 def name_of(path: Path) -> str:

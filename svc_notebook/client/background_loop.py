@@ -219,7 +219,7 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
 def behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:
     """Run work that reports its progress, and draw a progress bar."""
     with bar:
-        return run(begin(bar.tell), on_tick=bar.draw)
+        return run(begin(bar.update), on_tick=bar.draw)
 
 
 @contextmanager

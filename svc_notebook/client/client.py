@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import (
     AsyncIterator,
-    Callable,
-    Coroutine,
     Iterable,
     Iterator,
     Mapping,
@@ -503,8 +501,10 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         >>> client.wait(response, index="products")
         1
         """
-        return _behind_bar(
-            lambda tell: self.aio.wait(tasks, index=index, timeout=timeout, on_progress=tell),
+        return background_loop.behind_bar(
+            lambda on_progress: self.aio.wait(
+                tasks, index=index, timeout=timeout, on_progress=on_progress
+            ),
             Progress(unit="tasks", label="published", shown=progress),
         )
 
@@ -695,14 +695,14 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         >>> client.replace_all("products", records, least=0)
         1
         """
-        return _behind_bar(
-            lambda tell: self.aio.replace_all(
+        return background_loop.behind_bar(
+            lambda on_progress: self.aio.replace_all(
                 index,
                 records,
                 least=least,
                 scopes=scopes,
                 batch_size=batch_size,
-                on_progress=tell,
+                on_progress=on_progress,
             ),
             Progress(unit="batches", label="published", shown=progress),
         )
@@ -736,8 +736,3 @@ def _each(items: AsyncIterator[T]) -> Iterator[T]:
 
 async def _next_or_none(items: AsyncIterator[T]) -> T | None:
     return await anext(items, None)
-
-
-def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, T]], bar: Progress) -> T:
-    with bar:
-        return background_loop.run(begin(bar.tell), on_tick=bar.draw)

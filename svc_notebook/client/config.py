@@ -21,8 +21,7 @@ class ClientConfig:
 
     - `url`: one address for all interfaces.
     - `domain`: the vendor's domain, from which `app_id` derives the hosts; `fallback_domain` is
-    that
-      of the fallback hosts, default `domain`; `region` selects the domain's events host.
+      that of the fallback hosts, default `domain`; `region` selects the domain's events host.
     - `hosts`: a list of addresses, or lists by role: read, write, crawler, events.
     - `vendor`: the word in the names of the headers; default `Service`.
     - `crawler_user_id`, `crawler_api_key`: the credentials of the crawler interface.

@@ -17,7 +17,7 @@ Role = Literal["read", "write", "crawler", "events"]
 ROLES: tuple[Role, ...] = get_args(Role)
 HostChoice = Sequence[str] | Mapping[str, str | Sequence[str]]
 _REGION = re.compile(r"[A-Za-z0-9-]+")
-HOST_DOWN_SECONDS = 300.0  # seconds; other clients of this API wait as long
+HOST_DOWN_SECONDS = 300.0  # as in other clients of this API
 
 
 def role_of(endpoint: Endpoint) -> Role:
@@ -32,9 +32,9 @@ class Hosts:
     """The addresses of each role in the order of attempts, with those that failed recently."""
 
     addresses: Mapping[Role, tuple[str, ...]]
-    rest: float = HOST_DOWN_SECONDS
+    down_seconds: float = HOST_DOWN_SECONDS
     clock: Callable[[], float] = time.monotonic
-    _aside: dict[str, float] = field(default_factory=dict)
+    _down_since: dict[str, float] = field(default_factory=dict)
 
     def order(self, role: Role) -> list[str]:
         """List the hosts to try; hosts marked as down come last, the earliest marked first."""
@@ -45,16 +45,18 @@ class Hosts:
                 f'connect with hosts={{"{role}": "https://..."}} besides the others'
             )
         now = self.clock()
-        aside = {host: max(at + self.rest - now, 0) for host, at in self._aside.items()}
-        return sorted(known, key=lambda host: aside.get(host, 0))
+        remaining = {
+            host: max(at + self.down_seconds - now, 0) for host, at in self._down_since.items()
+        }
+        return sorted(known, key=lambda host: remaining.get(host, 0))
 
-    def set_aside(self, host: str) -> None:
+    def mark_down(self, host: str) -> None:
         """Mark a host as down, so that it is tried last for a while."""
-        self._aside[host] = self.clock()
+        self._down_since[host] = self.clock()
 
     def restore(self, host: str) -> None:
         """Unmark a host that has responded."""
-        self._aside.pop(host, None)
+        self._down_since.pop(host, None)
 
 
 def build_hosts(
@@ -74,7 +76,7 @@ def build_hosts(
     """
     if not (url or domain or hosts):
         raise NotConnected(
-            "no address to connect to; give url= or domain=, set SVC_URL, "
+            "no address to connect to; pass url= or domain=, set SVC_URL, "
             'or start the local service by connect("local")'
         )
     found: dict[Role, tuple[str, ...]] = {}
@@ -121,7 +123,8 @@ def _role(name: str) -> Role:
         if role == name:
             return role
     raise BadInput(
-        f"`{name}` are no hosts; there are {', '.join(ROLES)}{did_you_mean(name, ROLES)}"
+        f"`{name}` is not a role of hosts; the roles are {', '.join(ROLES)}"
+        f"{did_you_mean(name, ROLES)}"
     )
 
 
@@ -147,7 +150,7 @@ def read_address(text: str) -> str:
     if wrong or not address.isascii() or any(c.isspace() for c in address):
         raise BadInput(f"`{text}` is not an address such as https://search.example")
     if parts.username or parts.password or parts.query or parts.fragment:
-        raise BadInput("an address holds no user, key or query; give the key as api_key=")
+        raise BadInput("an address has no user, key or query; pass the key as api_key=")
     return address.rstrip("/")
 
 

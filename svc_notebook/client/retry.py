@@ -19,7 +19,7 @@ class RetryPolicy:
     - `connect`, `read`, `write`: timeouts of connecting, of reads and of writes.
     - `attempts`: the minimum number of attempts; each host of a role is tried at least once.
     - `slow_downs`: how often a rate-limited call is repeated.
-    - `longest_wait`: the longest wait that a rate limit may ask for.
+    - `longest_wait`: the longest wait, in seconds, that is accepted from a rate limit.
     """
 
     connect: float = 2
@@ -70,8 +70,7 @@ class FailedAttempt(NamedTuple):
     """The attempt failed.
 
     `arrived` says whether the request may have been executed, `lasting` whether the host is likely
-    to
-    fail the next call too.
+    to fail the next call too.
     """
 
     reason: str
@@ -82,7 +81,7 @@ class FailedAttempt(NamedTuple):
 
 
 class RateLimited(NamedTuple):
-    """The host asks to retry later; the request was not executed."""
+    """The rate limit of the host is exceeded; the request was not executed."""
 
     refusal: TooMany
 
@@ -95,8 +94,8 @@ def plan_attempts(hosts: Hosts, role: Role, policy: RetryPolicy, *, repeatable: 
     """Yield attempts and receive their outcomes; ends when no further attempt is useful.
 
     A single host that times out is tried once, because more attempts would only multiply the wait.
-    A
-    host that refuses the connection, resets it or fails is tried again, because that takes no time.
+    A host that refuses the connection, resets it or fails is tried again, because that takes no
+    time.
     """
     order = hosts.order(role)
     slow_downs = policy.slow_downs
@@ -114,7 +113,7 @@ def plan_attempts(hosts: Hosts, role: Role, policy: RetryPolicy, *, repeatable: 
             hosts.restore(host)
             return
         if outcome.lasting:
-            hosts.set_aside(host)
+            hosts.mark_down(host)
         if outcome.arrived and not repeatable:
             return
         if outcome.timed_out and len(order) == 1:

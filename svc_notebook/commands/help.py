@@ -188,7 +188,7 @@ def _columns(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
     width = min(max(len(name) for name, _ in rows), 30) + 2
     for name, text in rows:
         head = f"  {name:{width}}"
-        lines = textwrap.wrap(text, _LINE_WIDTH - width - 2)
+        lines = textwrap.wrap(text, _LINE_WIDTH - width - 2) or [""]
         if len(name) > 30:
             yield head.rstrip()
             head = " " * (width + 2)

@@ -37,7 +37,9 @@ def blocking_variant(function: Callable[..., Any]) -> Callable[..., Any]:
     if not inspect.iscoroutinefunction(function):
         return unchained(function)
     declared = declaration_of(function)
-    return unchained(_with_bar(declared) if declared and declared.bar else _plain(function))
+    if declared and declared.bar:
+        return unchained(_with_bar(declared, function))
+    return unchained(_plain(function))
 
 
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -48,9 +50,8 @@ def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _with_bar(declared: Declaration) -> Callable[..., Any]:
-    function, accepted = declared.function, _without_callback(declared.signature)
-    spell_out(function)  # what accepts former names is another function
+def _with_bar(declared: Declaration, function: Callable[..., Any]) -> Callable[..., Any]:
+    accepted = _without_callback(declared.signature)
 
     @wraps(function)
     def call(*args: Any, progress: bool | None = None, **kwargs: Any) -> Any:
@@ -62,7 +63,7 @@ def _with_bar(declared: Declaration) -> Callable[..., Any]:
             if declared.stream:
                 given[declared.stream] = stack.enter_context(_records(declared, given))
             return behind_bar(
-                lambda tell: function(*bound.args, **bound.kwargs, on_progress=tell), bar
+                lambda tell: declared.function(*bound.args, **bound.kwargs, on_progress=tell), bar
             )
 
     shown = inspect.signature(function)

@@ -13,7 +13,7 @@ PARAMETERS = "Parameters"
 SECTIONS = (PARAMETERS, "Returns", "Yields", "Raises", "Warns", "See Also", "Notes", "Examples")
 
 
-class Entry(NamedTuple):
+class ParameterEntry(NamedTuple):
     """A parameter as a docstring describes it; `start` and `end` are its place in the text."""
 
     name: str
@@ -28,7 +28,7 @@ def summary(doc: str) -> str:
     return " ".join(doc.strip().split("\n\n")[0].split()).removesuffix(".")
 
 
-def read_entries(doc: str) -> dict[str, Entry]:
+def read_entries(doc: str) -> dict[str, ParameterEntry]:
     """Return the parameters that a docstring describes, by name."""
     start, end = _find_section(doc, PARAMETERS)
     heads = list(_HEAD.finditer(doc, start, end))
@@ -40,10 +40,10 @@ def read_entries(doc: str) -> dict[str, Entry]:
     }
 
 
-def _entries(head: re.Match[str], body: str, stop: int) -> Iterator[Entry]:
+def _entries(head: re.Match[str], body: str, stop: int) -> Iterator[ParameterEntry]:
     text = " ".join(body.split())
     for name in head["names"].split(", "):
-        yield Entry(name.lstrip("*"), head["type"] or "", text, head.start(), stop)
+        yield ParameterEntry(name.lstrip("*"), head["type"] or "", text, head.start(), stop)
 
 
 def _find_section(doc: str, title: str) -> tuple[int, int]:

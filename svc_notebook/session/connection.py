@@ -139,8 +139,8 @@ def _make(profile: str | None, given: dict[str, Any]) -> Client:
 
 
 def _client_of_local(service: LocalService, given: dict[str, Any]) -> Client:
-    told = {name: value for name, value in given.items() if value is not None}
-    client = Client(make_connection({**service.values(), **told}))
+    overrides = {name: value for name, value in given.items() if value is not None}
+    client = Client(make_connection({**service.values(), **overrides}))
     _folders[client] = service.data
     return client
 

@@ -60,11 +60,11 @@ def test_a_key_is_copied_by_reference() -> None:
     assert copy.deepcopy([secret])[0] is secret
 
 
-def test_a_key_is_given_to_who_asks() -> None:
+def test_reveal_returns_the_key() -> None:
     assert Secret(KEY).reveal() == KEY
 
 
-def test_keys_compare_by_what_they_hold() -> None:
+def test_keys_compare_by_their_text() -> None:
     assert Secret(KEY) == Secret(KEY)
     assert Secret(KEY) != Secret(KEY + "x")
     assert Secret(KEY) != KEY

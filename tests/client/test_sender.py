@@ -67,7 +67,7 @@ def test_a_call_carries_who_calls_and_json() -> None:
     assert request.headers["user-agent"].startswith("svc-notebook/")
 
 
-def test_the_vendor_spells_the_headers() -> None:
+def test_the_vendor_is_part_of_the_header_names() -> None:
     with serving() as server:
         client_of(server.url, vendor="Acme").assign_user("ada", "c1")
 
@@ -95,7 +95,7 @@ def test_a_query_string_is_percent_encoded() -> None:
 
 
 @pytest.mark.parametrize(("index", "part"), [(".", "%2E"), ("..", "%2E%2E"), ("...", "...")])
-def test_a_name_of_dots_is_not_a_way_up(index: str, part: str) -> None:
+def test_a_name_of_dots_is_encoded(index: str, part: str) -> None:
     with serving() as server:
         client_of(server.url).search(index)
 
@@ -142,7 +142,7 @@ class Noting(httpx.AsyncBaseTransport):
 @pytest.mark.parametrize(
     ("url", "packed"), [("http://localhost:1", False), ("https://search.example", True)]
 )
-def test_only_a_service_on_another_machine_is_to_pack_its_answers(url: str, packed: bool) -> None:
+def test_only_remote_services_compress_their_answers(url: str, packed: bool) -> None:
     connection, noting = ClientConfig("APP", Secret("k3y"), url=url), Noting()
 
     Client(connection, HttpSender(connection, transport=noting)).get_settings("i")
@@ -186,7 +186,7 @@ def policy_with(fault: str) -> RetryPolicy:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
+def test_after_a_failure_the_next_host_is_tried(fault: str) -> None:
     act, _ = FAULTS[fault]
     with serving(act) as bad, serving() as good:
         client = client_of(bad.url, good.url, retry_policy=policy_with(fault))
@@ -197,7 +197,7 @@ def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
+def test_if_every_host_fails_the_error_lists_each_failure(fault: str) -> None:
     act, kind = FAULTS[fault]
     hasty = RetryPolicy(read=0.05, attempts=2)
     with (
@@ -214,7 +214,7 @@ def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_write_that_counts_is_not_sent_again_once_it_may_have_arrived(fault: str) -> None:
+def test_a_write_that_is_not_idempotent_is_not_repeated_if_it_may_have_arrived(fault: str) -> None:
     act, kind = FAULTS[fault]
     with (
         serving(act) as bad,
@@ -239,14 +239,14 @@ def test_a_write_that_may_be_repeated_is(fault: str) -> None:
     assert good.requests[0].body == bad.requests[0].body
 
 
-def test_a_write_that_counts_goes_on_where_nobody_listens() -> None:
+def test_a_write_that_is_not_idempotent_is_repeated_after_a_refused_connection() -> None:
     with serving(stub.answer({"taskID": 7})) as good:
         answer = client_of(stub.closed_port(), good.url).partial_update_object("i", "7", COUNTING)
 
     assert answer["taskID"] == 7
 
 
-def test_nobody_listening_on_this_machine_gives_advice() -> None:
+def test_a_refused_connection_on_this_machine_gives_advice() -> None:
     with pytest.raises(Unreachable, match=r'connect\("local"\) starts it') as caught:
         client_of(stub.closed_port()).search("i")
 
@@ -254,7 +254,7 @@ def test_nobody_listening_on_this_machine_gives_advice() -> None:
     assert len(caught.value.tried) == 3
 
 
-def test_a_host_that_failed_is_not_asked_by_the_next_call() -> None:
+def test_a_failed_host_is_not_tried_first_by_the_next_call() -> None:
     with serving(stub.drop) as bad, serving() as good:
         client = client_of(bad.url, good.url)
         client.search("i")
@@ -277,7 +277,7 @@ def test_a_refusal_is_final(status: int, kind: type[Exception]) -> None:
     assert (len(first.requests), len(other.requests)) == (1, 0)
 
 
-def test_it_waits_as_long_as_it_is_asked_to() -> None:
+def test_a_rate_limit_is_waited_for() -> None:
     clock = Clock()
     busy = stub.answer({"message": "easy"}, 429, {"retry-after": "9"})
     with serving(busy, busy, stub.answer({"taskID": 7})) as server, serving() as other:
@@ -289,7 +289,7 @@ def test_it_waits_as_long_as_it_is_asked_to() -> None:
     assert (len(server.requests), len(other.requests)) == (3, 0)
 
 
-def test_it_does_not_wait_for_ever() -> None:
+def test_a_long_rate_limit_is_not_waited_for() -> None:
     clock = Clock()
     busy = stub.answer({"message": "easy"}, 429, {"retry-after": "9"})
     with serving(busy) as server, pytest.raises(TooMany, match="easy") as caught:
@@ -310,7 +310,7 @@ def test_it_does_not_wait_for_ever() -> None:
     ],
     ids=["too long", "misspelt", "nan", "surrogate", "huge"],
 )
-def test_what_cannot_be_sent_is_refused_unsent(call: Callable[[Client], Any]) -> None:
+def test_an_invalid_call_is_refused_before_it_is_sent(call: Callable[[Client], Any]) -> None:
     with serving() as server, pytest.raises(BadInput):
         call(client_of(server.url))
 
@@ -406,7 +406,7 @@ def test_a_cancelled_call_leaves_nothing_running() -> None:
 
 
 @pytest.mark.parametrize("call", ["read", "write"])
-def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call: str) -> None:
+def test_a_hanging_socket_is_tried_once_until_its_timeout(call: str) -> None:
     """A read waits less than a write; compared by themselves, for the machine may be slow."""
     retry_policy = RetryPolicy(read=0.3, write=1.2)
     with serving(stub.hang) as server, client_of(server.url, retry_policy=retry_policy) as client:
@@ -420,7 +420,7 @@ def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call
     assert took >= retry_policy.answer("read" if call == "read" else "write")
 
 
-def test_a_host_that_is_deaf_is_waited_for_once() -> None:
+def test_a_host_that_does_not_answer_is_tried_once() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
         address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         with (

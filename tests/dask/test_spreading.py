@@ -98,7 +98,7 @@ def test_equal_rows_without_ids_are_as_many_records(client: Client, index: str) 
         again = svc.push(frame, index, client=client)
 
     assert len(stored(client, index)) == 100
-    assert again.plan.ids == "hash of the row and of its part"
+    assert again.plan.ids == "hash of the row and its partition"
 
 
 @pytest.mark.usefixtures("workers")

@@ -217,7 +217,7 @@ def test_a_value_is_a_configuration(editor: CrawlerEditor) -> None:
 
 
 def test_an_unknown_crawler_is_told_with_what_there_is(client: Client, name: str) -> None:
-    with pytest.raises(BadInput, match=r"no crawler is called .*did you mean"):
+    with pytest.raises(BadInput, match=r"no crawler is named .*did you mean"):
         svc.edit.crawler(f"{name}x", client=client)
 
 

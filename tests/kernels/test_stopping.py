@@ -127,7 +127,7 @@ def test_a_bar_shows_in_a_notebook_without_a_warning(kernel: Kernel) -> None:
         "Progress(10, unit='rows', label='sent', clock=lambda: next(times)) as bar:\n"
         "    warnings.simplefilter('error')\n"
         "    for done in (2, 3, 4):\n"
-        "        bar.tell(done)\n"
+        "        bar.update(done)\n"
         "        bar.draw()"
     )
 

@@ -59,8 +59,8 @@ def test_a_header_that_is_hard_to_read_loses_no_row(
     assert packed.plan.rows == 10
 
 
-def test_a_quote_of_a_short_files_header_that_nothing_closes_is_refused(write: Write) -> None:
-    with pytest.raises(BadInput, match="the header opens a quote that nothing closes"):
+def test_an_unclosed_quote_in_the_header_of_a_short_file_is_refused(write: Write) -> None:
+    with pytest.raises(BadInput, match="the header has an unclosed quote"):
         pack(write('id,"name,x\n1,a,b\n2,c,d\n'))
 
 
@@ -157,12 +157,12 @@ def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
     assert [{n: r.get(n) for n in read[0]} for r in packed.records] == read
     short = [n for n, row in enumerate(read, 1) if row["text"] is None]
     assert packed.plan.notes[0].startswith(
-        f"{len(short)} rows have fewer cells than the header: filled with nothing "
+        f"{len(short)} rows have fewer cells than the header; the missing cells are empty "
         f"(rows {', '.join(f'{n:,}' for n in short[:5])}, …)"
     )
 
 
-def test_a_line_of_a_cell_is_never_taken_for_a_row_wherever_a_piece_begins(
+def test_a_line_of_a_cell_is_never_read_as_a_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)
@@ -207,7 +207,7 @@ def test_a_late_value_that_makes_a_column_text_is_told_by_its_row(tmp_path: Path
 
     (note,) = pack(path, id="id").plan.notes
 
-    assert "29,998 of 30,000 values are numbers; row 20,001 `none` is not, nor 1 more" in note
+    assert "29,998 of 30,000 values are numbers; `none` in row 20,001 and 1 more are not" in note
 
 
 def test_a_column_of_words_is_text_without_a_note(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_nothing_is_a_load_of_nothing(client: Client, index: str) -> None:
     [["a.csv", "b.csv"], [1], iter("abc"), ({1, 2},)],
     ids=["paths", "number", "letters", "set"],
 )
-def test_what_holds_no_dict_is_refused(source: Any) -> None:
+def test_a_source_without_dicts_is_refused(source: Any) -> None:
     with pytest.raises(BadInput, match=r"a record is a dict"):
         pack(source)
 

@@ -86,7 +86,7 @@ def test_several_batches_are_on_their_way_at_once_but_no_more() -> None:
     assert service.most_at_once == 4
 
 
-def test_one_lane_keeps_the_order() -> None:
+def test_one_slot_keeps_the_order() -> None:
     service = Service()
 
     send(service, 10, ConcurrencyLimiter(1))
@@ -94,7 +94,7 @@ def test_one_lane_keeps_the_order() -> None:
     assert service.taken == [b"%d" % n for n in range(10)]
 
 
-def test_told_to_slow_down_it_waits_and_opens_fewer_lanes() -> None:
+def test_a_rate_limit_causes_a_wait_and_halves_the_concurrency() -> None:
     service, limiter = Service([TooMany("slowly", wait=7)]), ConcurrencyLimiter(4)
 
     waited = send(service, 4, limiter)
@@ -104,7 +104,7 @@ def test_told_to_slow_down_it_waits_and_opens_fewer_lanes() -> None:
     assert len(service.taken) == 4
 
 
-def test_lanes_open_again_when_all_is_well() -> None:
+def test_the_concurrency_increases_again_after_successes() -> None:
     service, limiter = Service([TooMany("slowly")]), ConcurrencyLimiter(4)
 
     send(service, 60, limiter)
@@ -175,7 +175,7 @@ def test_a_refusal_ends_the_load_at_once() -> None:
     assert service.taken == []
 
 
-def test_patience_ends() -> None:
+def test_the_last_failed_attempt_raises() -> None:
     service = Service([TooMany("slowly", wait=1)] * MAX_ATTEMPTS)
 
     with pytest.raises(TooMany):

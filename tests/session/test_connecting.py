@@ -28,7 +28,7 @@ api_key = "other-key"
 """
 
 
-def test_without_a_client_it_says_what_to_type() -> None:
+def test_without_a_client_the_error_says_how_to_connect() -> None:
     with pytest.raises(NotConnected, match=r'connect\("local"\)'):
         current()
 
@@ -93,12 +93,14 @@ def test_every_thread_and_task_sees_the_current_client() -> None:
 @pytest.mark.parametrize(
     ("profile", "values", "match"),
     [
-        (5, {}, "named by text"),
+        (5, {}, "is the name of a profile"),
         (None, {"url": "notaurl"}, "not an address such as"),
-        ("local", {"url": "https://a.example"}, "leave out url="),
+        ("local", {"url": "https://a.example"}, "omit url="),
     ],
 )
-def test_what_names_no_service_is_refused(profile: Any, values: dict[str, Any], match: str) -> None:
+def test_arguments_that_name_no_service_are_refused(
+    profile: Any, values: dict[str, Any], match: str
+) -> None:
     with pytest.raises(BadInput, match=match):
         connect(profile, **values)
 
@@ -154,7 +156,7 @@ def test_time_outs_are_as_usual_unless_they_are_given() -> None:
 
 
 @pytest.mark.parametrize("seconds", [0, -3, "5", True])
-def test_what_is_no_time_out_is_refused(seconds: Any, user_file: Path) -> None:
+def test_an_invalid_timeout_is_refused(seconds: Any, user_file: Path) -> None:
     with pytest.raises(BadInput, match="read_timeout"):
         connect(url="https://a.example", app_id="A", api_key="k", read_timeout=seconds)
     user_file.write_text(f"[profiles.slow]\nread_timeout = {json.dumps(seconds)}\n")

@@ -269,9 +269,9 @@ def _mixed_column_notes(table: SourceTable, profile: Profile) -> Iterator[str]:
     numbers = RowNumbers(table, profile.skipped)
     for each in profile.mixed:
         others = each.values - each.fitting - 1
-        more = f" (nor are {others:,} others)" if others else ""
+        verb = f"and {others:,} more are" if others else "is"
         yield (
             f"`{each.column}` is sent as text: {each.fitting:,} of {each.values:,} values are "
-            f"{each.what}; `{each.value}` in {numbers.name(each.position)} is not{more}. "
+            f"{each.what}; `{each.value}` in {numbers.name(each.position)} {verb} not. "
             f"dtype={{'{each.column}': '{each.dtype}'}} rejects such rows"
         )
