@@ -91,7 +91,7 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         ----------
         endpoint : Endpoint
             Declaration of the endpoint.
-        parcel : RequestSpec
+        spec : RequestSpec
             Encoded request.
 
         Returns
