@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import typing
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.parameters import Settings
@@ -16,7 +17,6 @@ from svc_notebook.api.shapes.curation import Synonym
 from svc_notebook.api.shapes.events import Event
 from svc_notebook.commands.verb import FORMAT, PARAMS, PROFILE, Option, Verb
 from svc_notebook.declarations.declaration import BodyDocument
-import typing
 
 VERBS: tuple[Verb, ...] = (
     Verb(
@@ -99,10 +99,10 @@ VERBS: tuple[Verb, ...] = (
         common=(),
     ),
     Verb(
-        'load', 'Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published',
+        'load', 'Load a file, URL or SQL query into an index; done when every row is published',
         'svc_notebook.functions.loads.load',
         operands=(
-            Option('source', 'rows to load', completes='path', required=True, positional=True), 
+            Option('source', 'path, glob, URL or SQL query', completes='path', required=True, positional=True), 
             Option('index', 'name of the index', completes='index', required=True, positional=True)),
         options=(
             Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
@@ -1088,9 +1088,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.loads.replace_records',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'new records; or say --from', completes='path', argument='source', required=True, positional=True)),
+            Option('file', 'path, glob, URL or SQL query; or say --from', completes='path', argument='source', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: new records', completes='variable', argument='source', faces=('magic',)), 
+            Option('from', 'a variable: path, glob, URL or SQL query', completes='variable', argument='source', faces=('magic',)), 
             Option('min-share', 'minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
             Option('skip-rejected', 'replace the records although some rows of the source are rejected', type=bool), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
