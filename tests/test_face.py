@@ -62,6 +62,10 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not imported_by("import svc_notebook") & HEAVY
 
 
+def test_a_connection_brings_the_client_alone() -> None:
+    assert imported_by("import svc_notebook as svc\nsvc.connect") & HEAVY <= {"httpx"}
+
+
 def test_the_magic_brings_nothing_heavy() -> None:
     shell = "from IPython.core.interactiveshell import InteractiveShell\nshell = InteractiveShell()"
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import svc_notebook
 from svc_notebook.commands.derivation import derive_verb
-from svc_notebook.commands.verb import FORMAT, PARAMS, PROFILE, Option, Verb
-from svc_notebook.declarations.stubs import (
+from svc_notebook.commands.stubs import (
     NOTE,
     blocking_stub,
     coroutine_stub,
     declarations,
     homes,
 )
+from svc_notebook.commands.verb import FORMAT, PARAMS, PROFILE, Option, Verb
 
 PACKAGE = Path(svc_notebook.__file__).parent
 # The order of verbs in help: these first, all others after them.

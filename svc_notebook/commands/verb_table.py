@@ -60,7 +60,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'serve', 'Run the local service in the foreground until it is stopped',
-        'svc_notebook.functions.service.serve',
+        'svc_notebook.functions.connection.serve',
         options=(
             Option('host', 'address to listen on'), 
             Option('port', 'port to listen on; 0 selects a free one', type=int), 
