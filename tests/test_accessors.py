@@ -377,7 +377,7 @@ def test_the_rows_that_a_comparison_misses_can_be_deleted(client: Client, index:
 )
 @pytest.mark.parametrize("given", ["films", None, 7, pd.Series(["1"], name="id")], ids=type)
 def test_what_is_no_frame_is_refused_with_advice(client: Client, call: Any, given: Any) -> None:
-    with pytest.raises(BadInput, match=r"give the DataFrame that a search .*read_browse\(index\)"):
+    with pytest.raises(BadInput, match=r"pass the DataFrame that a search .*read_browse\(index\)"):
         call(given, client=client)
 
 

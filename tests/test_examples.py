@@ -17,6 +17,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api.validation import hints
+from svc_notebook.client.endpoint_client import EndpointClient
 from svc_notebook.dask_accessor import DaskAccessor
 from svc_notebook.frames.schemas import SCHEMAS
 from svc_notebook.functions.hit_renderer import ShownHits
@@ -80,9 +81,11 @@ FUNCTIONS: dict[str, Function] = {
     **{f"svc.edit.{name}": one for name, one in functions_of(svc.edit).items()},
     "svc.samples.products": svc.samples.products,
 }
+CLIENTS = (svc.Client, svc.AsyncClient, EndpointClient)
+ACCESSORS = (FrameAccessor, SeriesAccessor, DaskAccessor)
 METHODS: dict[str, Function] = {
     f"{owner.__name__}.{name}": one
-    for owner in (svc.Client, svc.AsyncClient, FrameAccessor, SeriesAccessor, DaskAccessor)
+    for owner in CLIENTS + ACCESSORS
     for name, one in methods_of(owner).items()
 }
 PUBLIC = {**FUNCTIONS, **METHODS}

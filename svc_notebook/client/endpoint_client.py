@@ -92,7 +92,7 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         ----------
         endpoint : Endpoint
             Declaration of the endpoint.
-        parcel : RequestSpec
+        spec : RequestSpec
             Encoded request.
 
         Returns

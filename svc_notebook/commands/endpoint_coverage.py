@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
+from svc_notebook.commands.discovery import discover
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.declarations.declaration import Declaration
-from svc_notebook.declarations.discovery import discover
 
 CALL = "call"  # the function and the verb that reach every endpoint
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import svc_notebook
 from svc_notebook.commands.derivation import derive_verb
-from svc_notebook.commands.verb import FORMAT, PARAMS, PROFILE, Option, Verb
-from svc_notebook.declarations.stubs import (
+from svc_notebook.commands.stubs import (
     NOTE,
     blocking_stub,
     coroutine_stub,
     declarations,
     homes,
 )
+from svc_notebook.commands.verb import FORMAT, PARAMS, PROFILE, Option, Verb
 
 PACKAGE = Path(svc_notebook.__file__).parent
 # The order of verbs in help: these first, all others after them.
@@ -26,6 +26,7 @@ FIRST_VERBS = (
     "rules", "dictionaries", "languages", "keys", "clusters", "users", "sources", "pin", "unpin",
     "hide", "unhide", "delete", "clear", "copy", "move", "drop", "replace",
 )  # fmt: skip
+OTHERS = ""
 LAST_VERBS = ("tasks", "call", "wait", "whoami", "help")
 
 
@@ -38,7 +39,7 @@ def verb_table() -> str:
         [
             '"""The table of verbs of `%svc`, `%%svc` and the `svc` command."""\n',
             f"{NOTE}\n\nfrom __future__ import annotations\n",
-            *sorted(table.lines),
+            *sorted(table.lines, key=lambda line: (line.startswith("from"), line)),
             "\nVERBS: tuple[Verb, ...] = (",
             *rows,
             ")  # fmt: skip\n",
@@ -46,11 +47,11 @@ def verb_table() -> str:
     )
 
 
-def _rank(row: Verb) -> tuple[int, bool, str]:
-    order = [*FIRST_VERBS, row.family, *LAST_VERBS]
-    if row.family in LAST_VERBS:
-        order = [*FIRST_VERBS, "", *LAST_VERBS]
-    return order.index(row.family), row.name != row.family, ""
+def _rank(row: Verb) -> tuple[int, bool]:
+    """Return the place of a verb: families in their order, in each the verb of one word first."""
+    known = [*FIRST_VERBS, OTHERS, *LAST_VERBS]
+    family = row.family if row.family in known else OTHERS
+    return known.index(family), row.name != row.family
 
 
 class _Source:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import typing
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.parameters import Settings
@@ -16,7 +17,6 @@ from svc_notebook.api.shapes.curation import Synonym
 from svc_notebook.api.shapes.events import Event
 from svc_notebook.commands.verb import FORMAT, PARAMS, PROFILE, Option, Verb
 from svc_notebook.declarations.declaration import BodyDocument
-import typing
 
 VERBS: tuple[Verb, ...] = (
     Verb(
@@ -31,10 +31,10 @@ VERBS: tuple[Verb, ...] = (
             Option('search-timeout', 'maximum duration of a search of the local service in seconds', type=float), 
             Option('url', 'address of a service'), 
             Option('app-id', 'application id'), 
-            Option('api-key', 'key; better left out, because it stays in the history: you are asked for it'), 
-            Option('vendor', 'how the vendor spells its header names'), 
+            Option('api-key', 'API key; better omitted in a line, because the history keeps it: a prompt requests it'), 
+            Option('vendor', 'vendor whose header names are used'), 
             Option('domain', "the vendor's domain, from which host names are made"), 
-            Option('region', 'whose hosts take events, such as us or de'), 
+            Option('region', 'region of the hosts that receive events, such as us or de; all regions by default'), 
             Option('connect-timeout', 'seconds to wait for a connection, 2 by default', type=float), 
             Option('read-timeout', 'seconds to wait for the response of a read, 5 by default', type=float), 
             Option('write-timeout', 'seconds to wait for the response of a write, 30 by default', type=float)),
@@ -60,7 +60,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'serve', 'Run the local service in the foreground until it is stopped',
-        'svc_notebook.functions.service.serve',
+        'svc_notebook.functions.connection.serve',
         options=(
             Option('host', 'address to listen on'), 
             Option('port', 'port to listen on; 0 selects a free one', type=int), 
@@ -99,10 +99,10 @@ VERBS: tuple[Verb, ...] = (
         common=(),
     ),
     Verb(
-        'load', 'Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published',
+        'load', 'Load a file, URL or SQL query into an index; done when every row is published',
         'svc_notebook.functions.loads.load',
         operands=(
-            Option('source', 'rows to load', completes='path', required=True, positional=True), 
+            Option('source', 'path, glob, URL or SQL query', completes='path', required=True, positional=True), 
             Option('index', 'name of the index', completes='index', required=True, positional=True)),
         options=(
             Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
@@ -113,19 +113,19 @@ VERBS: tuple[Verb, ...] = (
             Option('in-flight', 'number of batches that are sent at the same time; for a distributed load, of partitions', type=int), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
-            Option('dtype', 'types by column, as a dict (as JSON in a line)', type=dict[str, typing.Any], completes='column'), 
-            Option('nulls', 'what to do with missing values', type=typing.Literal['omit', 'null', 'error']), 
+            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; as JSON in a line', type=dict[str, typing.Any], completes='column'), 
+            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict has one of these by column', type=typing.Literal['omit', 'null', 'error']), 
             Option('timezone', 'time zone of times without one'), 
-            Option('duplicates', 'what to do with rows with the same id', type=typing.Literal['reject', 'last', 'keep', 'error']), 
-            Option('action', 'replace whole records, update the named attributes, or delete', type=typing.Literal['replace', 'update', 'update_existing', 'delete']), 
-            Option('operations', 'operations by column, as a dict (as JSON in a line), with `update`', type=dict[str, str], completes='column'), 
+            Option('duplicates', 'what to do with rows with the same id: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
+            Option('action', 'replace whole records, update the attributes of rows, update only those of existing records, or delete', type=typing.Literal['replace', 'update', 'update_existing', 'delete']), 
+            Option('operations', 'operation by column with an update: Increment, Decrement, Add, AddUnique, Remove, IncrementFrom or IncrementSet; as JSON in a line', type=dict[str, str], completes='column'), 
             Option('nest', 'make objects of columns such as `a.b`', type=bool), 
-            Option('limit', 'send only this number of rows', type=int), 
+            Option('limit', 'send only this number of rows, the first ones', type=int), 
             Option('batch', 'number of records in one batch', type=int), 
-            Option('separator', 'what separates the columns of a CSV'), 
-            Option('quote', 'what quotes the values of a CSV'), 
-            Option('header', 'whether the first line of a CSV names its columns', type=bool | None), 
-            Option('encoding', 'encoding of the file'), 
+            Option('separator', 'character between the columns of a CSV; detected by default'), 
+            Option('quote', 'character around the values of a CSV; detected by default'), 
+            Option('header', 'whether the first line of a CSV names its columns; detected by default', type=bool | None), 
+            Option('encoding', 'encoding of the file; detected by default'), 
             Option('path', 'the list of records inside a JSON document, for example `data.items`')),
         examples=('load products.csv products --id sku', 'load products.csv products --dry-run', "load 'data/*.parquet' products --if-exists replace"),
         result='svc_notebook.functions.loads.plan_or_result',
@@ -144,14 +144,14 @@ VERBS: tuple[Verb, ...] = (
             Option('in-flight', 'number of batches that are sent at the same time', type=int), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
-            Option('dtype', 'types by column, as a dict (as JSON in a line)', type=dict[str, typing.Any], completes='column'), 
-            Option('nulls', 'what to do with missing values', type=typing.Literal['omit', 'null', 'error']), 
+            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; as JSON in a line', type=dict[str, typing.Any], completes='column'), 
+            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict has one of these by column', type=typing.Literal['omit', 'null', 'error']), 
             Option('timezone', 'time zone of times without one'), 
-            Option('duplicates', 'what to do with rows with the same id', type=typing.Literal['reject', 'last', 'keep', 'error']), 
-            Option('action', 'replace whole records, update the named attributes, or delete', type=typing.Literal['replace', 'update', 'update_existing', 'delete']), 
-            Option('operations', 'operations by column, as a dict (as JSON in a line), with `update`', type=dict[str, str], completes='column'), 
+            Option('duplicates', 'what to do with rows with the same id: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
+            Option('action', 'replace whole records, update the attributes of rows, update only those of existing records, or delete', type=typing.Literal['replace', 'update', 'update_existing', 'delete']), 
+            Option('operations', 'operation by column with an update: Increment, Decrement, Add, AddUnique, Remove, IncrementFrom or IncrementSet; as JSON in a line', type=dict[str, str], completes='column'), 
             Option('nest', 'make objects of columns such as `a.b`', type=bool), 
-            Option('limit', 'send only this number of rows', type=int), 
+            Option('limit', 'send only this number of rows, the first ones', type=int), 
             Option('batch', 'number of records in one batch', type=int)),
         faces=('magic',),
         examples=('push products --from df', 'push products --from prices --action update'),
@@ -262,13 +262,6 @@ VERBS: tuple[Verb, ...] = (
         examples=('settings products', 'settings products --searchableAttributes name,brand --hitsPerPage 10'),
     ),
     Verb(
-        'settings show', 'Read the settings of an index',
-        'svc_notebook.functions.listings.read_settings',
-        operands=(
-            Option('index', 'name of the index', completes='index', required=True, positional=True),),
-        examples=('settings show products',),
-    ),
-    Verb(
         'settings set', 'Change settings of an index and wait until the change is published',
         'svc_notebook.functions.settings.set_settings',
         operands=(
@@ -303,8 +296,15 @@ VERBS: tuple[Verb, ...] = (
         examples=('settings diff products', 'settings diff products products-new', 'settings diff products --file settings.json'),
     ),
     Verb(
+        'settings show', 'Read the settings of an index',
+        'svc_notebook.functions.settings.read_settings',
+        operands=(
+            Option('index', 'name of the index', completes='index', required=True, positional=True),),
+        examples=('settings show products',),
+    ),
+    Verb(
         'indices', 'List the indices',
-        'svc_notebook.functions.listings.read_indices',
+        'svc_notebook.functions.indices.read_indices',
         examples=('indices',),
         lists=True,
     ),
@@ -483,9 +483,9 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'logs', 'Read logged requests, newest first',
-        'svc_notebook.functions.listings.read_logs',
+        'svc_notebook.functions.logs.read_logs',
         options=(
-            Option('length', 'number of requests, 10 by default, at most 1000', type=int), 
+            Option('length', 'maximum number of requests, 10 by default, up to 1,000', type=int), 
             Option('offset', 'number of the newest requests to skip', type=int), 
             Option('index', 'only requests to this index', completes='index', argument='indexName'), 
             Option('type', 'only requests of this type', type=typing.Literal['all', 'query', 'build', 'error'])),
@@ -505,7 +505,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms', 'Read the synonyms of an index, or those that match a query',
-        'svc_notebook.functions.listings.read_synonyms',
+        'svc_notebook.functions.synonyms.read_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('query', 'words or word prefixes that a synonym contains; "" matches every synonym', positional=True, rest=True)),
@@ -515,7 +515,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms get', 'Read one synonym',
-        'svc_notebook.functions.synonyms_and_rules.get_synonym',
+        'svc_notebook.functions.synonyms.get_synonym',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('id', 'objectID of the synonym', completes='synonym', required=True, positional=True)),
@@ -523,7 +523,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms save', 'Add synonyms to an index, or replace those with the same objectID',
-        'svc_notebook.functions.synonyms_and_rules.save_synonyms',
+        'svc_notebook.functions.synonyms.save_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='synonyms', required=True, positional=True)),
@@ -536,7 +536,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms import', 'Save the synonyms of a file',
-        'svc_notebook.functions.synonyms_and_rules.save_synonyms',
+        'svc_notebook.functions.synonyms.save_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='path', argument='synonyms', required=True, positional=True)),
@@ -546,7 +546,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms replace', 'Replace all synonyms of an index at once',
-        'svc_notebook.functions.synonyms_and_rules.replace_synonyms',
+        'svc_notebook.functions.synonyms.replace_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'new synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='synonyms', required=True, positional=True)),
@@ -560,7 +560,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms delete', 'Delete synonyms of an index',
-        'svc_notebook.functions.synonyms_and_rules.delete_synonyms',
+        'svc_notebook.functions.synonyms.delete_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('ids', 'objectIDs of the synonyms', type=list[str], completes='synonym', required=True, positional=True, rest=True)),
@@ -571,7 +571,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms clear', 'Delete all synonyms of an index',
-        'svc_notebook.functions.synonyms_and_rules.clear_synonyms',
+        'svc_notebook.functions.synonyms.clear_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
@@ -581,7 +581,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'synonyms export', 'Write the synonyms of an index to a file',
-        'svc_notebook.functions.synonyms_and_rules.export_synonyms',
+        'svc_notebook.functions.synonyms.export_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'file to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An existing file is replaced', completes='path', argument='path', required=True, positional=True)),
@@ -589,7 +589,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules', 'Read the rules of an index, or those that match a query',
-        'svc_notebook.functions.listings.read_rules',
+        'svc_notebook.functions.rules.read_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('query', 'words or word prefixes that a rule contains; "" matches every rule', positional=True, rest=True)),
@@ -600,7 +600,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules get', 'Read one rule',
-        'svc_notebook.functions.synonyms_and_rules.get_rule',
+        'svc_notebook.functions.rules.get_rule',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('id', 'objectID of the rule', completes='rule', required=True, positional=True)),
@@ -608,7 +608,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules save', 'Add rules to an index, or replace those with the same objectID',
-        'svc_notebook.functions.synonyms_and_rules.save_rules',
+        'svc_notebook.functions.rules.save_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='rules', required=True, positional=True)),
@@ -621,7 +621,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules import', 'Save the rules of a file',
-        'svc_notebook.functions.synonyms_and_rules.save_rules',
+        'svc_notebook.functions.rules.save_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='path', argument='rules', required=True, positional=True)),
@@ -631,7 +631,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules replace', 'Replace all rules of an index at once',
-        'svc_notebook.functions.synonyms_and_rules.replace_rules',
+        'svc_notebook.functions.rules.replace_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'new rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='rules', required=True, positional=True)),
@@ -645,7 +645,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules delete', 'Delete rules of an index',
-        'svc_notebook.functions.synonyms_and_rules.delete_rules',
+        'svc_notebook.functions.rules.delete_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('ids', 'objectIDs of the rules', type=list[str], completes='rule', required=True, positional=True, rest=True)),
@@ -656,7 +656,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules clear', 'Delete all rules of an index',
-        'svc_notebook.functions.synonyms_and_rules.clear_rules',
+        'svc_notebook.functions.rules.clear_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
@@ -666,7 +666,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'rules export', 'Write the rules of an index to a file',
-        'svc_notebook.functions.synonyms_and_rules.export_rules',
+        'svc_notebook.functions.rules.export_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'file to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An existing file is replaced', completes='path', argument='path', required=True, positional=True)),
@@ -674,7 +674,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'dictionaries', 'Read the entries of a dictionary, standard entries included',
-        'svc_notebook.functions.listings.read_dictionary',
+        'svc_notebook.functions.dictionaries.read_dictionary',
         operands=(
             Option('dictionary', 'name of the dictionary', type=typing.Literal['stopwords', 'plurals', 'compounds'], required=True, positional=True), 
             Option('query', 'words or word prefixes that an entry contains; "" matches every entry', positional=True, rest=True)),
@@ -753,13 +753,13 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'languages', 'Read the number of custom entries that each language has in each dictionary',
-        'svc_notebook.functions.listings.read_languages',
+        'svc_notebook.functions.dictionaries.read_languages',
         examples=('languages',),
         lists=True,
     ),
     Verb(
         'keys', 'Read the API keys of the application or of an index',
-        'svc_notebook.functions.listings.read_keys',
+        'svc_notebook.functions.keys.read_keys',
         operands=(
             Option('index', 'name of the index whose keys are read; `*` reads the keys of every index, None those of the application', completes='index', positional=True),),
         options=(
@@ -895,25 +895,19 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'clusters', 'Read the clusters and the number of records and users on each',
-        'svc_notebook.functions.listings.read_clusters',
+        'svc_notebook.functions.users.read_clusters',
         examples=('clusters',),
         lists=True,
     ),
     Verb(
         'users', 'Read the users, or with `top` those with the most records',
-        'svc_notebook.functions.listings.users_or_top',
+        'svc_notebook.functions.users.users_or_top',
         operands=(
             Option('query', 'text to search for in user ids; "" matches every user', positional=True, rest=True),),
         options=(
             Option('cluster', 'name of the cluster whose users are read', completes='cluster'), 
             Option('top', 'read the users with the most records of each cluster', type=bool)),
         examples=('users', 'users smith --cluster c1-eu', 'users --top'),
-    ),
-    Verb(
-        'users top', 'Read the users with the most records of each cluster',
-        'svc_notebook.functions.listings.read_top_users',
-        examples=('users top',),
-        lists=True,
     ),
     Verb(
         'users get', 'Read the cluster of a user and the size of its data',
@@ -955,8 +949,14 @@ VERBS: tuple[Verb, ...] = (
         examples=('users pending',),
     ),
     Verb(
+        'users top', 'Read the users with the most records of each cluster',
+        'svc_notebook.functions.users.read_top_users',
+        examples=('users top',),
+        lists=True,
+    ),
+    Verb(
         'sources', 'Read the networks from which requests are allowed',
-        'svc_notebook.functions.listings.read_sources',
+        'svc_notebook.functions.sources.read_sources',
         examples=('sources',),
     ),
     Verb(
@@ -1049,7 +1049,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'clear', 'Delete all records of an index and keep its settings, synonyms and rules',
-        'svc_notebook.functions.records.clear_index',
+        'svc_notebook.functions.indices.clear_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         examples=('clear products', 'clear products --yes'),
@@ -1057,7 +1057,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'copy', 'Copy an index, or its settings, synonyms or rules alone, to another index',
-        'svc_notebook.functions.records.copy_index',
+        'svc_notebook.functions.indices.copy_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('destination', 'name of the index that is created or replaced', completes='index', required=True, positional=True)),
@@ -1068,7 +1068,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'move', 'Move an index to another name; the index that has this name is replaced',
-        'svc_notebook.functions.records.move_index',
+        'svc_notebook.functions.indices.move_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('destination', 'new name', completes='index', required=True, positional=True)),
@@ -1077,7 +1077,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'drop', 'Delete an index with its records, settings, synonyms and rules',
-        'svc_notebook.functions.records.drop_index',
+        'svc_notebook.functions.indices.drop_index',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         examples=('drop products-old', 'drop products-old --yes'),
@@ -1085,26 +1085,39 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'replace', 'Replace all records of an index by those of a source',
-        'svc_notebook.functions.records.replace_records',
+        'svc_notebook.functions.loads.replace_records',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'new records; or say --from', completes='path', argument='source', required=True, positional=True)),
+            Option('file', 'path, glob, URL or SQL query; or say --from', completes='path', argument='source', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: new records', completes='variable', argument='source', faces=('magic',)), 
+            Option('from', 'a variable: path, glob, URL or SQL query', completes='variable', argument='source', faces=('magic',)), 
             Option('min-share', 'minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
             Option('skip-rejected', 'replace the records although some rows of the source are rejected', type=bool), 
             Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
-            Option('dtype', 'types by column, as a dict (as JSON in a line)', type=dict[str, typing.Any], completes='column'), 
-            Option('nulls', 'what to do with missing values', type=typing.Literal['omit', 'null', 'error']), 
+            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; as JSON in a line', type=dict[str, typing.Any], completes='column'), 
+            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict has one of these by column', type=typing.Literal['omit', 'null', 'error']), 
             Option('timezone', 'time zone of times without one'), 
-            Option('duplicates', 'what to do with rows with the same id', type=typing.Literal['reject', 'last', 'keep', 'error']), 
+            Option('duplicates', 'what to do with rows with the same id: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
             Option('nest', 'make objects of columns such as `a.b`', type=bool), 
-            Option('limit', 'send only this number of rows', type=int), 
+            Option('limit', 'send only this number of rows, the first ones', type=int), 
             Option('batch', 'number of records in one batch', type=int)),
         examples=('replace products products.csv --id sku', 'replace products products.parquet --min-share 0.9 --yes'),
         destructive='replace all records of {index}',
         former=(('least', 'min-share'),),
+    ),
+    Verb(
+        'crawlers', 'Read the crawlers and their states',
+        'svc_notebook.functions.crawl_results.read_crawlers',
+        examples=('crawlers',),
+    ),
+    Verb(
+        'domains', 'Read the domains that crawlers may visit',
+        'svc_notebook.functions.crawl_results.read_domains',
+        options=(
+            Option('app-id', 'id of the application whose domains are read'),),
+        examples=('domains',),
+        lists=True,
     ),
     Verb(
         'events', 'Read the user events that a local service stores, in order of arrival',
@@ -1119,17 +1132,22 @@ VERBS: tuple[Verb, ...] = (
         examples=('events products', 'events products --type click --since 2h'),
     ),
     Verb(
-        'crawlers', 'Read the crawlers and their states',
-        'svc_notebook.functions.listings.read_crawlers',
-        examples=('crawlers',),
+        'crawlers stats', 'Count the URLs of the last crawl of one or several crawlers by outcome',
+        'svc_notebook.functions.crawl_results.read_crawler_urls',
+        operands=(
+            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
+        examples=('crawlers stats docs',),
     ),
     Verb(
-        'domains', 'Read the domains that crawlers may visit',
-        'svc_notebook.functions.listings.read_domains',
+        'crawlers urls', 'Read the outcome of each URL of the last crawl of one or several crawlers',
+        'svc_notebook.functions.crawl_results.read_crawled_urls',
+        operands=(
+            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
         options=(
-            Option('app-id', 'id of the application whose domains are read'),),
-        examples=('domains',),
-        lists=True,
+            Option('status', 'outcome of the URLs to return'), 
+            Option('reason', 'reason of the outcome, as counted by `read_crawler_urls`'), 
+            Option('limit', 'maximum number of URLs of each crawler', type=int)),
+        examples=('crawlers urls docs --status FAILED', 'crawlers urls docs --reason http_404'),
     ),
     Verb(
         'crawlers show', 'Read the state and the configuration of a crawler',
@@ -1186,16 +1204,6 @@ VERBS: tuple[Verb, ...] = (
         examples=('crawlers pause docs',),
     ),
     Verb(
-        'crawlers reindex', 'Start or restart a complete crawl',
-        'svc_notebook.functions.crawlers.reindex_crawler',
-        operands=(
-            Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True),),
-        options=(
-            Option('wait', 'wait until the records of the crawl are published', type=bool), 
-            Option('timeout', 'maximum wait in seconds', type=float)),
-        examples=('crawlers reindex docs', 'crawlers reindex docs --wait'),
-    ),
-    Verb(
         'crawlers test', 'Crawl one URL as a test; nothing is stored',
         'svc_notebook.functions.crawlers.try_url',
         operands=(
@@ -1209,8 +1217,18 @@ VERBS: tuple[Verb, ...] = (
         examples=('crawlers test docs https://example.com/page',),
     ),
     Verb(
+        'crawlers reindex', 'Start or restart a complete crawl',
+        'svc_notebook.functions.crawls.reindex_crawler',
+        operands=(
+            Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True),),
+        options=(
+            Option('wait', 'wait until the records of the crawl are published', type=bool), 
+            Option('timeout', 'maximum wait in seconds', type=float)),
+        examples=('crawlers reindex docs', 'crawlers reindex docs --wait'),
+    ),
+    Verb(
         'crawlers crawl', 'Crawl URLs now',
-        'svc_notebook.functions.crawlers.crawl_urls',
+        'svc_notebook.functions.crawls.crawl_urls',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('urls', 'URLs to crawl; or say --from', type=list[str], required=True, positional=True, rest=True)),
@@ -1223,7 +1241,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'crawlers tasks', 'Return whether a task of a crawler is pending, or wait until it is done',
-        'svc_notebook.functions.crawlers.crawler_task',
+        'svc_notebook.functions.crawls.crawler_task',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('task', 'id of the task', required=True, positional=True)),
@@ -1234,7 +1252,7 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'crawlers cancel', 'Cancel a task that blocks a crawler',
-        'svc_notebook.functions.crawlers.cancel_crawler_task',
+        'svc_notebook.functions.crawls.cancel_crawler_task',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('task', 'id of the task', positional=True)),
@@ -1273,24 +1291,6 @@ VERBS: tuple[Verb, ...] = (
         destructive='delete all events of the user token {user}',
     ),
     Verb(
-        'crawlers stats', 'Count the URLs of the last crawl of one or several crawlers by outcome',
-        'svc_notebook.functions.listings.read_crawler_urls',
-        operands=(
-            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
-        examples=('crawlers stats docs',),
-    ),
-    Verb(
-        'crawlers urls', 'Read the outcome of each URL of the last crawl of one or several crawlers',
-        'svc_notebook.functions.listings.read_crawled_urls',
-        operands=(
-            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
-        options=(
-            Option('status', 'outcome of the URLs to return'), 
-            Option('reason', 'reason of the outcome, as counted by `read_crawler_urls`'), 
-            Option('limit', 'maximum number of URLs of each crawler', type=int)),
-        examples=('crawlers urls docs --status FAILED', 'crawlers urls docs --reason http_404'),
-    ),
-    Verb(
         'tasks', 'Read the newest tasks of the writes of this client, newest first',
         'svc_notebook.functions.tasks.read_writes',
         operands=(
@@ -1302,16 +1302,6 @@ VERBS: tuple[Verb, ...] = (
         examples=('tasks', 'tasks products --status'),
     ),
     Verb(
-        'tasks show', 'Read the status of tasks',
-        'svc_notebook.functions.listings.read_tasks',
-        operands=(
-            Option('tasks', 'task numbers or responses of writes, as for `wait`; or say --from', type=list[int], required=True, positional=True, rest=True),),
-        options=(
-            Option('from', 'a variable: task numbers or responses of writes, as for `wait`', completes='variable', argument='tasks', faces=('magic',)), 
-            Option('index', 'name of the index of tasks that do not name theirs', completes='index')),
-        examples=('tasks show 17 18 --index products',),
-    ),
-    Verb(
         'tasks wait', 'Wait until tasks are published',
         'svc_notebook.functions.tasks.wait',
         operands=(
@@ -1321,6 +1311,16 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index of tasks that do not name theirs', completes='index'), 
             Option('timeout', 'maximum wait in seconds', type=float)),
         examples=('tasks wait 17 18 --index products',),
+    ),
+    Verb(
+        'tasks show', 'Read the status of tasks',
+        'svc_notebook.functions.tasks.read_tasks',
+        operands=(
+            Option('tasks', 'task numbers or responses of writes, as for `wait`; or say --from', type=list[int], required=True, positional=True, rest=True),),
+        options=(
+            Option('from', 'a variable: task numbers or responses of writes, as for `wait`', completes='variable', argument='tasks', faces=('magic',)), 
+            Option('index', 'name of the index of tasks that do not name theirs', completes='index')),
+        examples=('tasks show 17 18 --index products',),
     ),
     Verb(
         'call', 'Call an endpoint of the API and return its response unchanged',

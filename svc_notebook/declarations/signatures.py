@@ -22,7 +22,7 @@ from svc_notebook.declarations.docstrings import add_entries, read_entries, repl
 from svc_notebook.declarations.members import describe_member
 
 LINE_WIDTH = 96
-ROW_SHAPES = ("RowOptions", "LoadOptions", "LogOptions")
+ROW_SHAPES = ("RowOptions", "LoadOptions")
 _SPELLED = "__spelled_out__"
 
 
@@ -77,10 +77,12 @@ def _type(kind: Any) -> str:
 
 
 def _default(shape: Any, name: str) -> str:
+    if shape.__name__ in ROW_SHAPES:
+        return _row_defaults().get(name, "")
     known = PARAMETERS.get(name)
-    if known is not None and shape.__name__ not in ROW_SHAPES:
-        return "" if known.default is None else msgspec.json.encode(known.default).decode()
-    return _row_defaults().get(name, "")
+    if known is None or known.default is None or shape.__name__ == "LogOptions":
+        return ""
+    return msgspec.json.encode(known.default).decode()
 
 
 @cache

@@ -29,16 +29,17 @@ from svc_notebook.functions.documents import Documents
 from svc_notebook.functions.events import Moment
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.functions.hit_renderer import show as show
+from svc_notebook.functions.indices import Done as Done_
 from svc_notebook.functions.keys import AnyKey
-from svc_notebook.functions.keys import explain_key as explain_key
-from svc_notebook.functions.keys import get_remaining_validity as get_remaining_validity
-from svc_notebook.functions.keys import secured_key as secured_key
 from svc_notebook.functions.loads import plan as plan
 from svc_notebook.functions.plots import plot_clusters as plot_clusters
 from svc_notebook.functions.plots import plot_crawl as plot_crawl
 from svc_notebook.functions.plots import plot_facets as plot_facets
 from svc_notebook.functions.plots import plot_logs as plot_logs
-from svc_notebook.functions.records import Done as Done_
+from svc_notebook.functions.records import Done as Done__
+from svc_notebook.functions.secured_keys import explain_key as explain_key
+from svc_notebook.functions.secured_keys import get_remaining_validity as get_remaining_validity
+from svc_notebook.functions.secured_keys import secured_key as secured_key
 from svc_notebook.functions.settings import SettingsChange
 from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.options import IfExists
@@ -332,7 +333,7 @@ def delete_records(
     *,
     filters: str | None = None,
     client: AnyClient | None = None,
-) -> Done_:
+) -> Done__:
     """Delete records by objectID or by filters."""
 
 def delete_rules(

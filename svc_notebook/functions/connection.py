@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from svc_notebook import session
 from svc_notebook.api.warning import warn_user
@@ -14,7 +14,13 @@ from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.functions.prompt import ask_key
 from svc_notebook.session import current, local, use
 from svc_notebook.session.config import check_choice
-from svc_notebook.session.local_service import LocalService, all_running, find_running
+from svc_notebook.session.local_service import (
+    LocalService,
+    all_running,
+    default_folder,
+    find_running,
+    remember,
+)
 
 __all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
 
@@ -241,3 +247,27 @@ def _others() -> str:
     """Say which other local services run."""
     found = [str(each.data) for each in all_running()]
     return f"; one runs on {', '.join(found)}: name its folder, --data {found[0]}" if found else ""
+
+
+@verb_only(
+    verb(
+        "serve",
+        "serve",
+        "serve --port 8108 --data ./shop",
+        completes={"admin_key_file": "path"},
+        faces=("command",),
+        profile=False,
+        format=False,
+    ),
+    described_by="svc_notebook.service.server.serve",
+)
+def serve(*, data: str | None = None, **options: Any) -> int:
+    """Run the local service of a folder in the foreground; return the exit status."""
+    try:
+        from svc_notebook.service import server
+    except ImportError as error:
+        raise LocalServiceFailed(
+            f"the local service needs {error.name}: pip install 'svc-notebook[local]'"
+        ) from error
+    remember(Path(data) if data else default_folder())
+    return server.serve(data=Path(data) if data else None, **options)

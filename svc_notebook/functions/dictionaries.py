@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from pandas import DataFrame
 
+from svc_notebook import frames
 from svc_notebook.api.shapes import (
     DictionaryEntry,
     DictionaryName,
@@ -22,6 +23,7 @@ from svc_notebook.client.operations import WriteOutcome, write_and_wait
 from svc_notebook.client.pagination import each_page
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
+from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import Documents, take_documents, write_file
@@ -457,3 +459,86 @@ async def _told(
 ) -> Done:
     counts = {"before": before, "after": await _count(client, dictionary)}
     return {"dictionary": dictionary, **more, **counts, **outcome.facts()}
+
+
+@public(
+    verb("dictionaries", "dictionaries stopwords --language en", "dictionaries plurals horse"),
+    endpoints=("search_dictionary",),
+    replaces={"get_dictionary_entries": "read_dictionary"},
+)
+async def read_dictionary(
+    dictionary: DictionaryName,
+    query: str = "",
+    *,
+    language: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the entries of a dictionary, standard entries included.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    query : str, default ""
+        Words or word prefixes that an entry contains; "" matches every entry.
+    language : str, default None
+        Language code, such as `en`; None reads every language.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per entry: `objectID` and `language` (str), `word` (str, of stop words and
+        compounds), `words` (object, the list of a plural or None), `decomposition` (object, the
+        list of a compound or None), `state` (str, enabled or disabled) and `type` (str, custom
+        or standard).
+
+    Raises
+    ------
+    BadInput
+        If the dictionary does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_dictionary("stopwords", "the", language="en")[["word", "type"]]
+    """
+    return await frames.read_dictionary(
+        asynchronous(client), dictionary, query, language=language, dtype_backend=dtype_backend
+    )
+
+
+@public(verb("languages", "languages", lists=True), endpoints=("list_languages",))
+async def read_languages(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the number of custom entries that each language has in each dictionary.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per language: `language` (str) and `stopwords`, `plurals` and `compounds`
+        (Int64, missing if the language has no such dictionary).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_languages().set_index("language").loc["de"]
+    """
+    return await frames.read_languages(asynchronous(client), dtype_backend=dtype_backend)

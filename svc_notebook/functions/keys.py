@@ -7,22 +7,21 @@ A key is a secret: what is returned shows it to nobody who does not ask, by `.re
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any, Unpack
 
 from pandas import DataFrame
 
-from svc_notebook.api.secured_keys import Restrictions, make_secured_key, read_secured_key
+from svc_notebook import frames
+from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import Key, KeyFields
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient, Secret
 from svc_notebook.client.secret import discreet
 from svc_notebook.declarations.declaration import public, verb
-from svc_notebook.declarations.members import describe_member
 from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -128,7 +127,7 @@ async def add_key(
     else:
         made = await own.add_index_key(index, **fields)
     await _settled(own, made["key"], index, there=True)
-    return {"key": _shown(made["key"], reveal), "createdAt": made["createdAt"]}
+    return {"key": mask_key(made["key"], reveal), "createdAt": made["createdAt"]}
 
 
 @public(
@@ -266,7 +265,7 @@ async def delete_key(
     else:
         done = await own.delete_index_key(index, text)
     await _settled(own, text, index, there=False)
-    return {"key": _shown(text, reveal), "deletedAt": done["deletedAt"]}
+    return {"key": mask_key(text, reveal), "deletedAt": done["deletedAt"]}
 
 
 @public(endpoints=("restore_key",))
@@ -299,7 +298,7 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
     >>> restored = svc.restore_key(deleted)
     """
     own = asynchronous(client)
-    text = _text_of(key)
+    text = key_text(key)
     done = await own.restore_key(text)
     await _settled(own, text, None, there=True)
     return {"key": Secret(text), "createdAt": done["createdAt"]}
@@ -344,137 +343,12 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     return known | {"rights": key["acl"], "description": key.get("description", "")}
 
 
-@public()
-def secured_key(
-    parent: AnyKey, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
-) -> Secret | str:
-    """Create a secured key, which has the rights of its parent within restrictions.
-
-    Nothing is sent to the service.
-
-    Parameters
-    ----------
-    parent : str, Secret or dict
-        Key with the right `search`, or the result of `add_key`.
-    reveal : bool, default False
-        Return the key as text instead of masked.
-
-    Returns
-    -------
-    Secret or str
-        The secured key.
-
-    Raises
-    ------
-    BadInput
-        If the parent is not a key, or a restriction is wrong or unknown.
-
-    Examples
-    --------
-    >>> parent = svc.add_key(acl=["search"])
-    >>> key = svc.secured_key(parent, filters="brand:Norrvik", validUntil=2000000000)
-    >>> key
-    Secret(...)
-    """
-    return _shown(make_secured_key(_text_of(parent), **restrictions), reveal)
-
-
-@public()
-def explain_key(key: AnyKey) -> DataFrame:
-    """Return the restrictions of a secured key.
-
-    Nothing is sent to the service; only the service can verify the signature.
-
-    Parameters
-    ----------
-    key : str, Secret or dict
-        Secured key.
-
-    Returns
-    -------
-    DataFrame
-        One row per restriction, sorted by name: `restriction`, `value` and `meaning` (str).
-
-    Raises
-    ------
-    BadInput
-        If the key is not a secured key.
-
-    Examples
-    --------
-    >>> key = svc.secured_key("parent-key", filters="brand:Norrvik")
-    >>> svc.explain_key(key)[["restriction", "value"]]
-      restriction          value
-    0     filters  brand:Norrvik
-    """
-    found = read_secured_key(_text_of(key))
-    if found is None:
-        raise BadInput("this is no secured key; `get_key` reads what other keys may do")
-    rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(found)]
-    return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
-
-
-@public()
-def get_remaining_validity(key: AnyKey) -> float:
-    """Return the remaining validity of a secured key in seconds.
-
-    Nothing is sent to the service.
-
-    Parameters
-    ----------
-    key : str, Secret or dict
-        Secured key.
-
-    Returns
-    -------
-    float
-        Seconds; negative for an expired key, infinite for a key without an end.
-
-    Raises
-    ------
-    BadInput
-        If the key is not a secured key.
-
-    Examples
-    --------
-    >>> svc.get_remaining_validity(svc.secured_key("parent-key", filters="brand:Norrvik"))
-    inf
-    """
-    found = read_secured_key(_text_of(key))
-    if found is None:
-        raise BadInput("this is no secured key; `get_key` reads the validity of other keys")
-    until = found.restrictions().get("validUntil")
-    if until is None:
-        return math.inf
-    if not until.isdigit():
-        raise BadInput(f"this key's `validUntil` is not a Unix time but {until[:40]!r}")
-    return int(until) - time.time()
-
-
-def _sorted(found: Any) -> list[tuple[str, Any]]:
-    return sorted(found.restrictions().items())
-
-
-def _meaning(name: str, value: str) -> str:
-    if name == "validUntil" and value.isdigit():
-        return _validity(int(value))
-    return describe_member(name)
-
-
-def _validity(until: int) -> str:
-    left = until - time.time()
-    try:
-        when = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    except (OverflowError, ValueError, OSError):
-        return "for ever"
-    return f"ended at {when}" if left <= 0 else f"until {when}"
-
-
-def _shown(text: str, reveal: bool) -> Secret | str:
+def mask_key(text: str, reveal: bool) -> Secret | str:
+    """Return a key as text, or masked."""
     return text if reveal else Secret(text)
 
 
-def _text_of(key: AnyKey) -> str:
+def key_text(key: AnyKey) -> str:
     """Take a key as text, as a secret, or out of what made or listed it."""
     if isinstance(key, Mapping):
         key = key.get("key") or key.get("value") or ""
@@ -486,7 +360,7 @@ def _text_of(key: AnyKey) -> str:
 
 async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
     """Find the one key that begins so; a whole one is itself."""
-    text = _text_of(key)
+    text = key_text(key)
     if not isinstance(key, str):
         return text
     beginning = text.removesuffix(TOLD)
@@ -555,3 +429,51 @@ async def _seen(look: Callable[[], Awaitable[bool]], still: str) -> None:
             warn_user(f"the service took the call, but the key {still} after {PATIENCE:g} s")
             return
         await asyncio.sleep(PAUSE)
+
+
+@public(
+    verb("keys", "keys", "keys products", "keys --reveal"),
+    endpoints=("list_keys", "list_index_keys", "list_all_index_keys"),
+)
+async def read_keys(
+    index: str | None = None,
+    *,
+    reveal: bool = False,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the API keys of the application or of an index.
+
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index whose keys are read; `*` reads the keys of every index, None those
+        of the application.
+    reveal : bool, default False
+        Return whole keys; by default, keys are masked to their first four characters.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per key: `value` and `description` (str), `acl` (object, a list), `index` (str,
+        empty for a key of the application), `indexes` (object, a list or None), `createdAt`
+        (datetime64[us, UTC]), `validity` (int64, seconds left, 0 for unlimited),
+        `maxHitsPerQuery` and `maxQueriesPerIPPerHour` (int64, 0 for unlimited),
+        `queryParameters` (str) and `referers` (object, a list or None).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_keys()[["value", "acl", "validity"]]
+    """
+    return await frames.read_keys(
+        asynchronous(client), index, reveal=reveal, dtype_backend=dtype_backend
+    )

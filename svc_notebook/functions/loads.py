@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Unpack
 
 from pandas import DataFrame
@@ -9,6 +10,7 @@ from pandas import DataFrame
 from svc_notebook import loading
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.errors import BadInput
 from svc_notebook.functions.frame_records import without_told
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
@@ -43,6 +45,8 @@ def plan_or_result(result: loading.LoadResult) -> loading.LoadResult | loading.L
         "load products.csv products --id sku",
         "load products.csv products --dry-run",
         "load 'data/*.parquet' products --if-exists replace",
+        summary="Load a file, URL or SQL query into an index; done when every row is published",
+        help={"source": "path, glob, URL or SQL query"},
         without=SIZE_OPTIONS,
         result=plan_or_result,
     ),
@@ -300,3 +304,91 @@ async def diff_records(
     return await loading.compare(
         asynchronous(client), without_told(df, options), index, missing=missing, **options
     )
+
+
+@public(
+    verb(
+        "replace",
+        "replace products products.csv --id sku",
+        "replace products products.parquet --min-share 0.9 --yes",
+        help={"source": "path, glob, URL or SQL query"},
+        without=(*SIZE_OPTIONS, *FILE_OPTIONS, "action", "operations"),
+        names={"source": "file"},
+        variable="source",
+        destructive="replace all records of {index}",
+    ),
+    endpoints=("batch", "operate_index"),
+    bar="rows",
+    stream="source",
+    renamed={"least": "min_share"},
+)
+async def replace_records(
+    index: str,
+    source: Source,
+    *,
+    min_share: float = 0.5,
+    skip_rejected: bool = False,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[loading.RowOptions],
+) -> loading.LoadResult:
+    """Replace all records of an index by those of a source.
+
+    The new records are loaded into a temporary index with the settings, synonyms and rules of
+    the index, which then replaces it. Nothing changes if the load fails.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+        New records.
+    min_share : float, default 0.5
+        Minimum number of new records, as a share from 0 to 1 of the number of previous
+        records.
+    skip_rejected : bool, default False
+        Replace the records although some rows of the source are rejected.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of rows sent and the total number of rows,
+        or None.
+
+    Returns
+    -------
+    LoadResult
+        The number of rows sent, published and rejected.
+
+    Raises
+    ------
+    BadInput
+        If the source or an option is wrong, a row is rejected, or there are too few new
+        records.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service does not publish the records within 600 seconds.
+    Stopped
+        If the load is cancelled.
+
+    Examples
+    --------
+    >>> cheap = svc.samples.products().query("price < 50")
+    >>> svc.replace_records("products", cheap, id="sku", min_share=0.2).published
+    158
+    """
+    if not 0 <= min_share <= 1:
+        raise BadInput(f"`min_share` is a share, from 0 to 1, not {min_share!r}")
+    own = asynchronous(client)
+    async with (
+        awaited(source, options) as given,
+        own.replacing(index, least=min_share) as scratch,
+    ):
+        rows = without_told(given, options)
+        result = await loading.load(own, rows, scratch, on_progress=on_progress, **options)
+        if result.rejected_rows and not skip_rejected:
+            raise BadInput(
+                f"{result.rejected_rows} rows cannot be sent; nothing was replaced. `plan` says "
+                "why, `skip_rejected` leaves them out"
+            )
+    return dataclasses.replace(result, index=index)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from pandas import DataFrame
@@ -309,3 +309,51 @@ async def facets_or_values(
     if facet is None:
         return await read_facets(index, query, client=client, **params)
     return await read_facet_values(index, facet, query, client=client, **params)
+
+
+@public(endpoints=("search_many",), accessors=("series.svc.facet",))
+async def count_values(
+    index: str,
+    facet: str,
+    values: Iterable[Any],
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count the records that have each of the given values of a facet.
+
+    The count is exact for every value, also for rare ones.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    facet : str
+        Name of the facet.
+    values : list or Series
+        Values to count; each distinct value is counted once.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per distinct value, in the given order: `value` (str) and `count` (int64).
+
+    Raises
+    ------
+    BadInput
+        If a value is missing or is not a scalar.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.count_values("products", "brand", ["Norrvik", "Casavela"])
+          value  count
+    0   Norrvik     30
+    1  Casavela     30
+    """
+    return await frames.count_values(asynchronous(client), index, facet, values, **params)

@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import msgspec
 from pandas import DataFrame
 
+from svc_notebook import frames
 from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import ALIASES, Settings, default_of
 from svc_notebook.api.texts import OneOrMany, list_texts
@@ -20,7 +21,6 @@ from svc_notebook.client.request_options import with_extra
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean, unreadable
 from svc_notebook.functions.curated_lists import Forward
-from svc_notebook.functions.listings import read_settings
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.journalled_write import noting
 from svc_notebook.tuning.changes.state import holds
@@ -379,3 +379,35 @@ async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any] | None
         return {}  # the change will make the index
     except KeyRefused:
         return None
+
+
+@public(verb("settings show", "settings show products"), endpoints=("get_settings",))
+async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
+    """Read the settings of an index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting that the service returns, sorted by name: `setting` (str) and
+        `value` (object).
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_settings("products").set_index("setting")["value"]["searchableAttributes"]
+    ['name', 'description']
+    """
+    return await frames.read_settings(asynchronous(client), index)

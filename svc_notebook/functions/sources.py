@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pandas import DataFrame
+
+from svc_notebook import frames
 from svc_notebook.api.shapes import Source
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import NotFound, did_you_mean
+from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import Documents, take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -155,3 +159,34 @@ async def delete_source(source: str, *, client: AnyClient | None = None) -> Done
         raise NotFound(f"{source} is not on the list{did_you_mean(source, known)}", status=404)
     await own.delete_source(source)
     return {"source": source, "before": len(known), "after": len(known) - 1}
+
+
+@public(verb("sources", "sources"), endpoints=("list_sources",))
+async def read_sources(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the networks from which requests are allowed.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per network: `source` (str, an address or a network in CIDR notation) and
+        `description` (str). An empty DataFrame allows every network.
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_sources()
+    """
+    return await frames.read_sources(asynchronous(client), dtype_backend=dtype_backend)

@@ -6,10 +6,12 @@ from typing import Any
 
 from pandas import DataFrame, Series, to_datetime
 
+from svc_notebook import frames
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.tasks import OnProgress, Tasks, Write
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import CallFailed
+from svc_notebook.frames.columns import Backend
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
@@ -148,3 +150,57 @@ async def _status(client: AsyncClient, write: Write) -> str:
     except CallFailed:
         return "unknown"
     return str(answer["status"])
+
+
+@public(
+    verb(
+        "tasks show",
+        "tasks show 17 18 --index products",
+        types={"tasks": list[int]},
+        rest="tasks",
+        variable="tasks",
+    ),
+    endpoints=("get_task", "get_app_task"),
+)
+async def read_tasks(
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the status of tasks.
+
+    Parameters
+    ----------
+    tasks : int, dict or list of these
+        Task numbers or responses of writes, as for `wait`.
+    index : str, default None
+        Name of the index of tasks that do not name theirs; None for tasks of the
+        application.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per task: `taskID` (int64), `index` (str, empty for a task of the application)
+        and `status` (str, `published` or `notPublished`).
+
+    Raises
+    ------
+    BadInput
+        If a task is not a number or a response of a write.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> response = svc.call("clear_objects", {"index": "products"})
+    >>> svc.read_tasks(response, index="products")[["index", "status"]]
+    """
+    return await frames.read_tasks(
+        asynchronous(client), tasks, index=index, dtype_backend=dtype_backend
+    )

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from pandas import DataFrame
+
+from svc_notebook import frames
 from svc_notebook.api.texts import OneOrMany
-from svc_notebook.declarations.declaration import public, verb
-from svc_notebook.errors import BadInput
+from svc_notebook.declarations.declaration import public, verb, verb_only
+from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -196,3 +200,154 @@ async def pending_users(*, client: AnyClient | None = None) -> dict[str, Any]:
     False
     """
     return dict(await asynchronous(client).pending_mappings(getClusters=True))
+
+
+@public(
+    verb("clusters", "clusters", lists=True),
+    endpoints=("list_clusters",),
+    accessors=("df.svc.clusters",),
+)
+async def read_clusters(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the clusters and the number of records and users on each.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per cluster: `clusterName` (str), `nbRecords` and `nbUserIDs` (int64) and
+        `dataSize` (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_clusters()["clusterName"].tolist()
+    ['local-1', 'local-2']
+    """
+    return await frames.read_clusters(asynchronous(client), dtype_backend=dtype_backend)
+
+
+@public(endpoints=("list_users", "search_users"))
+async def read_users(
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the users of a multi-cluster application and their clusters.
+
+    Parameters
+    ----------
+    query : str, default ""
+        Text to search for in user ids; "" matches every user.
+    cluster : str, default None
+        Name of the cluster whose users are read; None reads the users of every cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per user: `userID` and `clusterName` (str), `nbRecords` (int64) and `dataSize`
+        (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_users(cluster="local-1")
+    """
+    return await frames.read_users(
+        asynchronous(client), query, cluster=cluster, dtype_backend=dtype_backend
+    )
+
+
+@public(verb("users top", "users top", lists=True), endpoints=("top_users",))
+async def read_top_users(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the users with the most records of each cluster.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per user: `clusterName` (str), `rank` (int64, from 1 in each cluster), `userID`
+        (str), `nbRecords` (int64) and `dataSize` (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_top_users()
+    """
+    return await frames.read_top_users(asynchronous(client), dtype_backend=dtype_backend)
+
+
+@verb_only(
+    verb("users", "users", "users smith --cluster c1-eu", "users --top"),
+    endpoints=("list_users", "search_users", "top_users"),
+)
+async def users_or_top(
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    top: bool = False,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Read the users, or with `top` those with the most records.
+
+    Parameters
+    ----------
+    query : str, default ""
+        Text to search for in user ids; "" matches every user.
+    cluster : str, default None
+        Name of the cluster whose users are read; None reads the users of every cluster.
+    top : bool, default False
+        Read the users with the most records of each cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        The result of `read_users`, or with `top` of `read_top_users`.
+
+    Raises
+    ------
+    BadOption
+        If `top` is given together with `query` or `cluster`.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    """
+    if not top:
+        return await read_users(query, cluster=cluster, client=client)
+    if query or cluster:
+        raise BadOption("`--top` is of all users of every cluster; leave the rest out")
+    return await read_top_users(client=client)

@@ -127,7 +127,9 @@ def test_an_effect_that_does_not_show_is_reported_with_its_tasks(
     monkeypatch.setattr(operations, "CONFIRM_SECONDS", 0.2)
     service = closed(False)
 
-    with pytest.raises(TaskFailed, match=r"accepted, and is not visible after 0\.2 s") as caught:
+    with pytest.raises(
+        TaskFailed, match=r"accepted, but its effect is not visible after 0\.2 s"
+    ) as caught:
         follow(service)
 
     assert caught.value.tasks == (7,)

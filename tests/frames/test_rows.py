@@ -144,8 +144,8 @@ def test_an_attribute_that_held_one_kind_of_value_may_come_to_hold_another(
 
 def test_kinds_that_change_all_the_time_are_learned_only_so_often() -> None:
     reader = PageReader()
-    for lesson in range(2 * page_decoder.MAX_RELEARNINGS):
-        reader.expect({"n": (str, int)[lesson % 2]})
+    for number in range(2 * page_decoder.MAX_EXPECTATIONS):
+        reader.expect({"n": (str, int)[number % 2]})
 
     [hit] = reader(encoded({"hits": [{"n": 2.5}]}))["hits"]
 

@@ -22,7 +22,9 @@ FRAME = pd.DataFrame(
 )
 # Of an index whose steps are not even, for pandas stores one of even steps as no column.
 CHEAP = FRAME[FRAME["price"] != 120].drop(index=3).rename(index={4: 7})
-LEFT_OUT = "`__index_level_0__` is the index of a DataFrame: left out; `columns` takes it"
+NOT_SENT = (
+    "`__index_level_0__` is the index of a DataFrame: not sent; name it in `columns` to send it"
+)
 
 
 def written(frame: pd.DataFrame, path: Path) -> Path:
@@ -38,8 +40,8 @@ def test_the_index_of_a_filtered_frame_is_not_sent(tmp_path: Path) -> None:
     from_arrow = pack(pa.Table.from_pandas(CHEAP))
 
     assert from_file.records == from_frame.records == from_arrow.records
-    assert LEFT_OUT in from_file.plan.notes
-    assert LEFT_OUT in from_arrow.plan.notes
+    assert NOT_SENT in from_file.plan.notes
+    assert NOT_SENT in from_arrow.plan.notes
     assert list(from_file.plan.columns["column"]) == ["name", "price"]
 
 
@@ -54,7 +56,7 @@ def test_an_index_is_sent_if_an_option_names_it(tmp_path: Path, options: dict[st
     found = values(path, **options)
 
     assert [row["__index_level_0__"] for row in found] == [0, 2, 7]
-    assert LEFT_OUT not in pack(path, **options).plan.notes
+    assert NOT_SENT not in pack(path, **options).plan.notes
 
 
 def test_an_index_with_a_name_is_a_column_as_it_is_of_the_frame(tmp_path: Path) -> None:

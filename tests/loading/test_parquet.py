@@ -51,9 +51,9 @@ def test_a_workers_file_has_every_column_of_the_folder(tmp_path: Path) -> None:
     [
         ({"a": {"x": [1]}, "b": {"x": ["no"]}}, r"`x` is int64 in a\.parquet and string in b\.par"),
         ({"a": {"x": [2**53 + 1]}, "b": {"x": [0.5]}}, r"`x` is int64 in a\.parquet and double"),
-        ({"a": {"x": [1]}, "b": {"X": [1]}}, "`x` and `X` differ in case alone"),
-        ({"a": {"x": [1], "X": [1]}}, "`x` and `X` differ in case alone"),
-        ({"a": {"s": [{"a": 1, "A": 2}]}}, "`a` and `A` differ in case alone"),
+        ({"a": {"x": [1]}, "b": {"X": [1]}}, "`x` and `X` differ only in case"),
+        ({"a": {"x": [1], "X": [1]}}, "`x` and `X` differ only in case"),
+        ({"a": {"s": [{"a": 1, "A": 2}]}}, "`a` and `A` differ only in case"),
     ],
     ids=["kinds", "large", "cases", "case", "member"],
 )

@@ -76,7 +76,7 @@ def test_a_separator_too_many_at_the_end_of_every_row_shifts_nothing(write: Writ
     packed = pack(write("id,name,x\n" + BODY.replace("\n", ",\n")), id="id")
 
     assert [{n: r[n] for n in TEN[0]} for r in packed.records] == TEN
-    assert any("a separator more than the header" in note for note in packed.plan.notes)
+    assert any("one separator more than the header" in note for note in packed.plan.notes)
 
 
 def test_a_header_one_name_short_leaves_the_first_column_without_a_name(write: Write) -> None:

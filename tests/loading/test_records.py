@@ -109,10 +109,10 @@ def test_what_cannot_be_sent_is_told_by_its_place_and_costs_itself_alone() -> No
 
     assert [record["objectID"] for record in packed.records] == ["1", "4"]
     assert [(row, reason[:12]) for row, _, reason in packed.rejected] == [
-        (2, "is of the ty"),
+        (2, "has the type"),
         (3, "is a set, wh"),
         (4, "has members "),
-        (6, "is of the ty"),
+        (6, "has the type"),
     ]
     assert packed.plan.rows == 6
 

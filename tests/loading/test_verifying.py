@@ -123,7 +123,7 @@ def test_increments_that_may_have_been_made_are_not_resumed(
 ) -> None:
     FILMS.to_csv(tmp_path / "a.csv", index=False)
 
-    with pytest.raises(BadInput, match="not known whether the last batch was carried out"):
+    with pytest.raises(BadInput, match="not known whether the last batch was applied"):
         load(
             client.aio, tmp_path / "a.csv", index, id="id", resume=True, action="update",
             operations={"n": "Increment"},

@@ -234,7 +234,7 @@ def test_a_service_can_outlive_its_process(data: Path, end: str) -> None:
 
 
 def test_a_service_whose_parent_has_ended_is_not_used(data: Path) -> None:
-    """It is about to end: whoever comes just then waits, and starts its own."""
+    """It is about to end: whoever comes just then waits, and starts ones own."""
     starter = start_elsewhere(data, "leave")
     starter.kill()
     starter.communicate(timeout=30)
@@ -256,7 +256,7 @@ def test_a_real_service_is_started_and_lost(tmp_path: Path) -> None:
     assert client.search("i", "lamp")["nbHits"] == 1
     service.stop()
 
-    with pytest.raises(Unreachable, match=r'connect\("local"\) starts it'):
+    with pytest.raises(Unreachable, match=r'connect\("local"\) starts one'):
         client.search("i", "lamp")
 
 

@@ -69,7 +69,7 @@ class Export:
     seconds: float
     # Rows that an interrupted export had already fetched.
     resumed: int = 0
-    # The files of the settings, synonyms and rules that `include` asked for.
+    # The files of the settings, synonyms and rules that `include` requested.
     included: tuple[Path, ...] = ()
 
     @property

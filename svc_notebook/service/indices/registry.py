@@ -65,7 +65,9 @@ class IndexRegistry:
         group = next((some for some in groups if index.id in (one.id for one in some)), [index])
         first = group[0]
         segment_store = (
-            self._load_segment_store(group) if first.id == index.id else first.engine.get().segment_store
+            self._load_segment_store(group)
+            if first.id == index.id
+            else first.engine.get().segment_store
         )
         return index.build_engine(segment_store)
 
@@ -89,7 +91,9 @@ class IndexRegistry:
         if len(segment_store) > count_bodies(self.store, records_id):
             known = read_ids(self.store, records_id)
             segment_store.delete(
-                name for name in Index(segment_store=segment_store).matching({}) if name not in known
+                name
+                for name in Index(segment_store=segment_store).matching({})
+                if name not in known
             )
 
     def chunks(self, id: int) -> Iterable[Chunk]:

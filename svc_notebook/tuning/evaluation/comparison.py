@@ -71,7 +71,6 @@ class Comparison:
     >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
     >>> compared = svc.tuning.compare(before, after, "judgments.csv")
     >>> compared.moves[["query", "objectID", "rank_before", "rank_after"]]
-    >>> written = compared.report("comparison.html")
     """
 
     base: str
