@@ -23,8 +23,8 @@ from urllib.parse import urlsplit
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret, background_loop
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.files import hold_lock, user_state_folder
 from svc_notebook.session.config import KEYS, VARIABLES
-from svc_notebook.session.file_lock import take_turn
 
 
 def remember(data: Path) -> None:
@@ -53,9 +53,7 @@ def _entry(folder: Path) -> Path:
 
 
 def _place() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("svc-notebook", appauthor=False) / "services"
+    return user_state_folder("services")
 
 
 COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
@@ -155,7 +153,7 @@ def default_folder() -> Path:
 
 
 async def _start_in_turn(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
-    async with take_turn(data / "starting.lock"):
+    async with hold_lock(data / "starting.lock"):
         return find_running(data) or await _start(data, stay, command)
 
 

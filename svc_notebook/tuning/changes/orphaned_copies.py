@@ -12,8 +12,8 @@ from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.operations import write_and_wait
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.files import is_locked
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.session.file_lock import is_taken
 
 NAME = re.compile(r"(?P<index>.+)_scratch_[0-9a-f]{8}")
 COLUMNS = ["name", "index", "entries", "updatedAt", "in_use"]
@@ -49,7 +49,7 @@ async def _list(client: AsyncClient) -> pd.DataFrame:
     found = (await client.list_indices())["items"]
     rows = [
         (item["name"], match["index"], item["entries"], item["updatedAt"],
-         is_taken(turn_of(item["name"])))
+         is_locked(turn_of(item["name"])))
         for item in found
         if (match := NAME.fullmatch(item["name"]))
     ]  # fmt: skip

@@ -14,8 +14,8 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.client import background_loop
 from svc_notebook.client.operations import write_and_wait
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound, SvcError
+from svc_notebook.files import hold_lock
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.session.file_lock import take_turn
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change
@@ -61,7 +61,7 @@ class AsyncScratch:
         self.before = await snapshot(self.index, client=self.client)
         turn = turn_of(self.name)
         await asyncio.to_thread(turn.parent.mkdir, parents=True, exist_ok=True)
-        await self._held.enter_async_context(take_turn(turn))
+        await self._held.enter_async_context(hold_lock(turn))
         atexit.register(self._drop_at_exit)
         self.state = "open"
         try:
