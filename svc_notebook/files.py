@@ -78,7 +78,7 @@ def is_locked(path: Path) -> bool:
     """Return whether a running process holds the lock on a file."""
     try:
         file = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
     try:
         return not lock_descriptor(file)

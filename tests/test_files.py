@@ -110,9 +110,13 @@ def test_a_write_that_fails_leaves_the_file_and_no_draft(tmp_path: Path) -> None
     path = tmp_path / "table.csv"
     path.write_bytes(b"old")
 
-    with pytest.raises(ZeroDivisionError), replace_file(path) as draft:
-        draft.write_bytes(b"half")
-        raise ZeroDivisionError
+    def fail() -> None:
+        with replace_file(path) as draft:
+            draft.write_bytes(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
 
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]

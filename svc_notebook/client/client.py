@@ -23,7 +23,7 @@ from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode, Interface
 from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
-from svc_notebook.client import background_loop, curation, operations
+from svc_notebook.client import background_loop, curation, operations, replacement
 from svc_notebook.client import tasks as waiting
 from svc_notebook.client.background_loop import beating
 from svc_notebook.client.config import ClientConfig
@@ -32,6 +32,7 @@ from svc_notebook.client.progress import Progress
 from svc_notebook.client.request_options import Options, Response
 from svc_notebook.client.response_checks import check_answer
 from svc_notebook.client.tasks import OnProgress, Tasks, WriteHistory
+from svc_notebook.client.temporary_index import AROUND_RECORDS
 from svc_notebook.client.transport.sender import HttpSender
 
 T = TypeVar("T")
@@ -217,7 +218,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         index: str,
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
         """Yield the name of a temporary index that replaces `index` at exit, as a context manager.
 
@@ -228,7 +229,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
         - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
         """
-        return operations.replacing(self, index, least=least, scopes=scopes)
+        return replacement.replacing(self, index, least=least, scopes=scopes)
 
     async def replace_all(
         self,
@@ -236,7 +237,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         on_progress: OnProgress | None = None,
     ) -> int:
@@ -249,7 +250,7 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         - `batch_size`: records per request, 1 or more; default 1,000.
         - `on_progress`: a function that is called with the numbers of published and of all tasks.
         """
-        return await operations.replace_all(
+        return await replacement.replace_all(
             self, index, records,
             least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip
@@ -397,7 +398,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
     ) -> int:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from svc_notebook.tuning.changes.change_spec import apply
 from svc_notebook.tuning.changes.impact import impact
-from svc_notebook.tuning.changes.orphaned_copies import drop_scratches, scratches
 from svc_notebook.tuning.changes.scratch import async_scratch as scratch
+from svc_notebook.tuning.changes.scratch import drop_scratches, scratches
 from svc_notebook.tuning.changes.snapshots import diff, restore, snapshot
 from svc_notebook.tuning.changes.undo import history, undo
 from svc_notebook.tuning.evaluation.measurement import measure, missing

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -212,13 +211,8 @@ class SettingsEditor(Editor):
         await self.drop_copy()
         copy = Copy(self.client, self.index)
         tell_progress(0, 0, f"copying {self.index} to {copy.name}")
-        try:
-            await copy.make(self.saved)
-        except BaseException:
-            await asyncio.shield(copy.drop())
-            raise
+        await copy.make(self.saved)
         self._copy = copy
-        atexit.register(self.close)
         await self._look()
 
     @call
@@ -226,7 +220,6 @@ class SettingsEditor(Editor):
         """Delete the copy."""
         copy, self._copy = self._copy, None
         if copy:
-            atexit.unregister(self.close)
             await copy.drop()
             await self._look()
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from svc_notebook.client.operations import copy_around, drop, name_scratch
 from svc_notebook.client.tasks import wait
+from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.ids import SCHEME
@@ -33,7 +33,6 @@ from svc_notebook.loading.sending.replacement import (
     check_least,
     check_share,
     check_target,
-    delete_for_good,
     describe_first,
     move_over,
     warn_of_hashes,
@@ -240,17 +239,36 @@ class _LoadRun:
 
     async def _write(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
         index = self.ledger.index
-        target = name_scratch(index) if if_exists == "replace" else index
+        temporary = TemporaryIndex(self._client, index, "load") if if_exists == "replace" else None
+        target = temporary.name if temporary else index
         if self._checkpoint:
             target = await self._take_up(self._checkpoint, target, resume=resume)
-        try:
+        if temporary:
+            await self._replace(target, verify=verify)
+        else:
             await self._fill(target, verify=verify)
-        except BaseException as error:
-            if target != index and not self._may_go_on(error):
-                await asyncio.shield(self._clear_away(target))
-            raise
         if self._checkpoint:
             self._checkpoint.discard()
+
+    async def _replace(self, target: str, *, verify: bool) -> None:
+        """Fill a temporary index, and move it over the index; an interrupted one is resumed."""
+        temporary = self._temporary(target)
+        await temporary.claim(drop_at_exit=False)
+        try:
+            await copy_around(self._client, temporary.index, target)
+            await self._fill(target, verify=verify)
+            self._check_differences()
+            await move_over(temporary, self.ledger.sent)
+        except BaseException as error:
+            if self._may_go_on(error):
+                temporary.release()
+            # If it cannot be deleted, and there is a checkpoint, the next load deletes it.
+            elif await temporary.discard(warn=not self._checkpoint) and self._checkpoint:
+                self._checkpoint.discard()
+            raise
+
+    def _temporary(self, name: str) -> TemporaryIndex:
+        return TemporaryIndex(self._client, self.ledger.index, "load", name=name)
 
     async def _warn_of_hashes(self, if_exists: IfExists) -> None:
         # Partitions of workers get one common warning.
@@ -283,25 +301,11 @@ class _LoadRun:
             error, BadInput
         )
 
-    async def _clear_away(self, target: str) -> None:
-        try:
-            await delete_for_good(self._client, target)
-        except SvcError:
-            return  # the original error is reported; the next load deletes the temporary index
-        if self._checkpoint:
-            self._checkpoint.discard()
-
     async def _fill(self, target: str, *, verify: bool) -> None:
-        index = self.ledger.index
-        if target != index:
-            await copy_around(self._client, index, target)
         await self._send(target)
         await self._publish(target)
         if verify:
             self.ledger.differences = await read_back(self._client, target, self._prepared)
-        if target != index:
-            self._check_differences()
-            await move_over(self._client, target, index, self.ledger.sent)
 
     def _check_differences(self) -> None:
         found = self.ledger.differences
@@ -327,7 +331,8 @@ class _LoadRun:
         if resume and earlier and checkpoint.entries and await self._is_there(checkpoint, earlier):
             return earlier
         if earlier and earlier not in (target, self.ledger.index):
-            await drop(self._client, earlier)
+            left = await self._temporary(earlier).claim(drop_at_exit=False)
+            await left.discard()
         if resume and earlier:
             self._note(
                 "the source, the options or the index are not as they were: all rows were sent"
