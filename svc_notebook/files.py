@@ -14,6 +14,8 @@ from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 
+from svc_notebook.errors import BadInput
+
 # Seconds between two attempts to lock a file; a blocking wait could not be cancelled.
 LOCK_POLL_SECONDS = 0.02
 # What `flock` reports if another process holds the lock; other errors say that it cannot lock.
@@ -133,7 +135,7 @@ def replace_file(path: Path, *, draft: Path | None = None, sync: bool = False) -
     - `draft`: default: a hidden file beside `path`, of which every writer has its own.
     - `sync`: whether the content is on the disk before `path` is replaced; default: no.
     """
-    own = draft or path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.new")
+    own = draft or path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.new")
     try:
         yield own
         if sync:
@@ -163,6 +165,16 @@ def write_atomically(
         own.unlink(missing_ok=True)  # left by a process that was killed, with another mode
         with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.writelines([content] if isinstance(content, bytes) else content)
+
+
+def write_named_file(
+    path: Path, content: Iterable[bytes] | bytes | str, *, sync: bool = False
+) -> None:
+    """Write a file that the user has named, in one step; raise `BadInput` if that fails."""
+    try:
+        write_atomically(path, content, sync=sync)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _flush_to_disk(path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.files import write_atomically
 from svc_notebook.loading.load_plan.type_inference import Kinds
 
 SPOOL_CHUNK_BYTES = 8_000_000
@@ -44,9 +45,9 @@ class Spool:
         Kinds(self.mark.kinds).add(records)
         self.mark.rows += len(records)
         self.mark.cursor, self.mark.total, self.mark.whole = cursor, total, not cursor
-        fresh = self.path.with_name(f"{self.path.name}.mark.new")
-        fresh.write_bytes(self._encoder.encode(self.mark))
-        fresh.replace(_mark_of(self.path))
+        # A draft of a fixed name is overwritten by the next process, if this one is killed.
+        draft = self.path.with_name(f"{self.path.name}.mark.new")
+        write_atomically(_mark_of(self.path), self._encoder.encode(self.mark), draft=draft)
 
     def pieces(self) -> Iterator[list[dict[str, Any]]]:
         """Yield the records, some megabytes at a time."""

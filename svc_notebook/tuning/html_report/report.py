@@ -18,6 +18,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
+from svc_notebook.files import write_named_file
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.evaluation.comparison import Comparison
@@ -76,7 +77,7 @@ def report(
     ]
     heading = title or _title(subject)
     about = [line for line in (note, _about(subject, compared)) if line]
-    _write_whole(own, write_page(heading, about, parts))
+    write_named_file(own, write_page(heading, about, parts))
     return own
 
 
@@ -250,13 +251,3 @@ def _cell(name: str, value: Any) -> str:
     if name in NUMBERS:
         return NUMBERS[name](float(value))
     return number(value) if isinstance(value, float) else f"{value:,}"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
