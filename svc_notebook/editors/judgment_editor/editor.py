@@ -10,6 +10,7 @@ import traitlets
 from pandas import DataFrame
 
 from svc_notebook.api.validation import same
+from svc_notebook.display import write_table
 from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
@@ -27,7 +28,7 @@ from svc_notebook.editors.judgment_editor.pool import (
 )
 from svc_notebook.editors.judgment_editor.snippets import write_python
 from svc_notebook.editors.rpc import call
-from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.snapshot import write_line
 from svc_notebook.errors import BadOption
 from svc_notebook.tuning.tables.queries import Question, read_questions
 

@@ -13,6 +13,7 @@ import traitlets
 
 from svc_notebook.api.parameters import SearchParams, default_of
 from svc_notebook.api.validation import check_members
+from svc_notebook.display import format_count, write_table
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
@@ -25,7 +26,7 @@ from svc_notebook.editors.query_editor.panel import list_parameters, read_parame
 from svc_notebook.editors.query_editor.snippets import write_codes
 from svc_notebook.editors.ranking_explanation import criteria_of
 from svc_notebook.editors.rpc import call
-from svc_notebook.editors.snapshot import write_count, write_line, write_table
+from svc_notebook.editors.snapshot import write_line
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
 
 Params = dict[str, Any]
@@ -81,7 +82,7 @@ class QueryEditor(Editor):
     def picture(self) -> str:
         """Write the hits as a table."""
         cards = self.answer.get("hits", [])
-        hits = write_count(self.answer.get("nbHits", 0), "hit")
+        hits = format_count(self.answer.get("nbHits", 0), "hit")
         found = f"{hits} for {json.dumps(self.value)}"
         rows = [
             (card["place"], card["id"], search.unmark(card["title"]), _lines(card))

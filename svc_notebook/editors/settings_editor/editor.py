@@ -16,6 +16,7 @@ from svc_notebook.api.parameters import default_of
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.tasks import Tasks
+from svc_notebook.display import write_table
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
@@ -33,7 +34,7 @@ from svc_notebook.editors.settings_editor.panel import (
 )
 from svc_notebook.editors.settings_editor.preview import Copy, preview
 from svc_notebook.editors.settings_editor.snippets import write_codes
-from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changes.journalled_write import noting

@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from svc_notebook.display import write_frame
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.fast_path import NeedsDatabase, open_small, write_small
@@ -67,10 +68,10 @@ class LoadPlan:
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
+        rejected = write_frame(self.rejected[TOLD].head(10)) if len(self.rejected) else ""
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
         return (
-            f"<p>{html.escape(self._headline())}</p>{self.columns.to_html(index=False)}"
+            f"<p>{html.escape(self._headline())}</p>{write_frame(self.columns)}"
             f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{rejected}"
         )
 
