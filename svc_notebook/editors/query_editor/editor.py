@@ -23,10 +23,10 @@ from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor.active_filters import list_held
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
-from svc_notebook.editors.query_editor.snippets import write_codes
 from svc_notebook.editors.ranking_explanation import criteria_of
 from svc_notebook.editors.rpc import call
 from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
 
 Params = dict[str, Any]
@@ -92,7 +92,7 @@ class QueryEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """The search as Python, as a magic and as curl."""
-        return write_codes(self.client.connection, self.index, self.value)
+        return write_search(self.client.connection, self.index, self.value)
 
     # For cells.
 

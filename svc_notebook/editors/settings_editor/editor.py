@@ -33,8 +33,8 @@ from svc_notebook.editors.settings_editor.panel import (
     list_settings,
 )
 from svc_notebook.editors.settings_editor.preview import Copy, preview
-from svc_notebook.editors.settings_editor.snippets import write_codes
 from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snippets import write_settings
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changes.journalled_write import noting
@@ -133,7 +133,7 @@ class SettingsEditor(Editor):
     def codes(self) -> dict[str, str]:
         """The changes in Python, as a magic and for a terminal; without any, all settings."""
         changes = changing.changes_of(self.saved, self.value) or self.value
-        return write_codes(self.client.connection, self.index, changes, forward=self.forward)
+        return write_settings(self.client.connection, self.index, changes, forward=self.forward)
 
     # For cells.
 
