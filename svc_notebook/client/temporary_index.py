@@ -73,9 +73,13 @@ class TemporaryName:
 
     @property
     def is_left(self) -> bool:
-        """Whether this machine, or an earlier release, has left the index behind."""
-        foreign = self.owner == "another machine" or self.purpose == "unknown"
-        return not foreign and not self.in_use
+        """Whether this machine, or an earlier release, has left the index behind.
+
+        Without a lock file it is not known whether a process of this machine uses the index.
+        """
+        if self.owner == "unknown":  # of an earlier release
+            return self.purpose == "scratch"
+        return self.owner == "this machine" and self.lock.exists() and not self.in_use
 
 
 def name_temporary_index(index: str, purpose: Purpose) -> str:
@@ -150,7 +154,7 @@ class TemporaryIndex:
             else:
                 await copy_around(self.client, self.index, self.name, scopes)
         except BaseException:
-            await self.discard()
+            await self.discard(warn=False)  # the reason why the copy failed is more important
             raise
         return self
 

@@ -135,9 +135,9 @@ def write_judgments(
 
 def _plain(question: Question) -> str | dict[str, Any]:
     """Write a query as it is given: its words alone if it has neither filters nor parameters."""
-    more = {"filters": question.filters, "params": dict(question.params)}
-    told = {name: value for name, value in more.items() if value}
-    return {"query": question.query, **told} if told else question.query
+    both = {"filters": question.filters, "params": dict(question.params)}
+    more = {name: value for name, value in both.items() if value}
+    return {"query": question.query, **more} if more else question.query
 
 
 def _program(*statements: str) -> str:

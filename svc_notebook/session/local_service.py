@@ -23,7 +23,7 @@ from urllib.parse import urlsplit
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret, background_loop
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.files import hold_lock, user_state_folder
+from svc_notebook.files import hold_lock, user_state_folder, write_atomically
 from svc_notebook.session.config import KEYS, VARIABLES
 
 
@@ -32,14 +32,14 @@ def remember(data: Path) -> None:
     folder = data.expanduser().absolute()
     with suppress(OSError):
         _place().mkdir(mode=0o700, parents=True, exist_ok=True)
-        _entry(folder).write_text(str(folder), encoding="utf-8")
+        write_atomically(_entry(folder), str(folder))
 
 
 def known_folders() -> list[Path]:
     """Return the noted folders that still exist, and remove the others from the list."""
     found = []
     with suppress(OSError):
-        for entry in sorted(_place().iterdir()):
+        for entry in sorted(_place().glob("[!.]*")):
             folder = Path(entry.read_text(encoding="utf-8"))
             if folder.is_dir():
                 found.append(folder)

@@ -75,18 +75,18 @@ UNDOING: tuple[Verb, ...] = (
         examples=("undo products", "undo products 3f9c21aa --yes"),
     ),
     Verb(
-        "scratches", "List the scratch copies of indices that there are",
+        "scratches", "List temporary indices: scratch copies, and those of loads and previews",
         f"{_HOME}.scratches",
         examples=("scratches",),
     ),
     Verb(
-        "scratches drop", "Delete scratch copies: those named, else those left behind",
+        "scratches drop", "Delete temporary indices: those named, else those left behind",
         f"{_HOME}.drop_scratches",
         operands=(
             operand("names", "their names", list[str], completes="index", required=False,
                     rest=True),
         ),
-        destructive="delete scratch copies",
+        destructive="delete temporary indices",
         examples=("scratches drop --yes",),
     ),
 )  # fmt: skip

@@ -60,7 +60,7 @@ class Checkpoint:
         self.target, self.entries = target, []
         with suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.path.write_bytes(_line(CheckpointHeader(target, self.state)))
+            write_atomically(self.path, _line(CheckpointHeader(target, self.state)))
 
     def write(self, entry: AcknowledgedBatch) -> None:
         """Write an acknowledgement; after this returns, it survives a killed process.

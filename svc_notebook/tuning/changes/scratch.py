@@ -325,5 +325,5 @@ async def drop_scratches(
     chosen = list_texts(names, "names", column="name")
     for name in chosen:
         if name not in found:
-            raise BadInput(f"there is no scratch copy `{name}`{did_you_mean(name, found)}")
+            raise BadInput(f"`{name}` is not a temporary index{did_you_mean(name, found)}")
     return await drop_temporary_indices(own, chosen)
