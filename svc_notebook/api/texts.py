@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, did_you_mean
 
 OneOrMany = str | Iterable[str]
@@ -49,5 +50,4 @@ def _pick_column(frame: Any, what: str, column: str) -> Any:
 
 
 def _quote(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= MAX_QUOTED_CHARACTERS else f"{shown[:MAX_QUOTED_CHARACTERS]}…"
+    return shorten(repr(value), MAX_QUOTED_CHARACTERS)

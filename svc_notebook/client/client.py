@@ -21,12 +21,13 @@ from svc_notebook.api.endpoint import Decode, Interface
 from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
-from svc_notebook.client import background_loop, curation, operations
+from svc_notebook.client import background_loop, curation, operations, replacement
 from svc_notebook.client.config import ClientConfig
 from svc_notebook.client.endpoint_client import EndpointClient, describe_client
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.request_options import Options, Response
 from svc_notebook.client.tasks import OnProgress, Tasks
+from svc_notebook.client.temporary_index import AROUND_RECORDS
 from svc_notebook.client.transport.sender import HttpSender
 
 T = TypeVar("T")
@@ -195,7 +196,7 @@ class AsyncClient(EndpointClient):
         index: str,
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
         """Provide a temporary index that replaces an index at the end of the context.
 
@@ -235,7 +236,7 @@ class AsyncClient(EndpointClient):
         >>> client.search("products")["nbHits"]
         1
         """
-        return operations.replacing(self, index, least=least, scopes=scopes)
+        return replacement.replacing(self, index, least=least, scopes=scopes)
 
     async def replace_all(
         self,
@@ -243,7 +244,7 @@ class AsyncClient(EndpointClient):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         on_progress: OnProgress | None = None,
     ) -> int:
@@ -288,7 +289,7 @@ class AsyncClient(EndpointClient):
         >>> client.replace_all("products", records, least=0)
         1
         """
-        return await operations.replace_all(
+        return await replacement.replace_all(
             self, index, records,
             least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip
@@ -652,7 +653,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
     ) -> int:

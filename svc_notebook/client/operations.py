@@ -1,31 +1,24 @@
-"""Operations of several calls: write and wait, browse a whole index, replace an index."""
+"""Operations of several calls: write and wait, browse a whole index, count its records."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Iterable,
-    Iterator,
     Mapping,
-    Sequence,
 )
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from inspect import isawaitable
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import msgspec
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.endpoint import Decode
-from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
+from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client.background_loop import regular_wake_ups
 from svc_notebook.client.pagination import Seen
@@ -36,9 +29,7 @@ from svc_notebook.errors import (
     KeyRefused,
     NotFound,
     Refused,
-    SvcError,
     TaskFailed,
-    did_you_mean,
 )
 
 if TYPE_CHECKING:
@@ -54,7 +45,6 @@ BATCH_RECORDS = 1000
 MAX_EMPTY_PAGES = 100
 # Turns of the loop after which a request has been sent, unless the service does not accept it.
 SEND_LOOP_TURNS = 5
-AROUND_RECORDS: list[CopyScope] = ["settings", "synonyms", "rules"]
 # How long, and how often, the effect of a write is checked if the key may not read tasks.
 CONFIRM_SECONDS = 30.0
 FIRST_POLL_SECONDS, MAX_POLL_SECONDS, POLL_GROWTH = 0.05, 2.0, 1.5
@@ -250,99 +240,8 @@ async def count_records(client: EndpointClient, index: str, *, filters: str = ""
     return answer["nbHits"]
 
 
-async def replace_all(
-    client: EndpointClient,
-    index: str,
-    records: Iterable[Record],
-    *,
-    least: float = 0.5,
-    scopes: Sequence[CopyScope] = AROUND_RECORDS,
-    batch_size: int = BATCH_RECORDS,
-    on_progress: OnProgress | None = None,
-) -> int:
-    """Put `records` in place of all there are, at one moment; return how many there are now.
-
-    Nothing changes if anything goes wrong, or if less than the share `least` of the number of
-    old records would be there.
-    """
-    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
-        raise BadInput(f"`batch_size` is a number of records, 1 or more, not {batch_size!r}")
-    async with replacing(client, index, least=least, scopes=scopes) as scratch:
-        answers = [
-            await client.batch(scratch, requests)
-            for requests in _batches(iter(records), batch_size)
-        ]
-        ids = {object_id for answer in answers for object_id in answer["objectIDs"]}
-        await client.wait(answers, index=scratch, on_progress=on_progress)
-        await _check_count(client, scratch, len(ids))
-    return len(ids)
-
-
-def _batches(records: Iterator[Record], size: int) -> Iterator[list[BatchRequest]]:
-    while chunk := list(islice(records, size)):
-        yield [{"action": "addObject", "body": record} for record in chunk]
-
-
-async def _check_count(client: EndpointClient, scratch: str, sent: int) -> None:
-    if (found := await count_records(client, scratch)) != sent:
-        raise SvcError(f"{sent} records were sent but {found} arrived; nothing was replaced")
-
-
-@asynccontextmanager
-async def replacing(
-    client: EndpointClient,
-    index: str,
-    *,
-    least: float = 0.5,
-    scopes: Sequence[CopyScope] = AROUND_RECORDS,
-) -> AsyncIterator[str]:
-    """Give a temporary index to fill, set up as `index` is; it takes its place at the end.
-
-    What the caller writes to it is to be waited for inside. An error, a stop, or too few
-    records leave `index` as it was and the temporary one deleted.
-    """
-    kept = _check_scopes(scopes)
-    scratch = name_scratch(index)
-    await is_own(client, index)  # what fails here has left nothing behind
-    try:
-        await copy_around(client, index, scratch, kept)
-        yield scratch
-        await _check_share(client, index, scratch, least)
-        moved = await take_place(client, scratch, index, kept)
-    except BaseException:
-        await asyncio.shield(drop(client, scratch))
-        raise
-    await client.wait(moved, index=scratch)
-
-
-def name_scratch(index: str) -> str:
-    """Name the index that is filled before it takes the other's place."""
-    return f"{index}_tmp_{secrets.token_hex(4)}"
-
-
-def _check_scopes(scopes: Sequence[CopyScope]) -> list[CopyScope]:
-    known = ", ".join(AROUND_RECORDS)
-    if isinstance(scopes, str):
-        raise BadInput(f"`scopes` should be a list of {known}: scopes=[{scopes!r}]")
-    for scope in scopes:
-        if scope not in AROUND_RECORDS:
-            advice = did_you_mean(f"{scope}", AROUND_RECORDS)
-            raise BadInput(f"`scopes` are of {known}, not {scope!r}{advice}")
-    return list(scopes)
-
-
-async def copy_around(
-    client: EndpointClient, index: str, scratch: str, scopes: Sequence[CopyScope] | None = None
-) -> None:
-    """Give an index the settings, synonyms and rules of another, or those named, if it is there."""
-    wanted = AROUND_RECORDS if scopes is None else list(scopes)
-    if wanted and await is_own(client, index):
-        copied = await client.operate_index(index, "copy", scratch, wanted)
-        await client.wait(copied, index=index)
-
-
 async def is_own(client: EndpointClient, index: str) -> bool:
-    """Say whether there is such an index; raises `BadInput` for one whose records are another's."""
+    """Return whether an index exists; raise `BadInput` for a replica, which has no own records."""
     try:
         settings = await client.get_settings(index)
     except NotFound:
@@ -350,28 +249,3 @@ async def is_own(client: EndpointClient, index: str) -> bool:
     if primary := settings.get("primary"):
         raise BadInput(f"{index} is a replica of {primary}, which has its records: write to that")
     return True
-
-
-async def take_place(
-    client: EndpointClient, scratch: str, index: str, scopes: Sequence[CopyScope] | None = None
-) -> Any:
-    """Move an index over another, with what was changed around that one's records meanwhile."""
-    await copy_around(client, index, scratch, scopes)
-    return await client.operate_index(scratch, "move", index)
-
-
-async def drop(client: EndpointClient, scratch: str) -> None:
-    """Delete an index that will not be filled further."""
-    try:
-        await client.delete_index(scratch)
-    except SvcError:
-        return  # what went wrong before is what there is to tell
-
-
-async def _check_share(client: EndpointClient, index: str, scratch: str, least: float) -> None:
-    old, new = await count_records(client, index), await count_records(client, scratch)
-    if new < old * least:
-        raise BadInput(
-            f"{index} has {old} records and would have {new}; nothing was replaced. "
-            "If that is right, allow it by min_share=0 (by least=0 in a method of a client)"
-        )

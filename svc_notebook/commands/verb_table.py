@@ -469,17 +469,17 @@ VERBS: tuple[Verb, ...] = (
         settles='svc_notebook.tuning.changes.undo.settle_undo',
     ),
     Verb(
-        'scratches', 'List the temporary copies of indices that tuning created',
-        'svc_notebook.tuning.changes.orphaned_copies.scratches',
+        'scratches', 'List temporary indices: scratch copies, and those of loads and previews',
+        'svc_notebook.tuning.changes.scratch.scratches',
         examples=('scratches',),
     ),
     Verb(
-        'scratches drop', 'Delete temporary copies of indices that tuning created; other indices are never deleted',
-        'svc_notebook.tuning.changes.orphaned_copies.drop_scratches',
+        'scratches drop', 'Delete temporary indices: those named, else those left behind',
+        'svc_notebook.tuning.changes.scratch.drop_scratches',
         operands=(
-            Option('names', 'names of the copies', type=list[str], completes='index', positional=True, rest=True),),
+            Option('names', 'names of the temporary indices, in use or not', type=list[str], completes='index', positional=True, rest=True),),
         examples=('scratches drop --yes',),
-        destructive='delete scratch copies',
+        destructive='delete temporary indices',
     ),
     Verb(
         'logs', 'Read logged requests, newest first',

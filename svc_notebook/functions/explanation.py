@@ -10,6 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.display import shorten
 from svc_notebook.frames.columns import finished
 from svc_notebook.frames.searches import first_rank
 from svc_notebook.functions.hit_renderer import TITLES
@@ -105,5 +106,4 @@ def title_of(hit: Hit) -> str:
     named = {name.casefold(): value for name, value in reversed(texts.items())}
     known = (named[name] for name in TITLES if name in named)
     text = " ".join(next(known, next(iter(texts.values()), "")).split())
-    cut = text[: MAX_TITLE_CHARACTERS - 1]
-    return text if len(text) <= MAX_TITLE_CHARACTERS else f"{cut}…"
+    return shorten(text, MAX_TITLE_CHARACTERS)

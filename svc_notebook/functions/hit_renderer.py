@@ -13,6 +13,7 @@ from pandas import DataFrame
 from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.provenance import added_to
 from svc_notebook.functions.output import told_apart
@@ -279,7 +280,7 @@ def _facet_values(facet: _Facet) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[:MAX_VALUE_CHARACTERS]}…"
+    return shorten(text, MAX_VALUE_CHARACTERS)
 
 
 def _more(pattern: str) -> Callable[[int], str]:

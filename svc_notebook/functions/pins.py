@@ -12,13 +12,13 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import RULES, find_all
 from svc_notebook.client.operations import write_and_wait
+from svc_notebook.client.temporary_index import is_scratch
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done, Forward
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
-from svc_notebook.tuning.changes.orphaned_copies import is_scratch
 from svc_notebook.tuning.changes.state import by_id, holds
 
 Place = Literal["pin", "hide", "free"]

@@ -5,7 +5,6 @@ The folder contains all keys, so neither it nor its files are accessible to othe
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shlex
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.files import lock_descriptor, write_atomically
 
 NOTE = "service.json"
 LOCK = "service.lock"
@@ -80,11 +80,8 @@ class Folder:
 
     def write_note(self, note: dict[str, Any]) -> None:
         """Write the note with the service's address, readable by its owner only."""
-        aside = self.path / f"{NOTE}.new"
-        aside.unlink(missing_ok=True)
-        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(note, file)
-        aside.replace(self.path / NOTE)
+        draft = self.path / f"{NOTE}.new"
+        write_atomically(self.path / NOTE, json.dumps(note), draft=draft, mode=0o600)
 
     def release(self) -> None:
         """Remove the note and unlock the folder."""
@@ -144,26 +141,9 @@ def read_note(path: Path) -> dict[str, Any] | None:
 def _lock(file: int) -> bool:
     """Lock an open file or folder; a folder that does not support locks counts as locked."""
     try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        return _lock_windows(file)
-    except OSError as error:
-        # Some network file systems support locks on files only.
-        return stat.S_ISDIR(os.fstat(file).st_mode) and error.errno not in LOCKED_CODES
-    return True
-
-
-LOCKED_CODES = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
-
-
-def _lock_windows(file: int) -> bool:
-    import msvcrt
-
-    try:
-        os.lseek(file, 0, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        return lock_descriptor(file)
     except OSError:
-        return False
-    return True
+        # Some network file systems support locks on files only.
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            return True
+        raise

@@ -24,8 +24,8 @@ from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret, background_loop
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.files import hold_lock, user_state_folder, write_atomically
 from svc_notebook.session.config import KEYS, VARIABLES
-from svc_notebook.session.file_lock import take_turn
 
 
 def remember(data: Path) -> None:
@@ -33,14 +33,14 @@ def remember(data: Path) -> None:
     folder = data.expanduser().absolute()
     with suppress(OSError):
         _list_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
-        _entry(folder).write_text(str(folder), encoding="utf-8")
+        write_atomically(_entry(folder), str(folder))
 
 
 def known_folders() -> list[Path]:
     """Return the known data folders that still exist, and remove the others from the list."""
     found = []
     with suppress(OSError):
-        for entry in sorted(_list_folder().iterdir()):
+        for entry in sorted(_list_folder().glob("[!.]*")):
             folder = Path(entry.read_text(encoding="utf-8"))
             if folder.is_dir():
                 found.append(folder)
@@ -54,9 +54,7 @@ def _entry(folder: Path) -> Path:
 
 
 def _list_folder() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("svc-notebook", appauthor=False) / "services"
+    return user_state_folder("services")
 
 
 COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
@@ -195,7 +193,7 @@ def default_folder() -> Path:
 
 
 async def _start_in_turn(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
-    async with take_turn(data / "starting.lock"):
+    async with hold_lock(data / "starting.lock"):
         return find_running(data) or await _start(data, stay, command)
 
 

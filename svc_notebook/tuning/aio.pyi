@@ -4,9 +4,9 @@
 
 from svc_notebook.tuning.changes.change_spec import apply as apply
 from svc_notebook.tuning.changes.impact import impact as impact
-from svc_notebook.tuning.changes.orphaned_copies import drop_scratches as drop_scratches
-from svc_notebook.tuning.changes.orphaned_copies import scratches as scratches
 from svc_notebook.tuning.changes.scratch import async_scratch as scratch
+from svc_notebook.tuning.changes.scratch import drop_scratches as drop_scratches
+from svc_notebook.tuning.changes.scratch import scratches as scratches
 from svc_notebook.tuning.changes.snapshots import diff as diff
 from svc_notebook.tuning.changes.snapshots import restore as restore
 from svc_notebook.tuning.changes.snapshots import snapshot as snapshot

@@ -63,7 +63,7 @@ def drop_scratches(
     *,
     client: AnyClient | None = None,
 ) -> list[str]:
-    """Delete temporary copies of indices that tuning created; other indices are never deleted."""
+    """Delete temporary indices: those named, else those left behind."""
 
 def history(
     index: str,
@@ -135,7 +135,7 @@ def scratches(
     *,
     client: AnyClient | None = None,
 ) -> pd.DataFrame:
-    """List the temporary copies of indices that tuning created."""
+    """List temporary indices: scratch copies, and those of loads and previews."""
 
 def search(
     index: str,

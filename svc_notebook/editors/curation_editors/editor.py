@@ -30,9 +30,9 @@ from svc_notebook.editors.curation_editors.changes import (
     make_changes,
 )
 from svc_notebook.editors.curation_editors.impact import QueryImpact, copy_with, measure, tabulate
-from svc_notebook.editors.curation_editors.snippets import write_codes
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.rpc import call, on_stage, tell_progress, wait_for
+from svc_notebook.editors.snippets import write_curation
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.functions.documents import READERS, WRITERS, take_curated, write_file
@@ -133,7 +133,8 @@ class CurationEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """What applying does, as code."""
-        return write_codes(self.client.connection, self.kind.name, self.index, self.differences())
+        connection, changes = self.client.connection, self.differences()
+        return write_curation(connection, self.kind.name, self.index, changes)
 
     # For cells.
 

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypedDict
 
+from svc_notebook.display import shorten
 from svc_notebook.editors.query_editor import facets
 
 Params = dict[str, Any]
@@ -40,7 +41,10 @@ def _ranges(params: Params) -> Iterator[ActiveFilter]:
         ]
         if ends:
             rest = facets.put_bounds(params, name, None, None)
-            yield {"label": _cut(f"{name} {', '.join(ends)}"), "value": rest}
+            yield {
+                "label": _cut(f"{name} {', '.join(ends)}"),
+                "value": rest,
+            }
 
 
 def _others(params: Params) -> Iterator[ActiveFilter]:
@@ -51,7 +55,10 @@ def _others(params: Params) -> Iterator[ActiveFilter]:
     for name in hidden:
         if name not in OWN:
             text = json.dumps(hidden[name], ensure_ascii=False)
-            yield {"label": _cut(f"{name}: {text}"), "value": _without(params, name, hidden[name])}
+            yield {
+                "label": _cut(f"{name}: {text}"),
+                "value": _without(params, name, hidden[name]),
+            }
 
 
 def _without(params: Params, name: str, gone: Any) -> Params:
@@ -63,4 +70,4 @@ def _without(params: Params, name: str, gone: Any) -> Params:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MAX_LABEL_CHARACTERS else f"{text[: MAX_LABEL_CHARACTERS - 1]}…"
+    return shorten(text, MAX_LABEL_CHARACTERS)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from svc_notebook.client.operations import count_records, replacing
+from svc_notebook.client.operations import count_records
+from svc_notebook.client.replacement import replacing
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.errors import BadInput, CallFailed, Stopped, SvcError

@@ -19,6 +19,7 @@ from svc_notebook.client.operations import FULL_RECORD_PARAMS
 from svc_notebook.client.pagination import every_entry
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean
+from svc_notebook.files import replace_file, write_atomically
 from svc_notebook.loading.database import import_duckdb
 from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import Spool, open_spool
@@ -221,13 +222,13 @@ class _ExportRun:
             self._on_progress(at.rows, max(at.total, at.rows))
 
     async def _write(self, spool: Spool, form: Format) -> None:
-        part = self._target.with_name(f".{self._target.name}.new")
         columns = AttributeTypes(spool.position.types).decide()
-        try:
-            await asyncio.to_thread(form.write, spool, part, columns, form.compression, self._check)
-            part.replace(self._target)
-        finally:
-            part.unlink(missing_ok=True)
+        # A draft of a fixed name is overwritten by the next export, if this process is killed.
+        draft = self._target.with_name(f".{self._target.name}.new")
+        with replace_file(self._target, draft=draft):
+            await asyncio.to_thread(
+                form.write, spool, draft, columns, form.compression, self._check
+            )
         spool.discard()
 
     def _check(self, _: int) -> None:
@@ -239,9 +240,7 @@ class _ExportRun:
         path = self._target.with_name(f"{stem}.{what}.json")
         content = await READERS[what](self._client, self._index)
         text = msgspec.json.format(msgspec.json.encode(content), indent=2)
-        part = path.with_name(f".{path.name}.new")
-        part.write_bytes(text + b"\n")
-        part.replace(path)
+        write_atomically(path, text + b"\n")
         return path
 
     def _progress(self, spool: Spool) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.files import write_atomically
 from svc_notebook.loading.exports.attribute_types import AttributeTypes
 
 SPOOL_CHUNK_BYTES = 8_000_000
@@ -48,9 +49,9 @@ class Spool:
         AttributeTypes(at.types).add(records)
         at.rows += len(records)
         at.cursor, at.total, at.complete = cursor, total, not cursor
-        fresh = self.path.with_name(f"{self.path.name}.mark.new")
-        fresh.write_bytes(self._encoder.encode(at))
-        fresh.replace(_position_file(self.path))
+        # A draft of a fixed name is overwritten by the next process, if this one is killed.
+        draft = self.path.with_name(f"{self.path.name}.mark.new")
+        write_atomically(_position_file(self.path), self._encoder.encode(at), draft=draft)
 
     def pieces(self) -> Iterator[list[dict[str, Any]]]:
         """Yield the records, some megabytes at a time."""

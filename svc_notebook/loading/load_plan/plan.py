@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from svc_notebook.display import write_frame
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.record_sql import ColumnProfile, operation_sql
@@ -97,10 +98,10 @@ class LoadPlan:
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         shown = self.rejected[ERROR_COLUMNS].head(10)
-        rejected = shown.to_html(index=False) if len(self.rejected) else ""
+        rejected = write_frame(shown) if len(self.rejected) else ""
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
         return (
-            f"<p>{html.escape(self._headline())}</p>{self.columns.to_html(index=False)}"
+            f"<p>{html.escape(self._headline())}</p>{write_frame(self.columns)}"
             f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{rejected}"
         )
 

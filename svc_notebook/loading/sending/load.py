@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from svc_notebook.client.operations import copy_around, drop, name_scratch
 from svc_notebook.client.tasks import OnProgress, wait
+from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.ids import SCHEME
@@ -31,7 +31,6 @@ from svc_notebook.loading.sending.concurrency_limiter import ConcurrencyLimiter,
 from svc_notebook.loading.sending.replacement import (
     check_share,
     check_target,
-    delete_for_good,
     describe_first,
     move_over,
     warn_of_hashes,
@@ -174,17 +173,36 @@ class _LoadRun:
 
     async def _write(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
         index = self.counts.index
-        target = name_scratch(index) if if_exists == "replace" else index
+        temporary = TemporaryIndex(self._client, index, "load") if if_exists == "replace" else None
+        target = temporary.name if temporary else index
         if self._checkpoint:
             target = await self._resume_or_begin(self._checkpoint, target, resume=resume)
-        try:
+        if temporary:
+            await self._replace(target, verify=verify)
+        else:
             await self._fill(target, verify=verify)
-        except BaseException as error:
-            if target != index and not self._is_resumable(error):
-                await asyncio.shield(self._delete_target(target))
-            raise
         if self._checkpoint:
             self._checkpoint.discard()
+
+    async def _replace(self, target: str, *, verify: bool) -> None:
+        """Fill a temporary index, and move it over the index; an interrupted load is resumed."""
+        temporary = self._temporary(target)
+        await temporary.claim(drop_at_exit=False)
+        try:
+            await copy_around(self._client, temporary.index, target)
+            await self._fill(target, verify=verify)
+            self._check_differences()
+            await move_over(temporary, self.counts.sent)
+        except BaseException as error:
+            if self._is_resumable(error):
+                temporary.release()
+            # If it cannot be deleted, and there is a checkpoint, the next load deletes it.
+            elif await temporary.discard(warn=not self._checkpoint) and self._checkpoint:
+                self._checkpoint.discard()
+            raise
+
+    def _temporary(self, name: str) -> TemporaryIndex:
+        return TemporaryIndex(self._client, self.counts.index, "load", name=name)
 
     async def _warn_of_hashes(self, if_exists: IfExists) -> None:
         # Partitions of workers get one common warning.
@@ -217,25 +235,11 @@ class _LoadRun:
             error, BadInput
         )
 
-    async def _delete_target(self, target: str) -> None:
-        try:
-            await delete_for_good(self._client, target)
-        except SvcError:
-            return  # the original error is reported; the next load deletes the temporary index
-        if self._checkpoint:
-            self._checkpoint.discard()
-
     async def _fill(self, target: str, *, verify: bool) -> None:
-        index = self.counts.index
-        if target != index:
-            await copy_around(self._client, index, target)
         await self._send(target)
         await self._publish(target)
         if verify:
             self.counts.differences = await read_back(self._client, target, self._prepared)
-        if target != index:
-            self._check_differences()
-            await move_over(self._client, target, index, self.counts.sent)
 
     def _check_differences(self) -> None:
         found = self.counts.differences
@@ -266,7 +270,8 @@ class _LoadRun:
         ):
             return earlier
         if earlier and earlier not in (target, self.counts.index):
-            await drop(self._client, earlier)
+            left = await self._temporary(earlier).claim(drop_at_exit=False)
+            await left.discard()
         if resume and earlier:
             self._note(
                 "the source, the options or the index have changed: all rows were sent again"

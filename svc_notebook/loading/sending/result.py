@@ -8,6 +8,7 @@ from time import monotonic
 
 import pandas as pd
 
+from svc_notebook.display import write_frame
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.loading.options import Action
@@ -138,7 +139,7 @@ class LoadResult:
         if self.dry_run:
             return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
         shown = self.rejected[ERROR_COLUMNS].head(10)
-        rejected = shown.to_html(index=False) if len(self.rejected) else ""
+        rejected = write_frame(shown) if len(self.rejected) else ""
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         listed = f"<ul>{notes}</ul>" if notes else ""
         return f"<p>{html.escape(self._headline())}</p>{listed}{rejected}"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources.csv_dialect import MAX_HEADER_LINES, Dialect
 from svc_notebook.loading.sources.csv_quotes import end_of_quote, open_column
@@ -232,7 +233,7 @@ def broken_row(row: int, line: str | None, reason: str, dialect: Dialect) -> Row
     """Return the error of a row that cannot be read, with the cells that it seems to have."""
     line = (line or "").strip(LINE_ENDS)
     cells = split_cells(line, dialect)[: len(dialect.names)] if line else []
-    shown = line if len(line) <= MAX_SHOWN_CHARACTERS else f"{line[:MAX_SHOWN_CHARACTERS]}…"
+    shown = shorten(line, MAX_SHOWN_CHARACTERS)
     return RowError(row, None, shown, reason, cells=tuple(read_cell(c, dialect) for c in cells))
 
 

@@ -9,12 +9,12 @@ from svc_notebook.api.parameters import ALIASES, Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.curation import ResourceKind, with_id
+from svc_notebook.client.temporary_index import is_scratch
 from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
-from svc_notebook.tuning.changes.orphaned_copies import is_scratch
 from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.snapshots import tell_change
 from svc_notebook.tuning.changes.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id

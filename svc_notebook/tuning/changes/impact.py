@@ -15,6 +15,7 @@ from pandas import DataFrame
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.declarations.declaration import public
+from svc_notebook.display import format_count, format_difference, format_number, write_table
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import Proposal, read_proposal
@@ -27,8 +28,6 @@ from svc_notebook.tuning.changes.state import compare as differ
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.comparison_summary import (
     definitions,
-    number,
-    signed,
     verdict_of,
 )
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
@@ -38,7 +37,7 @@ from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table
 
 By = Literal["parameters", "scratch copy"]
 SHOWN_QUERIES = 10  # number of displayed queries
-TEXTS, LEFT = ("query", "filters"), ' style="text-align:left"'
+TEXTS = ("query", "filters")
 _CODE = re.compile("`([^`]+)`")
 TOUCHED = ["up", "down", "entered", "left"]
 
@@ -237,13 +236,9 @@ def _headline(impact: Impact) -> str:
     return (
         f"{impact.index}, {len(impact.change)} change{'s' * (len(impact.change) != 1)} tried by "
         f"{impact.by}, nothing saved: {impact.touched:,} of {len(impact.queries):,} queries "
-        f"touched; {_hits(entered)} came, {left:,} went, {moved:,} moved; without hits "
-        f"{none[0]:,} → {none[1]:,}"
+        f"touched; {format_count(entered, 'hit')} came, {left:,} went, {moved:,} moved; "
+        f"without hits {none[0]:,} → {none[1]:,}"
     )
-
-
-def _hits(count: int) -> str:
-    return "1 hit" if count == 1 else f"{count:,} hits"
 
 
 def _verdicts(impact: Impact) -> list[str]:
@@ -255,7 +250,7 @@ def _verdicts(impact: Impact) -> list[str]:
     ]
     lines += [f"  {name}: {words}" for name, words in definitions(impact.comparison)]
     if count := len(impact.unjudged):
-        lines.append(f"{_hits(count)} came that nobody judged: see `.unjudged`")
+        lines.append(f"{format_count(count, 'hit')} came that nobody judged: see `.unjudged`")
     return lines
 
 
@@ -272,16 +267,15 @@ def _draw(impact: Impact) -> str:
 def _draw_queries(shown: DataFrame) -> str:
     filtered = bool((shown["filters"] != "").any())
     names = [str(name) for name in shown if name != "filters" or filtered]
-    head = "".join(
-        f"<th{LEFT * (name in TEXTS)}>{escape(name.replace('_', ' '))}</th>" for name in names
-    )
     cells = [[_cell(name, value) for value in shown[name]] for name in names]
-    rows = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
-    return f"<table><tr>{head}</tr>{rows}</table>"
+    numbers = [place for place, name in enumerate(names) if name not in TEXTS]
+    head = [name.replace("_", " ") for name in names]
+    return write_table(head, zip(*cells, strict=True), numbers=numbers)
 
 
 def _cell(name: str, value: Any) -> str:
     if name in TEXTS:
-        return f"<td{LEFT}>{escape(str(value))}</td>"
-    written = {"before": number, "after": number, "delta": signed}.get(name, lambda n: f"{n:,}")
-    return f"<td>{written(value)}</td>"
+        return str(value)
+    if name == "delta":
+        return format_difference(value)
+    return format_number(value) if name in ("before", "after") else f"{value:,}"

@@ -16,6 +16,7 @@ from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.files import write_named_file
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
@@ -109,17 +110,8 @@ class Snapshot:
             If the file cannot be written.
         """
         own = Path(path).expanduser()
-        draft = own.with_name(f".{own.name}.{os.getpid()}")
         text = msgspec.json.format(msgspec.json.encode(self.to_json()), indent=2)
-        try:
-            with draft.open("wb") as file:
-                file.write(text + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(own)
-        except OSError as error:
-            draft.unlink(missing_ok=True)
-            raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+        write_named_file(own, text + b"\n", sync=True)
         return own
 
     def __repr__(self) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from svc_notebook.display import NO_VALUE, format_difference, format_number, shorten, write_table
 from svc_notebook.tuning.evaluation.missing_queries import say_absent
 
 if TYPE_CHECKING:
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 SHOWN_QUERIES = 5
 """So many winners and losers."""
 MAX_TEXT_CHARACTERS = 60
-NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
-CELL = "text-align:left;vertical-align:top;padding:2px 10px"
-NUMBER = "text-align:right;vertical-align:top;padding:2px 10px;font-variant-numeric:tabular-nums"
 SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
 
 
@@ -65,12 +63,18 @@ def verdict_of(row: Any, corrected: bool = False) -> list[str]:
     """Describe one row of `Comparison.test`: means, difference, interval, p, outcomes, judged."""
     p = row["p_holm"] if corrected else row["p"]
     return [
-        f"{number(row['before'])} → {number(row['after'])}",
-        f"{signed(row['delta'])} {span(row['low'], row['high'])}".strip(),
+        f"{format_number(row['before'])} → {format_number(row['after'])}",
+        f"{format_difference(row['delta'])} {span(row['low'], row['high'])}".strip(),
         ("p(Holm) " if corrected else "p ") + p_value(p),
         f"W {row['wins']}  T {row['ties']}  L {row['losses']}",
-        f"judged {number(row['judged_before'], 2)} → {number(row['judged_after'], 2)}",
+        judged_shares(row),
     ]
+
+
+def judged_shares(row: Any) -> str:
+    """Format the judged shares before and after, of one row of `Comparison.test`."""
+    before, after = row["judged_before"], row["judged_after"]
+    return f"judged {format_number(before, 2)} → {format_number(after, 2)}"
 
 
 def definitions(comparison: Comparison) -> Iterator[tuple[str, str]]:
@@ -98,7 +102,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
         changed, unjudged = int((moves["kind"] != "same").sum()), int(entered["gain"].isna().sum())
         yield (
             f"{_short(name)}: {changed:,} of {len(moves):,} hits moved, {len(entered):,} entered, "
-            f"{unjudged:,} of them unjudged; mean overlap (RBO) {number(rbo, 2)}"
+            f"{unjudged:,} of them unjudged; mean overlap (RBO) {format_number(rbo, 2)}"
         )
     yield (
         f"intervals: 95 % bootstrap; p: paired sign-flip; {comparison.resamples:,} resamples, "
@@ -106,25 +110,15 @@ def notes(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def number(value: float, digits: int = 3) -> str:
-    """Format a number, or its absence."""
-    return NONE if value is None or math.isnan(value) else f"{value:.{digits}f}"
-
-
-def signed(value: float) -> str:
-    """Format a difference with its sign."""
-    return NONE if math.isnan(value) else f"{value:+.3f}".replace("-", MINUS)
-
-
 def span(low: float, high: float) -> str:
     """Format an interval, if there is one."""
-    return "" if math.isnan(low) else f"[{signed(low)}, {signed(high)}]"
+    return "" if math.isnan(low) else f"[{format_difference(low)}, {format_difference(high)}]"
 
 
 def p_value(p: float) -> str:
     """Format a p-value."""
     if math.isnan(p):
-        return NONE
+        return NO_VALUE
     return "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
@@ -158,8 +152,8 @@ def _rows(part: DataFrame) -> list[list[str]]:
     return [
         [
             row["query"] + (f"  ({row['filters']})" if row["filters"] else ""),
-            f"{number(row['before'])} → {number(row['after'])}",
-            signed(row["delta"]),
+            f"{format_number(row['before'])} → {format_number(row['after'])}",
+            format_difference(row["delta"]),
         ]
         for row in part.to_dict("records")
     ]
@@ -167,15 +161,9 @@ def _rows(part: DataFrame) -> list[list[str]]:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
     """Write a table whose first columns are text and whose other columns are numbers."""
-    styles = [CELL] * words + [NUMBER] * (len(head) - words)
-
-    def line(tag: str, cells: Sequence[str]) -> str:
-        pairs = zip(cells, styles, strict=True)
-        return "".join(f'<{tag} style="{style}">{escape(_short(c))}</{tag}>' for c, style in pairs)
-
-    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{line('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+    numbers = range(words, len(head))
+    return write_table(head, rows, numbers=numbers, max_characters=MAX_TEXT_CHARACTERS)
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_TEXT_CHARACTERS else f"{text[: MAX_TEXT_CHARACTERS - 1]}…"
+    return shorten(text, MAX_TEXT_CHARACTERS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public
+from svc_notebook.display import text_of
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, TooMany, Unreachable
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.criteria import PROMOTED, RANKING, ranking_of, sorts_of
@@ -180,12 +180,8 @@ def _check_params(params: Any) -> dict[str, Any]:
 
 
 def _title(index: str, params: Params) -> str:
-    said = [f"{name}={_short(value)}" for name, value in params.items()]
+    said = [f"{name}={text_of(value, compact=True)}" for name, value in params.items()]
     return " ".join([index, *said])
-
-
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _frame(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> DataFrame:

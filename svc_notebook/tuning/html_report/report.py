@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from pprint import pformat
@@ -17,16 +17,17 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.display import format_difference, format_number
 from svc_notebook.errors import BadInput
+from svc_notebook.files import write_named_file
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.evaluation.comparison import Comparison
 from svc_notebook.tuning.evaluation.comparison_summary import (
     definitions,
+    judged_shares,
     notes,
-    number,
     p_value,
-    signed,
     span,
 )
 from svc_notebook.tuning.evaluation.scores import summary
@@ -36,7 +37,7 @@ from svc_notebook.tuning.html_report.page import (
     write_figures,
     write_page,
     write_section,
-    write_table,
+    write_wide_table,
 )
 from svc_notebook.tuning.plots import plot_deltas, plot_density, plot_judged, plot_tops
 from svc_notebook.tuning.plots.trials import plot_search
@@ -105,7 +106,7 @@ def report(
     ]
     heading = title or _title(subject)
     about = [line for line in (note, _about(subject, compared)) if line]
-    _write_whole(own, write_page(heading, about, parts))
+    write_named_file(own, write_page(heading, about, parts))
     return own
 
 
@@ -148,13 +149,13 @@ def _write_heads(compared: Comparison | None) -> Iterator[str]:
         p = p_value(row["p_holm"] if several else row["p"])
         figures.append({
             "name": row["run"] if several else row["metric"],
-            "value": signed(row["delta"]),
+            "value": format_difference(row["delta"]),
             "span": span(row["low"], row["high"]),
             "words": [
-                f"{number(row['before'])} → {number(row['after'])}",
+                f"{format_number(row['before'])} → {format_number(row['after'])}",
                 f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost",
                 f"p {p}" if p.startswith("<") else f"p = {p}",
-                f"judged {number(row['judged_before'], 2)} → {number(row['judged_after'], 2)}",
+                judged_shares(row),
             ],
         })  # fmt: skip
     yield write_figures(figures)
@@ -170,11 +171,11 @@ def _write_search(subject: Subject) -> Iterator[str]:
     picture = draw(lambda: plot_search(subject), "each trial, and the finalists held out")
     rows = subject.trace.sort_values("score", ascending=False).head(SHOWN_QUERIES)
     columns = ["trial", "variant", "queries", "score", "delta", "judged"]
-    yield write_section("The search", told + picture + write_table(_told(rows[columns])))
+    yield write_section("The search", told + picture + write_wide_table(_told(rows[columns])))
     if subject.holdout is not None:
         frame = subject.test()[["run", "tune_delta", "delta", "low", "high", "p_holm"]]
         words = "<p>What was chosen on the tune queries, held against those that chose nothing.</p>"
-        yield write_section("Held out", words + write_table(_told(frame)))
+        yield write_section("Held out", words + write_wide_table(_told(frame)))
 
 
 def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None) -> Iterator[str]:
@@ -187,7 +188,7 @@ def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None)
         "losses",
     ]]  # fmt: skip
     tested = tested if len(compared.variants) > 1 else tested.drop(columns="p_holm")
-    yield write_section("Scores", write_table(_told(tested)) + small)
+    yield write_section("Scores", write_wide_table(_told(tested)) + small)
     pictures = [
         draw(lambda: plot_deltas(compared), "what each query won or lost"),
         draw(lambda: plot_density(compared), "the mean difference, resampled"),
@@ -215,8 +216,8 @@ def _write_extremes(compared: Comparison, titles: Mapping[str, str] | None) -> s
         for row in part.head(SHOWN_TOP_LISTS).to_dict("records")
     ]
     return (
-        f"<h3>Won most</h3>{write_table(_told(won))}"
-        f"<h3>Lost most</h3>{write_table(_told(lost))}{''.join(tops)}"
+        f"<h3>Won most</h3>{write_wide_table(_told(won))}"
+        f"<h3>Lost most</h3>{write_wide_table(_told(lost))}{''.join(tops)}"
     )
 
 
@@ -261,8 +262,10 @@ def _as_change(made: DataFrame) -> dict[str, Any]:
     return found
 
 
-NUMBERS = {"delta": signed, "tune_delta": signed, "low": signed, "high": signed, "p": p_value,
-           "p_holm": p_value}  # fmt: skip
+NUMBERS: dict[str, Callable[[float], str]] = {
+    **dict.fromkeys(("delta", "tune_delta", "low", "high"), format_difference),
+    **dict.fromkeys(("p", "p_holm"), p_value),
+}
 
 
 def _told(frame: DataFrame) -> DataFrame:
@@ -278,14 +281,4 @@ def _cell(name: str, value: Any) -> str:
         return value
     if name in NUMBERS:
         return NUMBERS[name](float(value))
-    return number(value) if isinstance(value, float) else f"{value:,}"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+    return format_number(value) if isinstance(value, float) else f"{value:,}"

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
 from svc_notebook.tuning.evaluation.comparison import TIE_TOLERANCE
 from svc_notebook.tuning.evaluation.comparison_summary import p_value, span
 from svc_notebook.tuning.evaluation.statistics import bootstrap_means
-from svc_notebook.tuning.plots.labels import pick, plain_title, short, signed
+from svc_notebook.tuning.plots.labels import pick, plain_title, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +85,7 @@ def plot_deltas(
 
 
 def _title(row: Any) -> str:
-    mean = f"{signed(row['delta'], 3)} {span(row['low'], row['high'])}".strip()
+    mean = f"{format_difference(row['delta'], 3)} {span(row['low'], row['high'])}".strip()
     return (
         f"{row['metric']}, {short(str(row['run']), 32)}: mean {mean};  "
         f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"
@@ -131,7 +132,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
     label = short(f"{row['query']}  ({row['filters']})" if row["filters"] else row["query"])
     words = [
         (0.0, -5, away, label or "(empty)", 8.5, own.ink),
-        (delta, 5, near, signed(delta), 8.5, own.ink),
+        (delta, 5, near, format_difference(delta, 2), 8.5, own.ink),
         (delta, 41, near, f"{row['before']:.2f} → {row['after']:.2f}", 7.5, own.grey),
     ]
     for x, aside, alignment, text, size, colour in words:
@@ -207,7 +208,7 @@ def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> Non
     axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
     axis.axhline(base, color=own.palest, lw=0.8)
     between = span(row["low"], row["high"])
-    words = f"{signed(row['delta'], 3)}  {between}   p {p_value(row['p_holm'])}"
+    words = f"{format_difference(row['delta'], 3)}  {between}   p {p_value(row['p_holm'])}"
     axis.text(
         row["delta"], base + 0.66, words, ha="center", va="bottom", fontsize=8.5, color=own.ink
     )

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes
-from svc_notebook.tuning.plots.labels import pick, plain_title, short, signed
+from svc_notebook.tuning.plots.labels import pick, plain_title, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -91,7 +92,7 @@ def _title(comparison: Comparison, metric: str, run: str, query: str, filters: s
     asked = short(f"{query}  ({filters})" if filters else query, 50)
     if own["delta"] != own["delta"]:
         return asked
-    before, after, delta = own["before"], own["after"], signed(own["delta"], 3)
+    before, after, delta = own["before"], own["after"], format_difference(own["delta"], 3)
     return f"“{asked}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
 
 

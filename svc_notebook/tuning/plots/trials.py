@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svc_notebook.display import format_difference
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.plots.labels import plain_title, signed
+from svc_notebook.tuning.plots.labels import plain_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,8 +42,8 @@ def _draw_trials(axis: Axes, found: Search) -> None:
         best = np.maximum.accumulate(deltas[whole])
         axis.step(places[whole], best, where="post", color=own.hue, linewidth=1.6)
         axis.annotate(
-            signed(best[-1], 3), (places[whole][-1], best[-1]), (0, 5), textcoords="offset points",
-            ha="right", fontsize=8.5, color=own.ink,
+            format_difference(best[-1]), (places[whole][-1], best[-1]), (0, 5),
+            textcoords="offset points", ha="right", fontsize=8.5, color=own.ink,
         )  # fmt: skip
     clean(axis, f"{found.metric}: gain of each trial on {found.plan.tune:,} tune queries")
     axis.set_xlabel("trial", fontsize=8.5, color=own.ink)
@@ -64,7 +65,7 @@ def _draw_finalists(axis: Axes, found: Search) -> None:
         axis.scatter([place - 0.18], [tuned], s=26, facecolor=ground(), edgecolor=own.hue, zorder=3)
         axis.scatter([place + 0.18], [held], s=26, color=own.hue, zorder=3)
         axis.annotate(
-            signed(held, 3), (place + 0.18, held), (6, -3), textcoords="offset points",
+            format_difference(held, 3), (place + 0.18, held), (6, -3), textcoords="offset points",
             fontsize=8.5, color=own.ink,
         )  # fmt: skip
 

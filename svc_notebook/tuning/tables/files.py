@@ -17,6 +17,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.files import replace_file
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.tables.schema import ColumnSchema
@@ -73,17 +74,16 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
     target = Path(path).expanduser()
     if not is_table_file(target):
         raise BadInput(f"tables are kept in files ending in {' or '.join(KINDS)}, not {target}")
-    beside = target.with_name(f".{target.name}.new")
     plain = frame.copy(deep=False)
     for name in [name for name, dtype in plain.dtypes.items() if dtype == np.dtype(object)]:
         plain[name] = plain[name].map(_to_json)
     plain.attrs = {}
     try:
-        if target.suffix.lower() == ".parquet":
-            plain.to_parquet(beside, index=False)
-        else:
-            plain.to_csv(beside, index=False, quoting=_quoting(plain))
-        beside.replace(target)
+        with replace_file(target) as draft:
+            if target.suffix.lower() == ".parquet":
+                plain.to_parquet(draft, index=False)
+            else:
+                plain.to_csv(draft, index=False, quoting=_quoting(plain))
     except OSError as error:
         raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, signed, verdict_of
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, verdict_of
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
 
@@ -122,5 +123,5 @@ def _story(found: Search) -> list[str]:
     several = len(found.finalists) > 1
     for row in found.test().to_dict("records"):
         held = "  ".join(verdict_of(row, several))
-        lines.append(f"{row['run']}: tune {signed(row['tune_delta'])}, held out {held}")
+        lines.append(f"{row['run']}: tune {format_difference(row['tune_delta'])}, held out {held}")
     return [*lines, *(f"{name}: {words}" for name, words in definitions(found.holdout))]

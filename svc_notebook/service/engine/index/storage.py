@@ -7,7 +7,6 @@ reader finds either the old state or the new one.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,6 +14,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
+from svc_notebook.files import write_atomically
 from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.postings import Postings
@@ -206,12 +206,8 @@ def _padding(size: int) -> bytes:
 
 
 def _write_file(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
-    temporary = path.with_name(f"{path.name}.new")
-    with temporary.open("wb") as file:
-        file.writelines(pieces)
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    # A draft of a fixed name is deleted with the other files that no index needs.
+    write_atomically(path, pieces, draft=path.with_name(f"{path.name}.new"), sync=True)
 
 
 def _delete_other_segments(folder: Path, names: set[str]) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
-import os
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 import platformdirs
 
+from svc_notebook.files import replace_file
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
@@ -80,12 +80,10 @@ class FormTable:
         """Save the table; errors of the file system are ignored."""
         forms, groups = self._pairs
         columns: dict[str, Any] = {"forms": forms, "groups": groups, **self._names.arrays()}
-        written = path.with_name(f"{path.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with written.open("wb") as file:
+            with replace_file(path) as draft, draft.open("wb") as file:
                 np.savez(file, **columns)
-            written.replace(path)
 
     def __contains__(self, word: str) -> bool:
         return self._names.find(word) >= 0
