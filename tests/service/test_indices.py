@@ -114,12 +114,12 @@ def test_deleting_a_missing_index_is_an_ordinary_task(inside: Inside) -> None:
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({"operation": "copy", "destination": "films"}, "onto itself"),
+        ({"operation": "copy", "destination": "films"}, "is the source itself"),
         ({"operation": "copy"}, "`destination` is missing"),
         ({"operation": "copi", "destination": "b"}, "move, copy"),
         ({"operation": "move", "destination": "b", "scope": ["rules"]}, "`scope`"),
         ({"operation": "copy", "destination": "b", "scope": ["records"]}, "settings"),
-        ({"operation": "copy", "destination": ""}, "not a name"),
+        ({"operation": "copy", "destination": ""}, "not a valid index name"),
         ({"operation": "copy", "destination": "x" * 256}, "longer than 255"),
     ],
 )

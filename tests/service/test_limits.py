@@ -75,7 +75,7 @@ def test_a_list_with_too_many_items_is_refused_by_name(shop: Inside, name: str) 
     message = refused(shop.call("POST", "/1/indexes/p/query", {name: [item] * (MOST + 1)}))
 
     assert taken.status_code == 200, taken.text
-    assert message.startswith(f"`{name}` has 1,001 items, and may have 1,000")
+    assert message.startswith(f"`{name}` has 1,001 items, the maximum is 1,000")
 
 
 @pytest.mark.parametrize("name", ["facets", "optionalWords"])
@@ -153,7 +153,7 @@ def test_of_too_many_rules_the_first_are_applied_and_a_message_says_so(shop: Ins
     answer = shop.call("POST", "/1/indexes/r/query", {}).json()
 
     assert answer["userData"] == list(range(most))
-    assert answer["message"] == "1,005 rules apply; the first 1,000 of them were followed"
+    assert answer["message"] == "1,005 rules match; only the first 1,000 were applied"
 
 
 def test_a_search_beyond_its_time_is_refused_with_advice(tmp_path: Path) -> None:

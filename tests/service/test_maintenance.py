@@ -291,7 +291,7 @@ def test_files_that_cannot_be_written_are_reported_once(
     wait_saved(service)
     service.stop()
 
-    assert told.count("tidying waits") == 1
+    assert told.count("maintenance is paused") == 1
     assert "Traceback" not in told
 
 

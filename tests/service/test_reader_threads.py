@@ -123,7 +123,7 @@ def test_a_caller_with_too_many_requests_is_refused() -> None:
         ]
         await until(lambda: gate.begun == MAX_RUNNING_SMALL)
 
-        with pytest.raises(TooMany, match="256 requests with this key wait already"):
+        with pytest.raises(TooMany, match="256 requests with this key are waiting already"):
             await readers.run("key", 10, visitor.receive, gate.work)
 
         gate.open.set()

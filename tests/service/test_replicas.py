@@ -234,7 +234,7 @@ def test_an_index_that_becomes_a_replica_keeps_all_but_its_records(lamps: Inside
     [
         ("lamps", ["lamps"], "cannot be its own replica"),
         ("lamps", ["a", "virtual(a)"], "names a more than once"),
-        ("lamps", ["virtual()"], "is not a name"),
+        ("lamps", ["virtual()"], "is not a valid index name"),
         ("lamps", ["x" * 300], "longer than"),
         (REPLICA, ["another"], "lamps_price is a replica of lamps and can have none"),
         ("other", [REPLICA], "is a replica of lamps already"),
