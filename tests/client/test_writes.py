@@ -110,7 +110,7 @@ def test_an_effect_is_checked_until_it_is_visible() -> None:
     ],
 )
 def test_a_write_with_an_unreadable_effect_is_accepted_with_a_warning(error: Refused) -> None:
-    with pytest.warns(UserWarning, match="written to i was accepted; .* not known whether"):
+    with pytest.warns(UserWarning, match="write to i was accepted; .* not known whether"):
         outcome = follow(closed(error))
 
     assert outcome.facts()["status"].startswith("accepted; this key may not read tasks")

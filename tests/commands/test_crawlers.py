@@ -164,7 +164,7 @@ def test_a_crawler_is_found_by_its_name(stub: Stub, typed: Typed) -> None:
     ("items", "message"),
     [
         ([{"id": C1, "name": "docs"}], "no crawler is named docz; did you mean `docs`?"),
-        ([{"id": "1", "name": "docz"}, {"id": "2", "name": "docz"}], "by its id: 1, 2"),
+        ([{"id": "1", "name": "docz"}, {"id": "2", "name": "docz"}], "pass the id of one: 1, 2"),
         ([], r"no crawler is named docz; read_crawlers\(\) lists them"),
     ],
     ids=["near", "twice", "none"],

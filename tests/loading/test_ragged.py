@@ -181,7 +181,7 @@ def test_a_line_of_a_cell_is_never_read_as_a_row(
     ("value", "kind", "what"),
     [("n.a.", "number", "numbers"), ("1,5", "number", "numbers"), ("maybe", "boolean", "true or")],
 )
-def test_the_value_that_makes_a_column_text_is_told(
+def test_the_value_that_makes_a_column_text_is_reported(
     tmp_path: Path, value: str, kind: str, what: str
 ) -> None:
     path = tmp_path / "t.csv"
@@ -193,7 +193,7 @@ def test_the_value_that_makes_a_column_text_is_told(
 
     (note,) = packed.plan.notes
     assert f"200 of 201 values are {what}" in note
-    assert f"row 201 `{value}` is not" in note
+    assert f"`{value}` in row 201 is not" in note
     assert f"dtype={{'n': '{kind}'}}" in note
     assert packed.plan.columns["note"].tolist()[1].startswith("200 of 201 are")
     assert pack(path, id="id", dtype={"n": kind}).plan.notes == ()

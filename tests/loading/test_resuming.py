@@ -288,7 +288,9 @@ def test_a_load_that_is_under_way_is_not_begun_again(
 
     load(client, path, index, if_exists="replace", on_progress=tell)
 
-    assert refused == ["another load of the same source into this index"]
+    assert refused == [
+        "another load of the same source into this index is running: wait for its end"
+    ]
     assert len(titles(client, index)) == ROWS
 
 

@@ -266,10 +266,10 @@ def test_naive_times_are_sent_in_utc_once_their_zone_is_told() -> None:
     ("columns", "match"),
     [
         (pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]), "several levels"),
-        (["a", math.nan], "column nan is named by a float; name it by text"),
+        (["a", math.nan], "the name of column nan is a float; rename it to text"),
         (["x", "x"], "several columns are named `x`"),
         ([1, "1"], "several columns are named `1`"),
-        ([("a", "b"), "c"], "named by a tuple"),
+        ([("a", "b"), "c"], "is a tuple; rename"),
     ],
 )
 def test_column_names_json_cannot_have_are_refused(columns: Any, match: str) -> None:
