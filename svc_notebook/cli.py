@@ -18,7 +18,7 @@ from svc_notebook.errors import BadOption, NotConnected, SvcError
 from svc_notebook.functions.output import as_text
 from svc_notebook.terminal import escape_controls
 
-DONE, FAILED, MISUSED, INTERRUPTED = 0, 1, 2, 130
+EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -39,15 +39,15 @@ def _attempt(words: list[str]) -> int:
         sys.stdout.flush()
     except BrokenPipeError:
         _silence()
-        return FAILED
+        return EXIT_FAILURE
     except BadOption as error:
-        return _complain(error, MISUSED)
+        return _complain(error, EXIT_USAGE_ERROR)
     except NotConnected as error:
-        return _complain(_in_shell(f"{error}"), FAILED)
+        return _complain(_in_shell(f"{error}"), EXIT_FAILURE)
     except KeyboardInterrupt as error:
-        return _complain(f"{error}" or "interrupted", INTERRUPTED)
+        return _complain(f"{error}" or "interrupted", EXIT_INTERRUPTED)
     except SvcError as error:
-        return _complain(error, FAILED)
+        return _complain(error, EXIT_FAILURE)
     return status
 
 
@@ -73,10 +73,10 @@ def _in_shell(text: str) -> str:
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         _say(help_on(face="command"))
-        return DONE if words else MISUSED
+        return EXIT_SUCCESS if words else EXIT_USAGE_ERROR
     if words[0] == "--version":
         print(f"svc-notebook {_version()}")
-        return DONE
+        return EXIT_SUCCESS
     verb, rest = pick_verb(words, "command")
     call = bind_words(verb, rest, "command")
     value = perform(call, "command")
@@ -93,7 +93,7 @@ def _run(words: list[str]) -> int:
 def _status(value: Any) -> int:
     """A load is done when every row is published, a plan when every row could be sent."""
     complete = getattr(value, "complete", not getattr(value, "rejected_rows", 0))
-    return DONE if complete else FAILED
+    return EXIT_SUCCESS if complete else EXIT_FAILURE
 
 
 def _show(text: str, form: str) -> None:

@@ -76,10 +76,19 @@ def classes_of(path: Path) -> Iterator[ast.ClassDef]:
 
 def numeric_constants(path: Path) -> Iterator[str]:
     for node in parse(path).body:
-        if isinstance(node, ast.Assign) and is_number(node.value):
+        if isinstance(node, ast.Assign):
             for target in node.targets:
-                if isinstance(target, ast.Name) and target.id.isupper():
-                    yield target.id
+                for name, value in pairs(target, node.value):
+                    if isinstance(name, ast.Name) and name.id.isupper() and is_number(value):
+                        yield name.id
+
+
+def pairs(target: ast.expr, value: ast.expr) -> Iterator[tuple[ast.expr, ast.expr]]:
+    """Pair the names of one assignment with their values, in `A, B = 1, 2` too."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        yield from zip(target.elts, value.elts, strict=True)
+    else:
+        yield target, value
 
 
 def is_number(node: ast.expr) -> bool:

@@ -103,7 +103,7 @@ def test_no_verb_prints_control_characters(
     connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=form == "refused"))  # type: ignore[arg-type]
     monkeypatch.setattr(connecting, "make_client", lambda *_, **__: client)
-    monkeypatch.setattr(keys, "PATIENCE", 0)
+    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "products.csv").write_text(f'sku,name\n1,"{EVIL}"\n', newline="")
     words = [word.text for word in split_line(line)]

@@ -27,7 +27,8 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 
 AnyKey = str | Secret | Mapping[str, Any]
 FIELDS = tuple(KeyFields.__annotations__)
-PATIENCE, PAUSE = 10.0, 0.25  # seconds until a key is known on every host, and between two looks
+# Maximum time until a key is known on every host, and the time between two checks.
+PROPAGATION_SECONDS, POLL_SECONDS = 10.0, 0.25
 TOLD = "..."  # how a listing ends a key
 
 
@@ -423,12 +424,14 @@ def _is_same(field: str, found: Any, wanted: Any) -> bool:
 
 async def _seen(look: Callable[[], Awaitable[bool]], still: str) -> None:
     """Look until a change is seen: a hosted service takes a moment; warns where it takes longer."""
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PROPAGATION_SECONDS
     while not await look():
         if time.monotonic() >= deadline:
-            warn_user(f"the service took the call, but the key {still} after {PATIENCE:g} s")
+            warn_user(
+                f"the service took the call, but the key {still} after {PROPAGATION_SECONDS:g} s"
+            )
             return
-        await asyncio.sleep(PAUSE)
+        await asyncio.sleep(POLL_SECONDS)
 
 
 @public(

@@ -226,7 +226,7 @@ def change_late(service: Late, **fields: Any) -> None:
 def test_a_change_is_waited_for_until_it_is_seen(
     fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "PAUSE", 0)
+    monkeypatch.setattr(keys, "POLL_SECONDS", 0)
     late = Late(3)
 
     change_late(late, **fields)
@@ -240,7 +240,7 @@ def test_a_change_is_waited_for_until_it_is_seen(
 def test_what_is_the_same_in_other_words_is_seen_at_once(
     fields: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "PAUSE", 0)
+    monkeypatch.setattr(keys, "POLL_SECONDS", 0)
     late = Late(1)
 
     change_late(late, **fields)
@@ -249,7 +249,7 @@ def test_what_is_the_same_in_other_words_is_seen_at_once(
 
 
 def test_a_change_that_is_not_seen_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(keys, "PATIENCE", 0)
+    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
 
     with pytest.warns(UserWarning, match="has not changed"):
         change_late(Late(9), description="new")

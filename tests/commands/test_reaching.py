@@ -174,7 +174,7 @@ CASES = [
 def test_a_function_calls_what_the_table_says(
     row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "PATIENCE", 0)  # no key is ever forgotten here
+    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)  # no key is ever forgotten here
     sender = Recorder()
     connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = AsyncClient(connection, sender)  # type: ignore[arg-type]

@@ -200,7 +200,7 @@ async def run(function: str, call: Any, client: AsyncClient) -> None:
 def test_no_answer_makes_a_function_fail_with_anything_but_our_errors(
     row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(keys, "PATIENCE", 0)
+    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
     truth = answer_of(ROWS[row])
     lies = [lie for spoil in mutations(truth) if isinstance(lie := spoil(truth), (dict, list))]
 
@@ -216,7 +216,7 @@ def test_as_declared_no_function_fails(
     function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Or the other test would show nothing."""
-    monkeypatch.setattr(keys, "PATIENCE", 0)
+    monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
 
     for call in calls_of(function, tmp_path):
         asyncio.run(run(function, call, client_of(Liar())))

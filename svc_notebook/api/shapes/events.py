@@ -10,7 +10,7 @@ from svc_notebook.api.shapes.writes import Number
 
 EventType = Literal["click", "conversion", "view"]
 # api.md, Limits.
-OBJECTS, FILTERS = 20, 10
+MAX_EVENT_OBJECTS, MAX_EVENT_FILTERS = 20, 10
 
 
 class ObjectData(TypedDict, total=False):
@@ -33,10 +33,12 @@ class Event(TypedDict, total=False):
     authenticatedUserToken: str
     timestamp: int
     queryID: str
-    objectIDs: Annotated[list[str], Meta(min_length=1, max_length=OBJECTS)]
-    objectData: Annotated[list[ObjectData], Meta(min_length=1, max_length=OBJECTS)]
-    filters: Annotated[list[str], Meta(min_length=1, max_length=FILTERS)]
-    positions: Annotated[list[Annotated[int, Meta(ge=1)]], Meta(min_length=1, max_length=OBJECTS)]
+    objectIDs: Annotated[list[str], Meta(min_length=1, max_length=MAX_EVENT_OBJECTS)]
+    objectData: Annotated[list[ObjectData], Meta(min_length=1, max_length=MAX_EVENT_OBJECTS)]
+    filters: Annotated[list[str], Meta(min_length=1, max_length=MAX_EVENT_FILTERS)]
+    positions: Annotated[
+        list[Annotated[int, Meta(ge=1)]], Meta(min_length=1, max_length=MAX_EVENT_OBJECTS)
+    ]
     value: Number | str
     currency: str
 

@@ -20,7 +20,8 @@ RATIO_FREE_BYTES = 32 * 2**20
 PIECE_BYTES = 2**20
 # The value of the request header `accept-encoding`.
 ENCODINGS = "gzip, deflate"
-_GZIP, _ZLIB, _RAW = 31, 15, -15  # zlib's codes of the three formats
+# `wbits` of zlib for the three formats.
+GZIP_WINDOW_BITS, ZLIB_WINDOW_BITS, RAW_WINDOW_BITS = 31, 15, -15
 _GZIP_MAGIC = b"\x1f\x8b"
 HEAD_BYTES = 2
 
@@ -90,13 +91,14 @@ class _Inflater:
             if len(self._head) < HEAD_BYTES:
                 return
             data, self._head = self._head, b""
-            self._open = zlib.decompressobj(_GZIP if self._is_gzip else _format_of(data))
+            self._open = zlib.decompressobj(GZIP_WINDOW_BITS if self._is_gzip else _format_of(data))
         full = False  # if set, zlib may have more output although it has read all input
         while data or full:
             if self._open.eof:
                 if not (self._is_gzip and data.startswith(_GZIP_MAGIC)):
                     return  # padding after the end
-                self._open = zlib.decompressobj(_GZIP)  # a gzip stream may have several members
+                # A gzip stream may have several members.
+                self._open = zlib.decompressobj(GZIP_WINDOW_BITS)
             try:
                 piece = self._open.decompress(data, PIECE_BYTES)
             except zlib.error as error:
@@ -113,7 +115,7 @@ def _format_of(data: bytes) -> int:
     has_head = (
         data[0] & 0x0F == zlib.DEFLATED and int.from_bytes(data[:HEAD_BYTES], "big") % 31 == 0
     )
-    return _ZLIB if has_head else _RAW
+    return ZLIB_WINDOW_BITS if has_head else RAW_WINDOW_BITS
 
 
 def _open_inflater(encoding: str) -> _Inflater | None:

@@ -11,7 +11,7 @@ from svc_notebook.errors import BadInput
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
-ROUNDS, CLOSE = 2000, 1e-7
+MAX_EM_ITERATIONS, EM_TOLERANCE = 2000, 1e-7
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def fit_examination(
         )
     attractive, examined = np.full(pairs, 0.5), np.full(len(places), 0.5)
     rounds, moved = 0, 1.0
-    while rounds < ROUNDS and moved > CLOSE:
+    while rounds < MAX_EM_ITERATIONS and moved > EM_TOLERANCE:
         before = examined
         attractive, examined = _improve(cells, attractive, examined, pairs, prior)
         rounds, moved = rounds + 1, np.abs(examined - before).max(initial=0)
