@@ -151,15 +151,9 @@ def readers_page() -> str:
         'lists them in `attrs["svc"]["missing"]`. `df.svc.diff()` compares the rows with the '
         'stored records of their ids; with `missing="report"` it also lists the records without a '
         "row.",
-<<<<<<< HEAD
         "`search_many` returns at least one row for each query. A query without hits has one row "
         "in which only `query` has a value (`rank` is `Int64`). Such a row is not a record: "
         "`push`, `records`, `delete`, `diff` and `events` skip it, and "
-=======
-        "`search_many` returns at least one row for each query. A query without hits has one row, "
-        "in which only `query` has a value (`rank` is `Int64`). Such a row is not a record: `push`, "
-        "`records`, `delete`, `diff` and `events` skip it, and "
->>>>>>> part-l
         '`frame.groupby("query")["objectID"].count()` counts 0.',
     ]
     for name, schema in sorted(SCHEMAS.items()):
