@@ -160,7 +160,7 @@ def test_the_local_service_of_a_folder_is_connected_to(tmp_path: Path) -> None:
     assert svc.current() is client
     assert session.profile_of(client) == "local"
     assert len(svc.read_indices()) == 0
-    with pytest.raises(svc.errors.BadInput, match="leave out url="):
+    with pytest.raises(svc.errors.BadInput, match="omit url="):
         svc.connect(data=tmp_path / "data", url="http://127.0.0.1:9")
     svc.stop(tmp_path / "data")
     with pytest.raises(svc.errors.LocalServiceFailed, match="no local service runs"):
