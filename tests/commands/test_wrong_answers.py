@@ -164,7 +164,7 @@ def client_of(sender: Any) -> AsyncClient:
 
 def calls_of(function: str, folder: Path) -> list[tuple[tuple[Any, ...], dict[str, Any]]]:
     if function == "export":
-        return [(("x", folder / "out.ndjson"), {"beside": ["settings", "synonyms", "rules"]})]
+        return [(("x", folder / "out.ndjson"), {"include": ["settings", "synonyms", "rules"]})]
     if function in WRITTEN:
         return [(("stopwords", folder / "out.json"), {})]
     return CALLS.get(function, [ON_SOMETHING]) + MORE_CALLS.get(function, [])
