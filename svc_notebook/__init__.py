@@ -1,7 +1,8 @@
-"""The workbench for a hosted search service: pandas, magics, bulk loads, a local service.
+"""A workbench for a hosted search service: pandas, magics, bulk loads, a local service.
 
-Names load when first used, so that importing this package costs next to nothing; the accessors
-`df.svc` and `series.svc` come with pandas. Every function has its coroutine twin in `aio`.
+Names are imported on first use, so that importing this package is cheap; the accessors `df.svc` and
+`series.svc` are registered when pandas is imported. `aio` contains each function as a coroutine
+function.
 """
 
 from __future__ import annotations
@@ -76,21 +77,21 @@ def __dir__() -> list[str]:
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Put `%svc` and its completion into a notebook."""
+    """Register `%svc` and its completion in a notebook."""
     from svc_notebook.magics.extension import load
 
     load(shell)
 
 
 def unload_ipython_extension(shell: Any) -> None:
-    """Take them out again."""
+    """Remove `%svc` and its completion from a notebook."""
     from svc_notebook.magics.extension import unload
 
     unload(shell)
 
 
-class _Following:
-    """An import hook that registers accessors once anyone has imported what they are for."""
+class _AccessorHook:
+    """An import hook that registers accessors when the package that they extend is imported."""
 
     def __init__(self, name: str, accessors: str) -> None:
         self._name, self._accessors = name, accessors
@@ -103,11 +104,11 @@ class _Following:
         sys.meta_path.remove(self)
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.loader is not None:
-            _follow(spec.loader, self._accessors)
+            _register_after_import(spec.loader, self._accessors)
         return spec
 
 
-def _follow(loader: Any, accessors: str) -> None:
+def _register_after_import(loader: Any, accessors: str) -> None:
     execute = loader.exec_module
 
     def execute_and_register(module: ModuleType) -> None:
@@ -124,11 +125,11 @@ for _name, _accessors in {
     if _name in sys.modules:
         import_module(_accessors)
     else:
-        sys.meta_path.insert(0, _Following(_name, _accessors))
+        sys.meta_path.insert(0, _AccessorHook(_name, _accessors))
 
 
 def _complete_calls() -> None:
-    """Let Tab know indices and attributes inside calls, where there is a shell of IPython."""
+    """Register completion of names inside calls if IPython runs."""
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     if (shell := get_shell()) is not None:
         import_module("svc_notebook.magics.import_hook").add_matcher(shell)

@@ -1,8 +1,8 @@
-"""`df.svc` and `series.svc`: the functions of this package, where the data already is.
+"""The pandas accessors `df.svc` and `series.svc`.
 
-pandas makes a new accessor at every access: they hold nothing but what they were made from.
-Importing this module registers them; again is no harm. Each method is a function of `svc` whose
-first argument is the frame, or what is in it; `client` is the current client unless it is given.
+pandas creates a new accessor for each access, so accessors have no state but their data. Importing
+this module registers them; importing it again has no effect. Each method is a function of `svc`
+whose first argument is the data; `client` defaults to the current client.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 class FrameAccessor:
-    """What can be done with the rows of a DataFrame, and with where it came from."""
+    """Methods for the rows of a DataFrame and for the request that returned it."""
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
 
     def __repr__(self) -> str:
-        return _told(self, f"df.svc of {len(self._frame)} rows")
+        return _describe(self, f"df.svc of {len(self._frame)} rows")
 
     def __getattr__(self, name: str) -> Any:
-        """Say which method may have been meant."""
+        """Raise an error that suggests the method that was probably meant."""
         raise _lacking("df", name, FrameAccessor)
 
     def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
@@ -359,7 +359,7 @@ class FrameAccessor:
         """
         from svc_notebook.functions import blocking
 
-        wanted: LogOptions = {"indexName": self._told("index"), **options}
+        wanted: LogOptions = {"indexName": self._origin("index"), **options}
         return blocking.read_logs(client=client, **wanted)
 
     def events(self, *, client: AnyClient | None = None, **shared: Any) -> dict[str, Any]:
@@ -507,31 +507,31 @@ class FrameAccessor:
         if column not in self._frame.columns:
             known = [str(name) for name in self._frame.columns]
             raise BadInput(
-                f"there is no column `{column}`{did_you_mean(column, known)}; "
-                "name the column of the ids: id='…'"
+                f"the DataFrame has no column `{column}`{did_you_mean(column, known)}; "
+                "pass the column of ids as `id=`"
             )
 
-    def _told(self, fact: str) -> Any:
-        told = self._frame.attrs.get("svc", {})
-        if fact not in told:
-            raise BadInput(f"this frame does not say of which {fact} it is; search(…) makes such")
-        return told[fact]
+    def _origin(self, fact: str) -> Any:
+        origin = self._frame.attrs.get("svc", {})
+        if fact not in origin:
+            raise BadInput(f"this DataFrame has no {fact} attached; use the result of search(…)")
+        return origin[fact]
 
 
 class SeriesAccessor:
-    """What can be done with a column of ids, of queries, or of a facet's values."""
+    """Methods for a column of objectIDs, queries, facet values or URLs."""
 
     def __init__(self, series: pd.Series[Any]) -> None:
         self._series = series
 
     def __repr__(self) -> str:
-        return _told(self, f"series.svc of {len(self._series)} values")
+        return _describe(self, f"series.svc of {len(self._series)} values")
 
     def __getattr__(self, name: str) -> Any:
-        """Say which method may have been meant, and how a row is taken by what tables have."""
+        """Raise an error that suggests a method, also of the accessor of DataFrames."""
         if name[0] != "_" and name in vars(FrameAccessor):
             raise AttributeError(
-                f"series.svc has no `{name}`; a table has: df.iloc[[0]].svc.{name}"
+                f"series.svc has no `{name}`; use a DataFrame: df.iloc[[0]].svc.{name}"
             )
         raise _lacking("series", name, SeriesAccessor)
 
@@ -681,7 +681,9 @@ class SeriesAccessor:
 
         name = facet or self._series.name
         if not isinstance(name, str):
-            raise BadInput("which facet are these values of? series.svc.facet(index, 'brand')")
+            raise BadInput(
+                "the Series has no facet as its name; pass it: series.svc.facet(index, 'brand')"
+            )
         values = self._series.dropna()
         return blocking.count_values(index, name, values, client=client, **params)
 
@@ -732,20 +734,20 @@ class SeriesAccessor:
 
 
 def _index_of(data: Any, index: str | None, client: AnyClient | None) -> str:
-    """Name the index that is meant: the one given, or the one the data came from.
+    """Return the given index, or the index that is attached to the data.
 
-    Raises `BadInput` where neither says it, or where the data came from another service.
+    Raises `BadInput` if there is neither, or if the data came from another service.
     """
     from svc_notebook.frames.provenance import check_origin
     from svc_notebook.session.connection import asynchronous
 
     if index is not None:
         return index
-    told = data.attrs.get("svc", {})
-    name = told.get("index")
+    origin = data.attrs.get("svc", {})
+    name = origin.get("index")
     if not isinstance(name, str):
-        raise BadInput("this frame does not say of which index it is; name it: index='…'")
-    check_origin(told, asynchronous(client))
+        raise BadInput("this data has no index attached; pass `index=`")
+    check_origin(origin, asynchronous(client))
     return name
 
 
@@ -755,14 +757,14 @@ def _lacking(owner: str, name: str, accessor: type) -> AttributeError:
     return AttributeError(f"{owner}.svc has no `{name}`{advice}")
 
 
-def _told(accessor: object, what: str) -> str:
+def _describe(accessor: object, what: str) -> str:
     return f"{what}: {', '.join(name for name in vars(type(accessor)) if name[0] != '_')}"
 
 
 def register() -> None:
-    """Make the accessors known to pandas."""
+    """Register the accessors with pandas."""
     with warnings.catch_warnings():
-        # After a reload of this module pandas finds the former ones in place.
+        # After a reload of this module, pandas warns that the accessors exist.
         warnings.simplefilter("ignore", UserWarning)
         pd.api.extensions.register_dataframe_accessor("svc")(FrameAccessor)
         pd.api.extensions.register_series_accessor("svc")(SeriesAccessor)

@@ -26,53 +26,53 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(map(_in_utf8, sys.argv[1:] if arguments is None else arguments))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            # A terminal that does not know a character shows its number.
+            # A terminal that cannot encode a character shows its code.
             stream.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.showwarning = _warn
-        return _attempt(words)
+        return _exit_status(words)
 
 
-def _attempt(words: list[str]) -> int:
+def _exit_status(words: list[str]) -> int:
     try:
         status = _run(words)
         sys.stdout.flush()
     except BrokenPipeError:
-        _silence()
+        _discard_output()
         return EXIT_FAILURE
     except BadOption as error:
-        return _complain(error, EXIT_USAGE_ERROR)
+        return _report(error, EXIT_USAGE_ERROR)
     except NotConnected as error:
-        return _complain(_in_shell(f"{error}"), EXIT_FAILURE)
+        return _report(_advice_for_shell(f"{error}"), EXIT_FAILURE)
     except KeyboardInterrupt as error:
-        return _complain(f"{error}" or "interrupted", EXIT_INTERRUPTED)
+        return _report(f"{error}" or "interrupted", EXIT_INTERRUPTED)
     except SvcError as error:
-        return _complain(error, EXIT_FAILURE)
+        return _report(error, EXIT_FAILURE)
     return status
 
 
 def _in_utf8(word: str) -> str:
-    """Read an argument as UTF-8, whatever the locale says; what is none stays as it came."""
+    """Read an argument as UTF-8, whatever the locale says; return other bytes unchanged."""
     try:
         return os.fsencode(word).decode()
     except UnicodeError:
         return word
 
 
-def _in_shell(text: str) -> str:
-    """Give the advice of a shell in place of the advice of Python."""
-    told, python, _ = text.partition("; connect(")
+def _advice_for_shell(text: str) -> str:
+    """Replace advice for Python by advice for a shell."""
+    problem, python, _ = text.partition("; connect(")
     if not python:
         return text
     return (
-        f"{told}; --profile NAME uses a profile, SVC_URL, SVC_APP_ID and SVC_API_KEY any service, "
-        "and `svc serve` starts the local one"
+        f"{problem}; pass --profile NAME, set SVC_URL, SVC_APP_ID and SVC_API_KEY, or start the "
+        "local service by `svc serve`"
     )
 
 
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
-        _say(help_on(face="command"))
+        _print_safe(help_on(face="command"))
         return EXIT_SUCCESS if words else EXIT_USAGE_ERROR
     if words[0] == "--version":
         print(f"svc-notebook {_version()}")
@@ -83,43 +83,43 @@ def _run(words: list[str]) -> int:
     if verb.name == "serve" and not call.wants_help:
         return int(value)
     if text := as_text(value, call.format):
-        _show(text, call.format)
+        _print_result(text, call.format)
     reveals = "reveal" in verb.named("command") and not call.wants_help
     if reveals and "reveal" not in call.arguments:
-        print("svc: masked; --reveal shows a key whole", file=sys.stderr)
+        print("svc: API keys are masked; pass --reveal to show them", file=sys.stderr)
     return _status(value)
 
 
 def _status(value: Any) -> int:
-    """A load is done when every row is published, a plan when every row could be sent."""
+    """Return success if every row of a load is published, or of a plan can be sent."""
     complete = getattr(value, "complete", not getattr(value, "rejected_rows", 0))
     return EXIT_SUCCESS if complete else EXIT_FAILURE
 
 
-def _show(text: str, form: str) -> None:
-    """Print a result: as it is only where a program reads CSV, for which there is no escape."""
+def _print_result(text: str, form: str) -> None:
+    """Print a result; only CSV for a program keeps control characters, as CSV has no escapes."""
     if form == "csv" and not sys.stdout.isatty():
         print(text)
     else:
-        _say(text)
+        _print_safe(text)
 
 
-def _say(*texts: object, stream: TextIO | None = None) -> None:
-    """Print what a person reads; nothing in it can steer the terminal."""
+def _print_safe(*texts: object, stream: TextIO | None = None) -> None:
+    """Print text for a person, with control characters as escapes."""
     print(*(escape_controls(f"{text}") for text in texts), sep="\n", file=stream)
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    _say(f"svc: {message}", stream=sys.stderr)
+    _print_safe(f"svc: {message}", stream=sys.stderr)
 
 
-def _complain(text: object, status: int) -> int:
-    _say(f"svc: {text}", *getattr(text, "__notes__", ()), stream=sys.stderr)
+def _report(text: object, status: int) -> int:
+    _print_safe(f"svc: {text}", *getattr(text, "__notes__", ()), stream=sys.stderr)
     return status
 
 
-def _silence() -> None:
-    """Nobody reads on: keep Python from complaining when it closes the stream at its end."""
+def _discard_output() -> None:
+    """Discard further output, so that Python reports no closed pipe at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -1,6 +1,6 @@
-"""`ddf.svc`: the functions of this package, where a Dask DataFrame is.
+"""The Dask accessor `ddf.svc`.
 
-Importing this module registers it; again is no harm.
+Importing this module registers it; importing it again has no effect.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class DaskAccessor:
-    """What can be done with the rows of a Dask DataFrame, partition by partition."""
+    """Methods for the rows of a Dask DataFrame, partition by partition."""
 
     def __init__(self, frame: Any) -> None:
         self._frame = frame
@@ -130,11 +130,11 @@ class DaskAccessor:
 
 
 def register() -> None:
-    """Make the accessor known to Dask."""
+    """Register the accessor with Dask."""
     from dask.dataframe.extensions import register_dataframe_accessor
 
     with warnings.catch_warnings():
-        # After a reload of this module Dask finds the former one in place.
+        # After a reload of this module, Dask warns that the accessor exists.
         warnings.simplefilter("ignore", UserWarning)
         register_dataframe_accessor("svc")(DaskAccessor)
 

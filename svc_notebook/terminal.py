@@ -1,6 +1,9 @@
-"""Text that is safe to print: control characters are shown as escapes."""
+"""Output and input in a terminal: text without control characters, prompts for keys."""
 
 from __future__ import annotations
+
+import warnings
+from getpass import GetPassWarning, getpass
 
 # Control characters that only move the cursor forward.
 KEPT = "\n\t"
@@ -23,3 +26,13 @@ def escape_controls(text: str) -> str:
     The escapes are those of JSON, so a JSON text keeps its meaning.
     """
     return text if text.isascii() and text.isprintable() else text.translate(_ESCAPES)
+
+
+def prompt_for_key(prompt: str) -> str:
+    """Prompt for a key without echo; return an empty text if no such prompt is available."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", GetPassWarning)
+            return getpass(escape_controls(f"{prompt}: ")).strip()
+    except (EOFError, GetPassWarning, NotImplementedError, OSError):
+        return ""

@@ -12,7 +12,15 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.cell_body import read_body, read_documents
 from svc_notebook.commands.name_completion import is_tool
-from svc_notebook.commands.verb import FORMAT, PROFILE, YES, Face, Option, Verb
+from svc_notebook.commands.verb import (
+    FORMAT,
+    PROFILE,
+    VARIABLE_ALTERNATIVE,
+    YES,
+    Face,
+    Option,
+    Verb,
+)
 from svc_notebook.declarations.declaration import BodyDocument
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
 from svc_notebook.functions.text_values import read_word
@@ -84,11 +92,11 @@ class _Binding:
     def _known(self, name: str) -> Option:
         known = self.verb.named(self.face)
         if present := dict(self.verb.former).get(name):
-            warn_user(f"`--{name}` is now called `--{present}`")
+            warn_user(f"`--{name}` is renamed to `--{present}`")
             name = present
         if name not in known:
             advice = did_you_mean(f"--{name}", [f"--{other}" for other in known])
-            raise BadOption(f"`{self.verb.name}` does not take `--{name}`{advice}")
+            raise BadOption(f"`{self.verb.name}` has no option `--{name}`{advice}")
         return known[name]
 
     def _value_of(self, option: Option, left: deque[str]) -> str:
@@ -96,7 +104,7 @@ class _Binding:
         if option.may_be_bare and (following is None or not option.may_take(following)):
             return "true"
         if following is None:
-            raise BadOption(f"`--{option.name}` wants a value: {option.help}")
+            raise BadOption(f"`--{option.name}` requires a value: {option.help}")
         return left.popleft()
 
     def _read(self, option: Option, text: str, name: str) -> Any:
@@ -111,16 +119,20 @@ class _Binding:
         if name not in self.variables:
             found = self.variables.items()
             names = [one for one, value in found if not (one.startswith("_") or is_tool(value))]
-            advice = did_you_mean(name, names) if name.isidentifier() else "; name it first"
+            advice = (
+                did_you_mean(name, names)
+                if name.isidentifier()
+                else "; assign it to a variable first"
+            )
             raise BadOption(
-                f"`{option}` wants the name of a variable; there is no `{name}`{advice}"
+                f"`{option}` requires the name of a variable; `{name}` is not one{advice}"
             )
         return self.variables[name]
 
     def _keep(self, option: Option, value: Any) -> None:
         into = self.apart if option in (PROFILE, FORMAT, YES) else self.given
         if option.parameter in into:
-            raise BadOption(f"`--{option.name}` is given twice")
+            raise BadOption(f"`--{option.name}` is given more than once")
         into[option.parameter] = value
 
     def _take_placed(self) -> None:
@@ -134,7 +146,15 @@ class _Binding:
                 word = self.placed.pop(0)
                 self._keep(operand, self._read(operand, word, operand.name.upper()))
         if self.placed:
-            raise BadOption(f"`{self.placed[0]}` is too much: {usage(self.verb, self.face)}")
+            word = self.placed[0]
+            advice = self._option_meant(word) or f"; usage: {usage(self.verb, self.face)}"
+            raise BadOption(f"unexpected argument `{word}`{advice}")
+
+    def _option_meant(self, word: str) -> str:
+        """Suggest `--name value` for `name=value`."""
+        name, equals, value = word.partition("=")
+        known = self.verb.named(self.face)
+        return f"; did you mean `--{name} {value}`?" if equals and name in known else ""
 
     def _read_rest(self, operand: Option, words: list[str]) -> Any:
         if operand.type is str:
@@ -144,13 +164,13 @@ class _Binding:
 
     def _take_params(self, body: str | None) -> None:
         if body is not None and not self.verb.body:
-            raise BadOption(f"`%%svc {self.verb.name}` takes no body; use `%svc {self.verb.name}`")
+            raise BadOption(f"`%%svc {self.verb.name}` has no body; use `%svc {self.verb.name}`")
         if body is not None and self.verb.document:
             self._take_document(body, self.verb.document)
             body = None
         under = self.given.pop("params", {})
         if not isinstance(under, dict):
-            raise BadOption(f"`--params` wants a dict, not {type(under).__name__}")
+            raise BadOption(f"`--params` must be a dict, not {type(under).__name__}")
         if under:
             under = check_members(under, self.verb.spread, "")
         within = read_body(body, self.verb.spread) if body is not None else {}
@@ -158,10 +178,12 @@ class _Binding:
 
     def _take_document(self, body: str, document: BodyDocument) -> None:
         if document.argument in self.given:
-            raise BadOption(f"the {self.verb.body} are given twice: in the line and in the body")
+            raise BadOption(
+                f"the {self.verb.body} are given more than once: in the line and in the body"
+            )
         found = read_documents(body, document.shape)
         if not document.many and len(found) != 1:
-            raise BadOption(f"the body should hold one object, not {len(found)}")
+            raise BadOption(f"the body must contain one object, not {len(found)}")
         self.given[document.argument] = found if document.many else found[0]
 
     def _refuse_missing(self) -> None:
@@ -169,20 +191,20 @@ class _Binding:
         for option in known:
             if option.required and option.parameter not in self.given:
                 raise BadOption(
-                    f"{written(option)} is missing: {usage(self.verb, self.face)}"
+                    f"{written(option)} is missing; usage: {usage(self.verb, self.face)}"
                     f"{_instead(option, self.face)}"
                 )
 
     def _identifier(self, name: str) -> str:
         if not name.isidentifier() or keyword.iskeyword(name):
-            raise BadOption(f"`-o` wants the name of a variable, not `{name}`")
+            raise BadOption(f"`-o` requires the name of a variable, not `{name}`")
         return name
 
 
 def _instead(option: Option, face: Face) -> str:
-    """Return an alternative that the notebook's help also mentions: variables and bodies."""
-    _, says, instead = option.help.partition("; or say")
-    return f"; or say{instead}" if says and face == "magic" else ""
+    """Return what a notebook can use in place of an operand: a variable, a body."""
+    _, found, body = option.help.partition(VARIABLE_ALTERNATIVE)
+    return f"{found}{body}" if face == "magic" else ""
 
 
 def usage(verb: Verb, face: Face) -> str:

@@ -151,7 +151,7 @@ def _in_text(
     option = _option_of(call)
     if option is None:
         return None
-    place = LineContext(_said(call, variables), "", False)
+    place = LineContext(_index_of(call, variables), "", False)
     text = code[typed.text_from :]
     # As in JSON: the quote means that the names are inside a string.
     value = text if option.completes == "path" else f'"{text}'
@@ -206,7 +206,7 @@ def _options(verb: Verb) -> dict[str, Option]:
     return {option.parameter: option for option in every if option.name not in left_out}
 
 
-def _said(call: Call, variables: Mapping[str, object]) -> str:
+def _index_of(call: Call, variables: Mapping[str, object]) -> str:
     """Return the index of a call: a string, or a variable that contains one."""
     operands = [operand.parameter for operand in call.verb.placed(call.verb.faces[0])]
     for place, piece in enumerate(call.arguments[:-1]):
@@ -226,15 +226,19 @@ def _quoted(text: str) -> str:
     return f'"{text}"' if '"' not in text and "\\" not in text else repr(text)
 
 
-def _home(verb: Verb) -> tuple[str, str]:
+def _row_key(verb: Verb) -> tuple[str, str]:
     module, _, name = verb.does.rpartition(".")
     kind = module.split(".")[1] if module.count(".") else "functions"
-    return kind, _ALSO.get(name, name)
+    return kind, _CALLED_AS.get(name, name)
 
 
 # Functions behind verbs that differ from the function called in code.
-_ALSO = {"facets_or_values": "read_facets", "load_or_plan": "load", "users_or_top": "read_users"}
+_CALLED_AS = {
+    "facets_or_values": "read_facets",
+    "load_or_plan": "load",
+    "users_or_top": "read_users",
+}
 _ROWS: dict[tuple[str, str], Verb] = {}
 for _verb in VERBS:
-    _ROWS.setdefault(_home(_verb), _verb)
+    _ROWS.setdefault(_row_key(_verb), _verb)
 _ROWS["functions", "plan"] = _ROWS["functions", "load"]

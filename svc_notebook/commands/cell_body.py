@@ -27,7 +27,7 @@ def read_body(body: str, shape: Any) -> dict[str, Any]:
         return check_members(_read_json(body), shape, "")
     groups = read_groups(body)
     if groups is not None and len(groups) > 1:
-        raise BadOption(f"the body should hold one object, not {len(groups)}")
+        raise BadOption(f"the body must contain one object, not {len(groups)}")
     entries = next(iter(groups), []) if groups is not None else list(_entries(body))
     return _read_entries(entries, shape, body)
 
@@ -57,7 +57,7 @@ def _read_entries(entries: list[Entry], shape: Any, body: str) -> dict[str, Any]
     members: dict[str, Any] = {}
     for entry in entries:
         if entry.name in members:
-            raise BadOption(f"line {entry.line}: `{entry.name}` is given twice")
+            raise BadOption(f"line {entry.line}: `{entry.name}` is given more than once")
         members[entry.name] = _read_entry(entry, shape, body)
     return members
 
@@ -65,13 +65,15 @@ def _read_entries(entries: list[Entry], shape: Any, body: str) -> dict[str, Any]
 def _read_json(body: str) -> dict[str, Any]:
     value = _load_json(body)
     if not isinstance(value, dict):
-        raise BadOption(f"the body should be a JSON object, not {type(value).__name__}")
+        raise BadOption(f"the body must be a JSON object, not {type(value).__name__}")
     return value
 
 
 def _load_json(body: str) -> Any:
     try:
-        return json.loads(body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_twins)
+        return json.loads(
+            body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
+        )
     except json.JSONDecodeError as error:
         raise BadOption(
             f"line {error.lineno}, column {error.colno}: not valid JSON: {error.msg}"
@@ -81,15 +83,15 @@ def _load_json(body: str) -> Any:
 
 
 def _refuse_constant(word: str) -> NoReturn:
-    raise BadOption(f"JSON has no {word}")
+    raise BadOption(f"{word} is not valid JSON")
 
 
-def _refuse_twins(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(members)
     if len(found) < len(members):
         names = [name for name, _ in members]
-        twin = next(name for name in names if names.count(name) > 1)
-        raise BadOption(f"`{twin}` is given twice")
+        duplicate = next(name for name in names if names.count(name) > 1)
+        raise BadOption(f"`{duplicate}` is given more than once")
     return found
 
 
@@ -121,7 +123,7 @@ def _read_entry(entry: Entry, shape: Any, body: str) -> Any:
     kinds = hints(shape) if is_typeddict(shape) else {entry.name: Any}
     if entry.name not in kinds:
         advice = did_you_mean(entry.name, kinds)
-        raise BadOption(f"line {entry.line}: `{entry.name}` is not known{advice}")
+        raise BadOption(f"line {entry.line}: unknown member `{entry.name}`{advice}")
     try:
         if entry.node is not None:
             return _read_node(entry, kinds[entry.name], body)

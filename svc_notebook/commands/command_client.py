@@ -22,7 +22,7 @@ from svc_notebook.session.local_service import (
 def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Client:
     """Create the client of one command; raise `NotConnected` with advice.
 
-    `ask` asks the user a question, and returns None where there is no terminal.
+    `ask` prompts the user, and returns None if no prompt is available.
     """
     try:
         return make_client(profile)
@@ -30,35 +30,35 @@ def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Cli
         if profile or _is_configured():
             raise
     running = find_running(default_folder()) or _start(ask)
-    warn_user(f"no service is configured: the local one at {running.url} is used")
+    warn_user(f"no service is configured; using the local service at {running.url}")
     return connect_local(running)
 
 
 def _is_configured() -> bool:
     """Return whether environment or files configure a service, at least in part."""
-    said = any(os.environ.get(name) for name in config.VARIABLES.values())
-    return said or config.name_profile(None) is not None
+    has_variable = any(os.environ.get(name) for name in config.VARIABLES.values())
+    return has_variable or config.name_profile(None) is not None
 
 
 def _start(ask: Callable[[str], str | None]) -> LocalService:
     """Start the local service, if the user confirms it."""
     folder = default_folder()
-    answer = ask(f"no local service runs on {folder}; start one, to run until `svc stop`? [y/N] ")
+    answer = ask(f"no local service runs on {folder}; start one that runs until `svc stop`? [y/N] ")
     if answer is not None and answer.strip().casefold() in ("y", "yes"):
         return local(folder, stay=True)
     raise NotConnected(
-        "no service is configured, and no local service runs: type `svc serve` in another "
-        "terminal, or `--profile local` after the command, which runs one for this command; "
-        f"{_named()}SVC_URL, SVC_APP_ID and SVC_API_KEY use any other{_others()}"
+        "no service is configured, and no local service runs; run `svc serve` in another "
+        "terminal, or pass `--profile local` to run one for this command; "
+        f"{_named()}for another service, set SVC_URL, SVC_APP_ID and SVC_API_KEY{_others()}"
     )
 
 
 def _named() -> str:
     names = ", ".join(f"`--profile {name}`" for name in config.profiles())
-    return f"{names} uses a profile; " if names else ""
+    return f"pass {names} to use a profile; " if names else ""
 
 
 def _others() -> str:
     """Describe the local services that run on other folders than the default."""
     found = [f"{each.url} on {each.data}" for each in all_running()]
-    return f". Local services of other folders run at {', '.join(found)}" if found else ""
+    return f". Local services on other folders: {', '.join(found)}" if found else ""

@@ -95,8 +95,8 @@ def complete_line(typed: str, face: Face, names: NameSource) -> CompletionMatche
     if verb is None:
         return _matching(last.text, members)
     if members:
-        return _also(members, last.text, _go_on(verb, words, last, face, names))
-    return _go_on(verb, words, last, face, names)
+        return _also(members, last.text, _complete_argument(verb, words, last, face, names))
+    return _complete_argument(verb, words, last, face, names)
 
 
 def _members_of(family: str, face: Face) -> list[str]:
@@ -125,14 +125,14 @@ def _also(members: list[str], typed: str, found: CompletionMatches) -> Completio
     return found._replace(texts=[*more, *(t for t in found.texts if t not in more)])
 
 
-def _go_on(
+def _complete_argument(
     verb: Verb, words: list[Word], last: Word, face: Face, names: NameSource
 ) -> CompletionMatches:
     name, equals, value = last.text.partition("=")
     if name.startswith("--") and not equals:
         return _matching(name, [f"--{option}" for option in verb.named(face)])
     place = LineContext(
-        _said(words, verb, face, "index"), _said(words, verb, face, "df", "source"), True
+        _word_of(words, verb, face, "index"), _word_of(words, verb, face, "df", "source"), True
     )
     if name.startswith("--"):
         option = verb.named(face).get(name[2:])
@@ -162,7 +162,7 @@ def complete_body(line: str, typed: str, names: NameSource) -> CompletionMatches
     if verb is None or not verb.body:
         return CompletionMatches("", [])
     options = verb.members()
-    place = LineContext(_said(words, verb, "magic", "index"))
+    place = LineContext(_word_of(words, verb, "magic", "index"))
     if within := _params_in(typed):
         return _in_json(within, spread_options(SearchParams), place, names)
     if typed.lstrip().startswith(("{", "[")):
@@ -218,7 +218,7 @@ def _awaited(verb: Verb, words: Sequence[Word], face: Face) -> Option | None:
     return pending or next(iter(operands[placed:]), None)
 
 
-def _said(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
+def _word_of(words: Sequence[Word], verb: Verb, face: Face, *wanted: str) -> str:
     """Return the word of a line that is one of these, as far as it is typed."""
     for count, word in enumerate(words):
         awaited = _awaited(verb, words[1:count], face) if count else None

@@ -15,7 +15,15 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.validation import hints
-from svc_notebook.commands.verb import FORMAT, PARAMS, PROFILE, Option, Source, Verb
+from svc_notebook.commands.verb import (
+    FORMAT,
+    PARAMS,
+    PROFILE,
+    VARIABLE_ALTERNATIVE,
+    Option,
+    Source,
+    Verb,
+)
 from svc_notebook.declarations.declaration import Declaration, VerbDeclaration
 from svc_notebook.declarations.docstrings import read_entries, summary
 from svc_notebook.declarations.members import describe_member
@@ -139,7 +147,7 @@ class _Derivation:
         if self._spec.variable != name:
             return ""
         has_body = self._spec.document is not None and self._spec.document.argument == name
-        return "; or say --from" + (", or give a body" if has_body else "")
+        return VARIABLE_ALTERNATIVE + (", or a cell body" if has_body else "")
 
     def _options(self, operands: Iterable[str]) -> Iterator[Option]:
         if self._spec.variable:
@@ -163,7 +171,7 @@ class _Derivation:
             yield PARAMS
 
     def _variable(self, argument: _Argument, operands: Iterable[str]) -> Option:
-        text = self._spec.help.get("from") or f"a variable: {self._help(argument)}"
+        text = self._spec.help.get("from") or f"variable with {self._help(argument)}"
         required = argument.is_required and argument.name not in operands
         return Option(
             "from", text, completes="variable", argument=argument.name, faces=("magic",),

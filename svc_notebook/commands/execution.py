@@ -35,13 +35,13 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
     Raises if the user declines, or if no prompt is available.
     """
     settled = call.verb.settle(call.arguments, client)
-    told, bound = settled or (_deed(call), {})
-    deed = f"{told}, {_place(client)}"
+    description, bound = settled or (_deed(call), {})
+    deed = f"{description}, {_place(client)}"
     answer = ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
     if answer is None:
-        raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
+        raise BadOption(f"confirmation needed but no prompt is available: pass `--yes` to {deed}")
     if answer.strip().casefold() not in ("y", "yes"):
-        raise Stopped(f"nothing was done; asked for was to {deed}")
+        raise Stopped(f"not confirmed; nothing was done: {deed}")
     return bound
 
 
@@ -58,7 +58,7 @@ def _masked(name: str, value: Any) -> Any:
     """Show only the beginning of a key, and nothing of a variable's content."""
     if name not in KEYS:
         return value
-    return f"{value[:SHOWN_KEY_CHARACTERS]}..." if isinstance(value, str) else "in the variable"
+    return f"{value[:SHOWN_KEY_CHARACTERS]}..." if isinstance(value, str) else "from a variable"
 
 
 def _short(value: Any) -> str:
@@ -158,7 +158,11 @@ def _index_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
     lost = [name for name in given if name not in known]
     if not lost:
         return ""
-    listed = "`indices` lists those there are" if known else "there is none yet; `load` makes one"
+    listed = (
+        "`indices` lists the existing ones"
+        if known
+        else "there is no index yet; `load` creates one"
+    )
     return did_you_mean(lost[0], known).removeprefix("; ") or listed
 
 
@@ -223,7 +227,7 @@ def perform(call: BoundCall, face: Face) -> Any:
         from svc_notebook.session.connection import make_client
 
         arguments["client"] = make_client(call.profile)
-    if call.verb.asks(call.arguments) and not call.yes:
+    if call.verb.needs_confirmation(call.arguments) and not call.yes:
         from svc_notebook import session
 
         arguments |= confirm(call, face, arguments.get("client") or session.current())

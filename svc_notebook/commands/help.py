@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from svc_notebook.commands.binding import usage, written
 from svc_notebook.commands.registry import VERBS, find_verb
-from svc_notebook.commands.verb import Face, Option, Verb, spread_options
+from svc_notebook.commands.verb import VARIABLE_ALTERNATIVE, Face, Option, Verb, spread_options
 from svc_notebook.declarations.declaration import verb, verb_only
 
 _LINE_WIDTH = 96
@@ -66,7 +66,7 @@ def _relatives(name: str, family: list[Verb], face: Face) -> Iterator[str]:
         return
     if _is_verb(name, face):
         yield ""
-        yield f"`{_prefix(face)} {name} list ...` is the same. Further:"
+        yield f"`{_prefix(face)} {name} list ...` is an alias. Subcommands:"
     yield from _columns((row.name, row.summary) for row in family)
 
 
@@ -77,26 +77,25 @@ def write_page() -> str:
 
 
 _PREFACE = """\
-`%load_ext svc_notebook` gives a notebook `%svc VERB ...`, and installing the package gives a
-terminal `svc VERB ...`; both are read off one table. A line's words are split at blanks; quotes
-group, JSON stays whole, and nothing in a line is taken for Python: variables are named, as in
-`--from df`. `found = %svc ...` and `-o found` keep a result; when a cell fails, the name keeps its
-old value. A name of two words, `%svc synonyms save`, is a verb of its own; the first word alone
-lists, and so does `%svc synonyms list`.
+`%load_ext svc_notebook` adds `%svc VERB ...` to a notebook; installing the package adds
+`svc VERB ...` to a terminal. Both use the same table of verbs. The words of a line are separated by
+whitespace; quotes group words, JSON is one word, and nothing in a line is evaluated as Python:
+variables are passed by name, as in `--from df`. `found = %svc ...` and `-o found` assign the
+result; if a cell fails, the variable keeps its old value. A name of two words, such as
+`%svc synonyms save`, is a verb; the first word alone lists, as `%svc synonyms list` does.
 
-A `%%svc` cell takes its body as JSON or as YAML. A value is read by the type of its member:
-`query: 1984` is text, `attributesToRetrieve: name, price` a list, and so are indented lines below
-`attributesToRetrieve:`, with a dash before each or without. In what has parts, `true`, `false`,
-`null` and JSON's numbers are what they say, and everything else is text: `no`, `2024-05-01`,
-`0123`. A comment needs a blank behind its `#` unless it has the line to itself. Anchors, aliases
-and tags are not taken. A line that is not YAML, such as `query: "exact phrase" lamp`, is taken as
-it stands. Where a cell takes several objects, a line of `---` stands between them, or they are a
-list.
+The body of a `%%svc` cell is JSON or YAML. A value is parsed by the type of its member:
+`query: 1984` is text, `attributesToRetrieve: name, price` is a list, and so are indented lines
+below `attributesToRetrieve:`, with or without a dash before each. Inside lists and objects, `true`,
+`false`, `null` and JSON numbers are parsed, and everything else is text: `no`, `2024-05-01`,
+`0123`. A comment needs whitespace after its `#`, unless it is a line of its own. Anchors, aliases
+and tags are rejected. A line that is not YAML, such as `query: "exact phrase" lamp`, is literal
+text. Several objects in a cell are separated by a line `---`, or are a list.
 
-Tab goes on with verbs and options, and with what the service, the kernel and the folder know:
-indices, attributes, facets and their values inside filters, ranking criteria, ids of synonyms and
-rules, profiles, variables, files, and the columns of the table or CSV that a line names. Inside a
-call such as `svc.search("films", filters="` Tab knows the same."""
+Tab completes verbs and options, and names from the service, the kernel and the folder: indices,
+attributes, facets and their values inside filters, ranking criteria, ids of synonyms and rules,
+profiles, variables, files, and the columns of the table or CSV file that a line names. Inside a
+call such as `svc.search("films", filters="`, Tab completes the same names."""
 
 
 def _section(verb: Verb) -> str:
@@ -111,7 +110,7 @@ def _overview(face: Face) -> Iterator[str]:
     for row in VERBS:
         if face in row.faces:
             families.setdefault(row.family, []).append(row)
-    yield f"{prefix} VERB ...    (`{prefix} help VERB` says more)"
+    yield f"{prefix} VERB ...    (`{prefix} help VERB` describes a verb)"
     yield ""
     yield from _columns((name, _gist(name, verbs)) for name, verbs in families.items())
 
@@ -119,7 +118,7 @@ def _overview(face: Face) -> Iterator[str]:
 def _gist(family: str, verbs: list[Verb]) -> str:
     own = [verb.summary for verb in verbs if verb.name == family]
     members = ", ".join(verb.name.removeprefix(f"{family} ") for verb in verbs[len(own) :])
-    return "; ".join([*own, *([f"further: {members}" if own else members] if members else [])])
+    return "; ".join([*own, *([f"subcommands: {members}" if own else members] if members else [])])
 
 
 def _chapter(verb: Verb, face: Face) -> Iterator[str]:
@@ -133,15 +132,15 @@ def _chapter(verb: Verb, face: Face) -> Iterator[str]:
     yield from _spread(verb, face)
     if face == "magic":
         yield ""
-        yield "-o NAME keeps the result in a variable in place of showing it."
+        yield "-o NAME assigns the result to a variable instead of displaying it."
     yield ""
     yield "Examples:"
     yield from (f"  {_prefix(face)} {example}" for example in verb.examples)
 
 
 def _help_of(operand: Option, face: Face) -> str:
-    """Remove variables and bodies, which only notebooks have, from a command's help."""
-    return operand.help if face == "magic" else operand.help.partition("; or say --from")[0]
+    """Remove variables and bodies, which only notebooks have, from the help of a command."""
+    return operand.help if face == "magic" else operand.help.partition(VARIABLE_ALTERNATIVE)[0]
 
 
 def _own_options(verb: Verb, face: Face) -> Iterator[str]:
@@ -157,7 +156,7 @@ def _spread(verb: Verb, face: Face) -> Iterator[str]:
     if spread_options(verb.spread):
         kind = verb.body or "search parameters"
         yield ""
-        yield f"Every one of the {kind} is an option as well:"
+        yield f"{kind[:1].upper()}{kind[1:]}, as options:"
         names = ", ".join(f"--{name}" for name in spread_options(verb.spread))
         yield from textwrap.wrap(names, _LINE_WIDTH, initial_indent="  ", subsequent_indent="  ")
     if face == "magic" and verb.body:
@@ -167,12 +166,15 @@ def _spread(verb: Verb, face: Face) -> Iterator[str]:
 
 def _body(verb: Verb) -> Iterator[str]:
     if verb.document is None:
-        yield f"`%%svc {verb.name} ...` reads them from the cell's body too: JSON, or YAML such as"
-        yield "`name: value`. What the line says wins over the body, and the body over --params."
+        text = (
+            f"`%%svc {verb.name} ...` also reads them from the cell body: JSON, or YAML such as "
+            "`name: value`. The line takes precedence over the body, and the body over --params."
+        )
+        yield from textwrap.wrap(text, _LINE_WIDTH)
         return
-    several = ", or several with `---` between," if verb.document.many else ""
+    several = ", or several separated by `---`," if verb.document.many else ""
     text = (
-        f"`%%svc {verb.name} ...` reads the {verb.body} from the cell's body: JSON, or YAML such "
+        f"`%%svc {verb.name} ...` reads the {verb.body} from the cell body: JSON, or YAML such "
         f"as `name: value`{several}"
     ).rstrip(",")
     yield from textwrap.wrap(f"{text}.", _LINE_WIDTH)

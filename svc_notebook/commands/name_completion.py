@@ -16,7 +16,7 @@ from svc_notebook.errors import SvcError
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-Question = Callable[["AsyncClient"], Coroutine[Any, Any, list[str]]]
+Request = Callable[["AsyncClient"], Coroutine[Any, Any, list[str]]]
 FIRST_CALL_SECONDS = 0.6  # the first request of a client also opens its connection
 CALL_SECONDS = 0.3
 SHORT_CALL_SECONDS = 0.05
@@ -43,24 +43,24 @@ class LiveNames:
         self._variables = variables
         self._hidden = hidden
         self._known: dict[tuple[object, ...], tuple[float, list[str]]] = {}
-        self._asked: dict[tuple[object, ...], asyncio.Task[list[str]]] = {}
+        self._tasks: dict[tuple[object, ...], asyncio.Task[list[str]]] = {}
 
     def indices(self) -> list[str]:
         """Return the names of the indices."""
-        return self._names(("indices",), _ask_indices)
+        return self._names(("indices",), _fetch_indices)
 
     def attributes(self, index: str) -> list[str]:
         """Return the attributes of some records of an index."""
-        return self._names(("attributes", index), lambda client: _ask_attributes(client, index))
+        return self._names(("attributes", index), lambda client: _fetch_attributes(client, index))
 
     def facets(self, index: str) -> list[str]:
         """Return the attributes for faceting of an index."""
-        return self._names(("facets", index), lambda client: _ask_facets(client, index))
+        return self._names(("facets", index), lambda client: _fetch_facets(client, index))
 
     def values(self, index: str, facet: str) -> list[str]:
         """Return the values of a facet, the most frequent first."""
         key = ("values", index, facet)
-        return self._names(key, lambda client: _ask_values(client, index, facet))
+        return self._names(key, lambda client: _fetch_values(client, index, facet))
 
     def named(self, kind: str, index: str) -> list[str]:
         """Return the names of another kind, in an index if the kind belongs to one."""
@@ -108,7 +108,7 @@ class LiveNames:
             if hidden or not path.name.startswith(".")
         ]
 
-    def _names(self, key: tuple[str, ...], question: Question) -> list[str]:
+    def _names(self, key: tuple[str, ...], request: Request) -> list[str]:
         from svc_notebook import session
         from svc_notebook.client import background_loop
 
@@ -117,24 +117,24 @@ class LiveNames:
             known_at, names = self._known.get((client, *key), (-CACHE_SECONDS, []))
             if time.monotonic() - known_at < CACHE_SECONDS:
                 return names
-            return background_loop.run(self._ask((client, *key), client.aio, question))
+            return background_loop.run(self._request((client, *key), client.aio, request))
         except SvcError:
             return []
 
-    async def _ask(
-        self, key: tuple[object, ...], client: AsyncClient, question: Question
+    async def _request(
+        self, key: tuple[object, ...], client: AsyncClient, request: Request
     ) -> list[str]:
-        task = self._asked.get(key)
-        slow = any(not asked.done() for asked in self._asked.values())
+        task = self._tasks.get(key)
+        slow = any(not pending.done() for pending in self._tasks.values())
         met = any(known[0] == key[0] for known in self._known)
-        patience = SHORT_CALL_SECONDS if slow else CALL_SECONDS if met else FIRST_CALL_SECONDS
+        timeout = SHORT_CALL_SECONDS if slow else CALL_SECONDS if met else FIRST_CALL_SECONDS
         if task is None or task.get_loop() is not asyncio.get_running_loop():
-            task = self._asked[key] = asyncio.ensure_future(question(client))
-            task.add_done_callback(_look_at)
-        await asyncio.wait([task], timeout=patience)
+            task = self._tasks[key] = asyncio.ensure_future(request(client))
+            task.add_done_callback(_retrieve_exception)
+        await asyncio.wait([task], timeout=timeout)
         if not task.done():
             return []
-        del self._asked[key]
+        del self._tasks[key]
         names = [] if task.cancelled() or task.exception() else task.result()
         self._known[key] = (time.monotonic(), names)
         return names
@@ -153,75 +153,75 @@ def _read_header(path: Path) -> list[str]:
         return next(csv.reader([file.readline(_MAX_HEADER_CHARACTERS)], delimiter=separator), [])
 
 
-def _look_at(task: asyncio.Task[list[str]]) -> None:
+def _retrieve_exception(task: asyncio.Task[list[str]]) -> None:
     """Retrieve an exception, because asyncio reports exceptions that are never retrieved."""
     if not task.cancelled():
         task.exception()
 
 
-async def _ask_indices(client: AsyncClient) -> list[str]:
+async def _fetch_indices(client: AsyncClient) -> list[str]:
     answer = await client.list_indices()
     return [entry["name"] for entry in answer["items"]]
 
 
-async def _ask_attributes(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_attributes(client: AsyncClient, index: str) -> list[str]:
     answer = await client.search(index, hitsPerPage=_SAMPLE_RECORDS, attributesToHighlight=[])
     return sorted({name for hit in answer["hits"] for name in hit if not name.startswith("_")})
 
 
-async def _ask_facets(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_facets(client: AsyncClient, index: str) -> list[str]:
     settings = await client.get_settings(index)
     entries: Iterable[str] = settings.get("attributesForFaceting") or ()
     return sorted(_MODIFIER.sub(r"\1", entry) for entry in entries)
 
 
-async def _ask_values(client: AsyncClient, index: str, facet: str) -> list[str]:
+async def _fetch_values(client: AsyncClient, index: str, facet: str) -> list[str]:
     answer = await client.search(
         index, facets=[facet], hitsPerPage=0, maxValuesPerFacet=_MAX_FACET_VALUES
     )
     return list(answer.get("facets", {}).get(facet, {}))
 
 
-async def _ask_synonyms(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_synonyms(client: AsyncClient, index: str) -> list[str]:
     answer = await client.search_synonyms(index, hitsPerPage=_MAX_NAMES)
     return [hit["objectID"] for hit in answer["hits"]]
 
 
-async def _ask_rules(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_rules(client: AsyncClient, index: str) -> list[str]:
     answer = await client.search_rules(index, hitsPerPage=_MAX_NAMES)
     return [hit["objectID"] for hit in answer["hits"]]
 
 
-async def _ask_keys(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_keys(client: AsyncClient, index: str) -> list[str]:
     answer = await client.list_keys()
     return [key["value"][:SHOWN_KEY_CHARACTERS] for key in answer["keys"]]
 
 
-async def _ask_clusters(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_clusters(client: AsyncClient, index: str) -> list[str]:
     answer = await client.list_clusters()
     return [cluster["clusterName"] for cluster in answer["clusters"]]
 
 
-async def _ask_crawlers(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_crawlers(client: AsyncClient, index: str) -> list[str]:
     items = (await client.list_crawlers(itemsPerPage=100))["items"]
     names = [item["name"] for item in items]
     return [item["name"] if names.count(item["name"]) == 1 else item["id"] for item in items]
 
 
-async def _ask_networks(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_networks(client: AsyncClient, index: str) -> list[str]:
     return [entry["source"] for entry in await client.list_sources()]
 
 
-async def _ask_languages(client: AsyncClient, index: str) -> list[str]:
+async def _fetch_languages(client: AsyncClient, index: str) -> list[str]:
     return sorted(await client.list_languages())
 
 
 QUESTIONS: dict[str, Callable[[AsyncClient, str], Coroutine[Any, Any, list[str]]]] = {
-    "synonym": _ask_synonyms,
-    "rule": _ask_rules,
-    "key": _ask_keys,
-    "cluster": _ask_clusters,
-    "crawler": _ask_crawlers,
-    "network": _ask_networks,
-    "language": _ask_languages,
+    "synonym": _fetch_synonyms,
+    "rule": _fetch_rules,
+    "key": _fetch_keys,
+    "cluster": _fetch_clusters,
+    "crawler": _fetch_crawlers,
+    "network": _fetch_networks,
+    "language": _fetch_languages,
 }

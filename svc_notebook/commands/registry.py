@@ -17,8 +17,8 @@ def find_verb(name: str, face: Face) -> Verb:
     if name not in rows:
         prefix = "%svc" if face == "magic" else "svc"
         if any(name in (verb.name, verb.family) for verb in VERBS):
-            raise BadOption(f"`{name}` is for notebooks; `{prefix} help` lists what is here")
-        advice = did_you_mean(name, rows) or f"; `{prefix} help` lists them"
+            raise BadOption(f"`{name}` is available only in notebooks; `{prefix} help` lists verbs")
+        advice = did_you_mean(name, rows) or f"; `{prefix} help` lists the verbs"
         raise BadOption(f"`{name}` is not a verb{advice}")
     return rows[name]
 
@@ -56,6 +56,6 @@ def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:
 def _which(family: str, word: Sequence[str], members: Sequence[str]) -> str:
     known = sorted(name.removeprefix(f"{family} ") for name in members)
     if not word or word[0].startswith("-"):
-        return f"`{family}` wants one of {', '.join(known)} after it"
-    advice = did_you_mean(word[0], known) or f"; there are {', '.join(known)}"
+        return f"`{family}` requires a subcommand: {', '.join(known)}"
+    advice = did_you_mean(word[0], known) or f"; the verbs are {', '.join(known)}"
     return f"`{family} {word[0]}` is not a verb{advice}"

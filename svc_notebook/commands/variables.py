@@ -11,13 +11,13 @@ from svc_notebook.errors import BadInput, NotFound, SvcError
 
 # A name alone, and in the syntax of a shell or IPython: $name, {name}, ${name}.
 _NAME = re.compile(r"\$?\{?(\w+)\}?")
-# Verbs that take a variable, for verbs that take none.
-TAKERS = {
-    "load": "`%svc push INDEX --from {}` takes it",
-    "restore": "svc.tuning.restore takes it",
-    "diff": "svc.tuning.diff takes it",
+# What accepts a variable in place of verbs that accept none.
+ALTERNATIVES = {
+    "load": "use `%svc push INDEX --from {}`",
+    "restore": "use svc.tuning.restore",
+    "diff": "use svc.tuning.diff",
     **{
-        f"{family} import": f"`%svc {family} save ... --from {{}}` takes it"
+        f"{family} import": f"use `%svc {family} save ... --from {{}}`"
         for family in ("synonyms", "rules", "dictionaries")
     },
 }
@@ -31,7 +31,7 @@ def variable_meant(verb: Verb, words: Sequence[str], variables: Variables, error
         return ""
     for operand, word in _placed(verb, words):
         name = _name_of(word)
-        if name in variables and not is_tool(variables[name]) and not _stands(operand):
+        if name in variables and not is_tool(variables[name]) and not _accepts_any_word(operand):
             advice = _advice(verb, words, operand, name, variables[name])
             if advice.startswith("did you mean `-") or word in f"{error}":
                 return advice
@@ -42,7 +42,7 @@ def _advice(
     verb: Verb, words: Sequence[str], operand: Option | None, name: str, value: object
 ) -> str:
     of_index = operand is not None and operand.completes == "index"
-    option = _taking(verb, words)
+    option = _variable_option(verb, words)
     own = operand.parameter if operand else ""
     if option and (option.required or not of_index or option.parameter == own):
         return f"did you mean `--{option.name} {name}`?"
@@ -50,14 +50,14 @@ def _advice(
         return f"did you mean `--{PARAMS.name} {name}`?"
     if isinstance(value, str):
         # Its value is not shown: it can be a key.
-        return f"`{name}` is a variable; a line takes words as they stand: write what it holds"
-    taker = TAKERS.get(verb.name, "a line takes words as they stand").format(name)
-    return f"`{name}` is a variable; {taker}"
+        return f"`{name}` is a variable, but words of a line are literal; write its value"
+    advice = ALTERNATIVES.get(verb.name, "words of a line are literal").format(name)
+    return f"`{name}` is a variable; {advice}"
 
 
 def literal_variable(verb: Verb, words: Sequence[str], variables: Variables) -> str:
     """Warn that a word is taken literally, though a variable of that name could be passed."""
-    option = _taking(verb, words)
+    option = _variable_option(verb, words)
     placed = list(_placed(verb, words)) if option else []
     if not option or not placed:
         return ""
@@ -65,17 +65,17 @@ def literal_variable(verb: Verb, words: Sequence[str], variables: Variables) -> 
     alone = sum(each is operand for each, _ in placed) == 1
     value = variables.get(word)
     many = isinstance(value, Iterable) and not isinstance(value, str) and not is_tool(value)
-    if not (alone and many and _stands(operand)):
+    if not (alone and many and _accepts_any_word(operand)):
         return ""
-    return f"`{word}` is taken as it stands; for the variable say `--{option.name} {word}`"
+    return f"`{word}` is literal text here; for the variable, pass `--{option.name} {word}`"
 
 
-def _taking(verb: Verb, words: Sequence[str]) -> Option | None:
+def _variable_option(verb: Verb, words: Sequence[str]) -> Option | None:
     """Return the option by which a verb takes a variable, unless the line has it."""
     options = [o for o in verb.options if o.completes == "variable" and o is not PARAMS]
     option = options[0] if options else None
-    said = option and any(word.partition("=")[0] == f"--{option.name}" for word in words)
-    return None if said else option
+    is_given = option and any(word.partition("=")[0] == f"--{option.name}" for word in words)
+    return None if is_given else option
 
 
 def _placed(verb: Verb, words: Sequence[str]) -> Iterator[Place]:
@@ -98,7 +98,7 @@ def _placed(verb: Verb, words: Sequence[str]) -> Iterator[Place]:
         yield operands[place] if place < len(operands) else last, word
 
 
-def _stands(operand: Option | None) -> bool:
+def _accepts_any_word(operand: Option | None) -> bool:
     """Return whether an operand accepts any word, including the name of a variable."""
     return operand is not None and operand.rest and operand.type in (str, list[str])
 

@@ -60,8 +60,12 @@ class Option:
 
     def may_take(self, word: str) -> bool:
         """Return whether a bare option takes the next word as its value."""
-        switch = not any(map(self.takes, ("x", 2, []))) and not self.choices
-        return not self.is_flag and (not switch or word in ("true", "false"))
+        return not self.is_flag and (not self.is_switch or word in ("true", "false"))
+
+    @cached_property
+    def is_switch(self) -> bool:
+        """Whether its only values are `true` and `false`."""
+        return not any(map(self.takes, ("x", 2, []))) and not self.choices
 
     @cached_property
     def choices(self) -> list[str]:
@@ -73,7 +77,10 @@ class Option:
         """The placeholder of its value in a help text."""
         if self.choices:
             return "|".join(self.choices)
-        word = (self.completes or METAVARS.get(self.type, "value")).upper()
+        if self.is_switch:
+            return "true|false"
+        source = "filters" if self.name == "filters" else self.completes
+        word = (source or METAVARS.get(self.type, "value")).upper()
         if self.type in (dict[str, Any], dict[str, str]):
             return "JSON"
         return f"{word},{word}" if self.completes and self.type == list[str] else word
@@ -87,28 +94,27 @@ class Option:
         return True
 
 
-PROFILE = Option(
-    "profile", "use this profile in place of the current client, this once", completes="profile"
-)
-FORMAT = Option(
-    "format", "how the result is printed", Literal["table", "csv", "json"], faces=("command",)
-)
+PROFILE = Option("profile", "use this profile for this call only", completes="profile")
+FORMAT = Option("format", "output format", Literal["table", "csv", "json"], faces=("command",))
 PARAMS = Option(
-    "params", "a variable that contains more of them, as a dict", completes="variable",
+    "params", "variable with a dict of further options", completes="variable",
     faces=("magic",),
 )  # fmt: skip
-OUTPUT = Option("-o", "a variable for the result", completes="variable")
-YES = Option("yes", "do it without being asked", bool)
+# What a notebook offers in place of an operand; only the help of `%svc` shows it.
+VARIABLE_ALTERNATIVE = "; or pass --from VARIABLE"
+OUTPUT = Option("-o", "variable for the result", completes="variable")
+YES = Option("yes", "skip the confirmation", bool)
 
 
 @dataclass(frozen=True)
 class Verb:
     """One row of the table; a name of two words is a verb of the family that its first word names.
 
-    `does`, `spares` and `settles` are paths of functions. `destructive` describes what is deleted,
-    with `{index}` for a name: confirmation is required, unless `spares` returns that these
-    arguments delete nothing. `settles` describes what only the client knows, and returns arguments
-    that bind the call to that. `former` are former names of options, each with the present one.
+    `does`, `spares` and `settles` are paths of functions. `destructive` describes what is
+    deleted; `{index}` in it is replaced by the argument. It requires confirmation, unless `spares`
+    returns that these arguments delete nothing. `settles` returns the part of the description that
+    only the client knows, and arguments that bind the call to it. `former` maps former names of
+    options to the present ones.
     """
 
     name: str
@@ -139,7 +145,7 @@ class Verb:
         """The members of its body."""
         return spread_options(self.document.shape if self.document else self.spread)
 
-    def asks(self, arguments: Mapping[str, Any]) -> bool:
+    def needs_confirmation(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether confirmation is required with these arguments."""
         if not self.destructive or not self.spares:
             return bool(self.destructive)

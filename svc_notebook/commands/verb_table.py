@@ -20,8 +20,8 @@ from svc_notebook.declarations.declaration import BodyDocument
 
 VERBS: tuple[Verb, ...] = (
     Verb(
-        'connect', 'Create the client that everything uses from then on; a prompt requests a missing key',
-        'svc_notebook.functions.connection.connect_asking',
+        'connect', 'Create the client that all functions use from then on; prompt for a missing key',
+        'svc_notebook.functions.connection.connect_with_prompt',
         operands=(
             Option('profile', 'name of a profile, or `local`', completes='profile', positional=True),),
         options=(
@@ -31,9 +31,9 @@ VERBS: tuple[Verb, ...] = (
             Option('search-timeout', 'maximum duration of a search of the local service in seconds', type=float), 
             Option('url', 'address of a service'), 
             Option('app-id', 'application id'), 
-            Option('api-key', 'API key; better omitted in a line, because the history keeps it: a prompt requests it'), 
+            Option('api-key', 'API key; if omitted, a prompt requests it, and the history does not contain it'), 
             Option('vendor', 'vendor whose header names are used'), 
-            Option('domain', "the vendor's domain, from which host names are made"), 
+            Option('domain', "the vendor's domain, from which host names are derived"), 
             Option('region', 'region of the hosts that receive events, such as us or de; all regions by default'), 
             Option('connect-timeout', 'seconds to wait for a connection, 2 by default', type=float), 
             Option('read-timeout', 'seconds to wait for the response of a read, 5 by default', type=float), 
@@ -43,8 +43,8 @@ VERBS: tuple[Verb, ...] = (
         common=(),
     ),
     Verb(
-        'use', 'Change to another profile',
-        'svc_notebook.functions.connection.connect_asking',
+        'use', 'Make another profile the current one',
+        'svc_notebook.functions.connection.connect_with_prompt',
         operands=(
             Option('profile', 'name of a profile, or `local`', completes='profile', required=True, positional=True),),
         faces=('magic',),
@@ -110,17 +110,17 @@ VERBS: tuple[Verb, ...] = (
             Option('dry-run', 'send nothing; the `plan` of the result describes the load', type=bool), 
             Option('resume', 'resume an interrupted load of the same files', type=bool), 
             Option('verify', 'read all records back; the `differences` of the result list the records that are not stored as sent', type=bool), 
-            Option('in-flight', 'number of batches that are sent at the same time; for a distributed load, of partitions', type=int), 
-            Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
+            Option('in-flight', 'number of concurrent batches; for a distributed load, of concurrent partitions', type=int), 
+            Option('id', 'column of the objectIDs; by default detected, or derived from the content of the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
-            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; as JSON in a line', type=dict[str, typing.Any], completes='column'), 
-            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict has one of these by column', type=typing.Literal['omit', 'null', 'error']), 
-            Option('timezone', 'time zone of times without one'), 
-            Option('duplicates', 'what to do with rows with the same id: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
+            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; in a command line, as JSON', type=dict[str, typing.Any], completes='column'), 
+            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict sets one of these per column', type=typing.Literal['omit', 'null', 'error']), 
+            Option('timezone', 'time zone of times that have none'), 
+            Option('duplicates', 'what to do with rows that have the same objectID: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
             Option('action', 'replace whole records, update the attributes of rows, update only those of existing records, or delete', type=typing.Literal['replace', 'update', 'update_existing', 'delete']), 
-            Option('operations', 'operation by column with an update: Increment, Decrement, Add, AddUnique, Remove, IncrementFrom or IncrementSet; as JSON in a line', type=dict[str, str], completes='column'), 
-            Option('nest', 'make objects of columns such as `a.b`', type=bool), 
-            Option('limit', 'send only this number of rows, the first ones', type=int), 
+            Option('operations', 'operation by column with an update: Increment, Decrement, Add, AddUnique, Remove, IncrementFrom or IncrementSet; in a command line, as JSON', type=dict[str, str], completes='column'), 
+            Option('nest', 'build nested objects from columns such as `a.b`', type=bool), 
+            Option('limit', 'maximum number of rows to send, from the first one', type=int), 
             Option('batch', 'number of records in one batch', type=int), 
             Option('separator', 'character between the columns of a CSV; detected by default'), 
             Option('quote', 'character around the values of a CSV; detected by default'), 
@@ -137,21 +137,21 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
-            Option('from', 'a variable: rows to send; an asynchronous stream of dicts is accepted too', completes='variable', argument='df', faces=('magic',), required=True), 
+            Option('from', 'variable with rows to send; an asynchronous stream of dicts is accepted too', completes='variable', argument='df', faces=('magic',), required=True), 
             Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
             Option('min-share', 'with `replace`, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
             Option('verify', 'read all records back; the `differences` of the result list the records that are not stored as sent', type=bool), 
-            Option('in-flight', 'number of batches that are sent at the same time', type=int), 
-            Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
+            Option('in-flight', 'number of concurrent batches', type=int), 
+            Option('id', 'column of the objectIDs; by default detected, or derived from the content of the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
-            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; as JSON in a line', type=dict[str, typing.Any], completes='column'), 
-            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict has one of these by column', type=typing.Literal['omit', 'null', 'error']), 
-            Option('timezone', 'time zone of times without one'), 
-            Option('duplicates', 'what to do with rows with the same id: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
+            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; in a command line, as JSON', type=dict[str, typing.Any], completes='column'), 
+            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict sets one of these per column', type=typing.Literal['omit', 'null', 'error']), 
+            Option('timezone', 'time zone of times that have none'), 
+            Option('duplicates', 'what to do with rows that have the same objectID: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
             Option('action', 'replace whole records, update the attributes of rows, update only those of existing records, or delete', type=typing.Literal['replace', 'update', 'update_existing', 'delete']), 
-            Option('operations', 'operation by column with an update: Increment, Decrement, Add, AddUnique, Remove, IncrementFrom or IncrementSet; as JSON in a line', type=dict[str, str], completes='column'), 
-            Option('nest', 'make objects of columns such as `a.b`', type=bool), 
-            Option('limit', 'send only this number of rows, the first ones', type=int), 
+            Option('operations', 'operation by column with an update: Increment, Decrement, Add, AddUnique, Remove, IncrementFrom or IncrementSet; in a command line, as JSON', type=dict[str, str], completes='column'), 
+            Option('nest', 'build nested objects from columns such as `a.b`', type=bool), 
+            Option('limit', 'maximum number of rows to send, from the first one', type=int), 
             Option('batch', 'number of records in one batch', type=int)),
         faces=('magic',),
         examples=('push products --from df', 'push products --from prices --action update'),
@@ -199,9 +199,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.search.search_many',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('queries', 'queries, one search for each; or say --from', type=list[str], required=True, positional=True, rest=True)),
+            Option('queries', 'queries, one search for each; or pass --from VARIABLE', type=list[str], required=True, positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: queries, one search for each', completes='variable', argument='queries', faces=('magic',)), 
+            Option('from', 'variable with queries, one search for each', completes='variable', argument='queries', faces=('magic',)), 
             Option('criteria', 'add a column for the value of each ranking criterion', type=bool), 
             Option('highlight', 'add a column `highlighted.X` for each attribute X, in which matches are marked', type=bool), 
             Option('columns', 'attributes to return', type=list[str], completes='attribute'), 
@@ -243,9 +243,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.browse.read_records',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('ids', 'objectIDs of the records; or say --from', type=list[str], required=True, positional=True, rest=True)),
+            Option('ids', 'objectIDs of the records; or pass --from VARIABLE', type=list[str], required=True, positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: objectIDs of the records', completes='variable', argument='ids', faces=('magic',)), 
+            Option('from', 'variable with objectIDs of the records', completes='variable', argument='ids', faces=('magic',)), 
             Option('columns', 'attributes to return', type=list[str], completes='attribute'), 
             Option('flatten', 'give each member of an object its own column, such as `size.width`', type=bool)),
         examples=('get products 17 18', 'get products sku-1 --columns name,price'),
@@ -256,9 +256,9 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool), PARAMS),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool), PARAMS),
         spread=Settings,
-        body='settings; null resets one',
+        body='settings (null resets one)',
         examples=('settings products', 'settings products --searchableAttributes name,brand --hitsPerPage 10'),
     ),
     Verb(
@@ -268,9 +268,9 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
             Option('file', 'JSON file with an object of settings', completes='path'), 
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool), PARAMS),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool), PARAMS),
         spread=Settings,
-        body='settings; null resets one',
+        body='settings (null resets one)',
         examples=('settings set products --file settings.json', "settings set products --customRanking 'desc(sales)' --forwardToReplicas"),
     ),
     Verb(
@@ -280,7 +280,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('names', 'settings to reset', type=list[str], completes='setting', positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('settings reset products hitsPerPage', 'settings reset products --yes'),
         destructive='reset settings of {index}',
     ),
@@ -289,9 +289,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.settings.diff_settings',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('other', 'name of another index, JSON file as a path, or settings by name; or say --from', completes='index', positional=True)),
+            Option('other', 'name of another index, JSON file as a path, or settings by name; or pass --from VARIABLE', completes='index', positional=True)),
         options=(
-            Option('from', 'a variable: name of another index, JSON file as a path, or settings by name', completes='variable', argument='other', faces=('magic',)), 
+            Option('from', 'variable with name of another index, JSON file as a path, or settings by name', completes='variable', argument='other', faces=('magic',)), 
             Option('file', 'JSON file with an object of settings', completes='path')),
         examples=('settings diff products', 'settings diff products products-new', 'settings diff products --file settings.json'),
     ),
@@ -353,7 +353,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('queries', 'queries: texts, dicts, or a table with the column `query` and optionally `filters` and `params`', type=list[str], positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: judgments to continue with', completes='variable', argument='judgments', faces=('magic',)), 
+            Option('from', 'variable with judgments to continue with', completes='variable', argument='judgments', faces=('magic',)), 
             Option('depth', 'number of hits of each query and variant, 1 to 1,000', type=int), 
             Option('rater', 'name of the rater'), 
             Option('blind', 'hide the positions of hits', type=bool), 
@@ -390,9 +390,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.evaluation.evaluate',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('judgments', 'judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file; or say --from', completes='path', positional=True)),
+            Option('judgments', 'judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file; or pass --from VARIABLE', completes='path', positional=True)),
         options=(
-            Option('from', 'a variable: judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file', completes='variable', argument='judgments', faces=('magic',)), 
+            Option('from', 'variable with judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file', completes='variable', argument='judgments', faces=('magic',)), 
             Option('metrics', 'metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`, `rbp(p)`, `judged@k`', type=list[str]), 
             Option('k', 'number of hits of each query', type=int), 
             Option('unjudged', 'treatment of hits without a judgment: no gain, left out, or both bounds of the score', type=typing.Literal['zero', 'skip', 'bound']), 
@@ -407,9 +407,9 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('index', 'name of the index that is the baseline', completes='index', required=True, positional=True), 
             Option('other', 'name of the index to compare with it; search parameters apply to this one', completes='index', required=True, positional=True), 
-            Option('judgments', 'judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file; or say --from', completes='path', positional=True)),
+            Option('judgments', 'judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file; or pass --from VARIABLE', completes='path', positional=True)),
         options=(
-            Option('from', 'a variable: judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file', completes='variable', argument='judgments', faces=('magic',)), 
+            Option('from', 'variable with judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or Parquet file', completes='variable', argument='judgments', faces=('magic',)), 
             Option('metrics', 'metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`, `rbp(p)`, `judged@k`', type=list[str]), 
             Option('k', 'number of hits of each query', type=int), 
             Option('unjudged', 'treatment of hits without a judgment: no gain, left out, or both bounds of the score', type=typing.Literal['zero', 'skip', 'bound']), 
@@ -465,7 +465,7 @@ VERBS: tuple[Verb, ...] = (
             Option('force', 'overwrite values that were changed again since', type=bool), 
             Option('note', 'note in the journal')),
         examples=('undo products', 'undo products 3f9c21aa --yes'),
-        destructive='take back a change of {index}',
+        destructive='undo a change of {index}',
         settles='svc_notebook.tuning.changes.undo.settle_undo',
     ),
     Verb(
@@ -526,10 +526,10 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.synonyms.save_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='synonyms', required=True, positional=True)),
+            Option('file', 'synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or pass --from VARIABLE, or a cell body', completes='path', argument='synonyms', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='synonyms', faces=('magic',)), 
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool)),
+            Option('from', 'variable with synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='synonyms', faces=('magic',)), 
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool)),
         body='synonyms',
         document=BodyDocument('synonyms', Synonym),
         examples=('synonyms save products synonyms.csv',),
@@ -541,7 +541,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='path', argument='synonyms', required=True, positional=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('synonyms import products synonyms.csv',),
     ),
     Verb(
@@ -549,10 +549,10 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.synonyms.replace_synonyms',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'new synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='synonyms', required=True, positional=True)),
+            Option('file', 'new synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or pass --from VARIABLE, or a cell body', completes='path', argument='synonyms', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: new synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='synonyms', faces=('magic',)), 
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool)),
+            Option('from', 'variable with new synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='synonyms', faces=('magic',)), 
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool)),
         body='synonyms',
         document=BodyDocument('synonyms', Synonym),
         examples=('synonyms replace products synonyms.csv --yes',),
@@ -565,7 +565,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('ids', 'objectIDs of the synonyms', type=list[str], completes='synonym', required=True, positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('synonyms delete products pair',),
         destructive='delete synonyms of {index}',
     ),
@@ -575,7 +575,7 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('synonyms clear products --yes',),
         destructive='delete all synonyms of {index}',
     ),
@@ -595,7 +595,7 @@ VERBS: tuple[Verb, ...] = (
             Option('query', 'words or word prefixes that a rule contains; "" matches every rule', positional=True, rest=True)),
         options=(
             Option('context', 'context that a rule must name'), 
-            Option('enabled', 'return only enabled (True) or only disabled (False) rules', type=bool | None)),
+            Option('enabled', 'return only enabled (true) or only disabled (false) rules', type=bool | None)),
         examples=('rules products', 'rules products sale --enabled'),
     ),
     Verb(
@@ -611,10 +611,10 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.rules.save_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='rules', required=True, positional=True)),
+            Option('file', 'rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or pass --from VARIABLE, or a cell body', completes='path', argument='rules', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='rules', faces=('magic',)), 
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool)),
+            Option('from', 'variable with rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='rules', faces=('magic',)), 
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool)),
         body='rules',
         document=BodyDocument('rules', Rule),
         examples=('rules save products rules.csv',),
@@ -626,7 +626,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('file', 'rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='path', argument='rules', required=True, positional=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('rules import products rules.csv',),
     ),
     Verb(
@@ -634,10 +634,10 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.rules.replace_rules',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'new rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or say --from, or give a body', completes='path', argument='rules', required=True, positional=True)),
+            Option('file', 'new rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content; or pass --from VARIABLE, or a cell body', completes='path', argument='rules', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: new rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='rules', faces=('magic',)), 
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool)),
+            Option('from', 'variable with new rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without an objectID gets an id that is derived from its content', completes='variable', argument='rules', faces=('magic',)), 
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool)),
         body='rules',
         document=BodyDocument('rules', Rule),
         examples=('rules replace products rules.csv --yes',),
@@ -650,7 +650,7 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('ids', 'objectIDs of the rules', type=list[str], completes='rule', required=True, positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('rules delete products sale',),
         destructive='delete rules of {index}',
     ),
@@ -660,7 +660,7 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('rules clear products --yes',),
         destructive='delete all rules of {index}',
     ),
@@ -687,9 +687,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.dictionaries.save_entries',
         operands=(
             Option('dictionary', 'name of the dictionary', type=typing.Literal['stopwords', 'plurals', 'compounds'], required=True, positional=True), 
-            Option('file', 'entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or say --from, or give a body', completes='path', argument='entries', required=True, positional=True)),
+            Option('file', 'entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or pass --from VARIABLE, or a cell body', completes='path', argument='entries', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file', completes='variable', argument='entries', faces=('magic',)),),
+            Option('from', 'variable with entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file', completes='variable', argument='entries', faces=('magic',)),),
         body='entries',
         document=BodyDocument('entries', DictionaryEntry),
         examples=('dictionaries save stopwords words.csv',),
@@ -707,13 +707,13 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.dictionaries.replace_entries',
         operands=(
             Option('dictionary', 'name of the dictionary', type=typing.Literal['stopwords', 'plurals', 'compounds'], required=True, positional=True), 
-            Option('file', 'new entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or say --from, or give a body', completes='path', argument='entries', required=True, positional=True)),
+            Option('file', 'new entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or pass --from VARIABLE, or a cell body', completes='path', argument='entries', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: new entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file', completes='variable', argument='entries', faces=('magic',)),),
+            Option('from', 'variable with new entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file', completes='variable', argument='entries', faces=('magic',)),),
         body='entries',
         document=BodyDocument('entries', DictionaryEntry),
         examples=('dictionaries replace stopwords words.csv --yes',),
-        destructive='replace all entries of your own in the dictionary {dictionary}',
+        destructive='replace all custom entries of the dictionary {dictionary}',
     ),
     Verb(
         'dictionaries delete', 'Delete custom entries of a dictionary',
@@ -730,7 +730,7 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('dictionary', 'name of the dictionary', type=typing.Literal['stopwords', 'plurals', 'compounds'], required=True, positional=True),),
         examples=('dictionaries clear compounds --yes',),
-        destructive='delete all entries of your own in the dictionary {dictionary}',
+        destructive='delete all custom entries of the dictionary {dictionary}',
     ),
     Verb(
         'dictionaries export', 'Write the custom entries of a dictionary to a file',
@@ -763,16 +763,16 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('index', 'name of the index whose keys are read; `*` reads the keys of every index, None those of the application', completes='index', positional=True),),
         options=(
-            Option('reveal', 'return whole keys; by default, keys are masked to their first four characters', type=bool),),
+            Option('reveal', 'return unmasked keys; by default, keys are masked to their first four characters', type=bool),),
         examples=('keys', 'keys products', 'keys --reveal'),
     ),
     Verb(
         'keys get', 'Read the rights and restrictions of a key',
         'svc_notebook.functions.keys.get_key',
         operands=(
-            Option('key', 'key, its first characters, or the result of `add_key`; or say --from', completes='key', positional=True),),
+            Option('key', 'key, its first characters, or the result of `add_key`; or pass --from VARIABLE', completes='key', positional=True),),
         options=(
-            Option('from', 'a variable: key, its first characters, or the result of `add_key`', completes='variable', argument='key', faces=('magic',)), 
+            Option('from', 'variable with key, its first characters, or the result of `add_key`', completes='variable', argument='key', faces=('magic',)), 
             Option('index', 'name of the index that the key belongs to', completes='index')),
         examples=('keys get', 'keys get 1f3a'),
     ),
@@ -790,9 +790,9 @@ VERBS: tuple[Verb, ...] = (
         'keys update', 'Change fields of a key and wait until the change is visible',
         'svc_notebook.functions.keys.update_key',
         operands=(
-            Option('key', 'key, its first characters, or the result of `add_key`; or say --from', completes='key', required=True, positional=True),),
+            Option('key', 'key, its first characters, or the result of `add_key`; or pass --from VARIABLE', completes='key', required=True, positional=True),),
         options=(
-            Option('from', 'a variable: key, its first characters, or the result of `add_key`', completes='variable', argument='key', faces=('magic',)), 
+            Option('from', 'variable with key, its first characters, or the result of `add_key`', completes='variable', argument='key', faces=('magic',)), 
             Option('index', 'name of the index that the key belongs to', completes='index'), PARAMS),
         spread=KeyFields,
         body='fields of a key',
@@ -802,9 +802,9 @@ VERBS: tuple[Verb, ...] = (
         'keys delete', 'Delete a key and wait until the service refuses it',
         'svc_notebook.functions.keys.delete_key',
         operands=(
-            Option('key', 'key, its first characters, or the result of `add_key`; or say --from', completes='key', required=True, positional=True),),
+            Option('key', 'key, its first characters, or the result of `add_key`; or pass --from VARIABLE', completes='key', required=True, positional=True),),
         options=(
-            Option('from', 'a variable: key, its first characters, or the result of `add_key`', completes='variable', argument='key', faces=('magic',)), 
+            Option('from', 'variable with key, its first characters, or the result of `add_key`', completes='variable', argument='key', faces=('magic',)), 
             Option('index', 'name of the index that the key belongs to', completes='index'), 
             Option('reveal', 'return the key as text instead of masked', type=bool)),
         faces=('magic',),
@@ -812,7 +812,7 @@ VERBS: tuple[Verb, ...] = (
         destructive='delete the key {key}',
     ),
     Verb(
-        'keys delete', 'Delete a key and show it whole, as `keys restore` needs it',
+        'keys delete', 'Delete a key and print it unmasked, as `keys restore` requires',
         'svc_notebook.functions.keys.delete_key',
         operands=(
             Option('key', 'key, its first characters, or the result of `add_key`', completes='key', required=True, positional=True),),
@@ -824,7 +824,7 @@ VERBS: tuple[Verb, ...] = (
         fixed=(('reveal', True),),
     ),
     Verb(
-        'keys restore', 'Restore a deleted key that is not an argument of the command',
+        'keys restore', 'Restore a deleted key from standard input, the environment or a prompt',
         'svc_notebook.functions.secret_input.restore_key_in_shell',
         operands=(
             Option('key', '`-` to read the key from standard input; a prompt requests it otherwise', positional=True),),
@@ -834,7 +834,7 @@ VERBS: tuple[Verb, ...] = (
         examples=('keys restore -',),
     ),
     Verb(
-        'keys secure', 'Create a secured key of a parent that is not an argument of the command',
+        'keys secure', 'Create a secured key of a parent key from standard input, the environment or a prompt',
         'svc_notebook.functions.secret_input.secured_key_in_shell',
         operands=(
             Option('parent', '`-` to read the parent key from standard input; a prompt requests it otherwise', positional=True),),
@@ -848,7 +848,7 @@ VERBS: tuple[Verb, ...] = (
         common=(),
     ),
     Verb(
-        'keys explain', 'Return the restrictions of a secured key that is not an argument of the command',
+        'keys explain', 'Return the restrictions of a secured key from standard input, the environment or a prompt',
         'svc_notebook.functions.secret_input.explain_key_in_shell',
         operands=(
             Option('key', '`-` to read the key from standard input; a prompt requests it otherwise', positional=True),),
@@ -859,22 +859,22 @@ VERBS: tuple[Verb, ...] = (
         common=(FORMAT,),
     ),
     Verb(
-        'keys restore', 'Restore a deleted key that a variable or a prompt provides',
+        'keys restore', 'Restore a deleted key from a variable or a prompt',
         'svc_notebook.functions.secret_input.restore_key_in_cell',
         operands=(
-            Option('key', 'variable that contains the key; a prompt requests it otherwise; or say --from', positional=True),),
+            Option('key', 'variable that contains the key; a prompt requests it otherwise; or pass --from VARIABLE', positional=True),),
         options=(
-            Option('from', 'a variable: variable that contains the key; a prompt requests it otherwise', completes='variable', argument='key', faces=('magic',)),),
+            Option('from', 'variable that contains the key', completes='variable', argument='key', faces=('magic',)),),
         faces=('magic',),
         examples=('keys restore --from answer',),
     ),
     Verb(
-        'keys secure', 'Create a secured key of a parent that a variable or a prompt provides',
+        'keys secure', 'Create a secured key of a parent key from a variable or a prompt',
         'svc_notebook.functions.secret_input.secured_key_in_cell',
         operands=(
-            Option('parent', 'variable that contains the parent key; a prompt requests it otherwise; or say --from', positional=True),),
+            Option('parent', 'variable that contains the parent key; a prompt requests it otherwise; or pass --from VARIABLE', positional=True),),
         options=(
-            Option('from', 'a variable: variable that contains the parent key; a prompt requests it otherwise', completes='variable', argument='parent', faces=('magic',)), 
+            Option('from', 'variable that contains the parent key', completes='variable', argument='parent', faces=('magic',)), 
             Option('reveal', 'return the key as text instead of masked', type=bool), PARAMS),
         spread=Restrictions,
         body='restrictions',
@@ -883,12 +883,12 @@ VERBS: tuple[Verb, ...] = (
         common=(),
     ),
     Verb(
-        'keys explain', 'Return the restrictions of a secured key that a variable or a prompt provides',
+        'keys explain', 'Return the restrictions of a secured key from a variable or a prompt',
         'svc_notebook.functions.secret_input.explain_key_in_cell',
         operands=(
-            Option('key', 'variable that contains the key; a prompt requests it otherwise; or say --from', positional=True),),
+            Option('key', 'variable that contains the key; a prompt requests it otherwise; or pass --from VARIABLE', positional=True),),
         options=(
-            Option('from', 'a variable: variable that contains the key; a prompt requests it otherwise', completes='variable', argument='key', faces=('magic',)),),
+            Option('from', 'variable that contains the key', completes='variable', argument='key', faces=('magic',)),),
         faces=('magic',),
         examples=('keys explain --from answer',),
         common=(FORMAT,),
@@ -921,9 +921,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.users.assign_users',
         operands=(
             Option('cluster', 'name of the cluster', completes='cluster', required=True, positional=True), 
-            Option('users', 'ids of the users; or say --from', type=list[str], required=True, positional=True, rest=True)),
+            Option('users', 'ids of the users; or pass --from VARIABLE', type=list[str], required=True, positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: ids of the users', completes='variable', argument='users', faces=('magic',)),),
+            Option('from', 'variable with ids of the users', completes='variable', argument='users', faces=('magic',)),),
         examples=('users assign c1-eu 42 43',),
     ),
     Verb(
@@ -967,19 +967,19 @@ VERBS: tuple[Verb, ...] = (
         options=(
             Option('description', 'description of the network'),),
         examples=('sources add 192.0.2.0/24 --description office --yes',),
-        destructive='let {source} call, and of all others only those listed',
+        destructive='allow requests from {source}, and from other networks only if they are listed',
     ),
     Verb(
         'sources replace', 'Replace the allowlist of networks',
         'svc_notebook.functions.sources.replace_sources',
         operands=(
-            Option('file', 'networks with `source` and `description`: one, several, the rows of a table, or a CSV, JSON or NDJSON file. An empty list allows every network; or say --from, or give a body', completes='path', argument='sources', required=True, positional=True),),
+            Option('file', 'networks with `source` and `description`: one, several, the rows of a table, or a CSV, JSON or NDJSON file. An empty list allows every network; or pass --from VARIABLE, or a cell body', completes='path', argument='sources', required=True, positional=True),),
         options=(
-            Option('from', 'a variable: networks with `source` and `description`: one, several, the rows of a table, or a CSV, JSON or NDJSON file. An empty list allows every network', completes='variable', argument='sources', faces=('magic',)),),
+            Option('from', 'variable with networks with `source` and `description`: one, several, the rows of a table, or a CSV, JSON or NDJSON file. An empty list allows every network', completes='variable', argument='sources', faces=('magic',)),),
         body='networks',
         document=BodyDocument('sources', Source),
         examples=('sources replace networks.csv --yes',),
-        destructive='let only these networks call',
+        destructive='allow requests from these networks only',
     ),
     Verb(
         'sources delete', 'Remove a network from the allowlist',
@@ -987,7 +987,7 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('source', 'address or network, as on the allowlist', completes='network', required=True, positional=True),),
         examples=('sources delete 192.0.2.0/24',),
-        destructive='no longer let {source} call',
+        destructive='remove {source} from the allowlist',
     ),
     Verb(
         'pin', 'Pin a record at a position of the hits of a query',
@@ -997,7 +997,7 @@ VERBS: tuple[Verb, ...] = (
             Option('query', 'whole query; case is ignored', required=True, positional=True), 
             Option('record', 'objectID of the record', argument='object_id', required=True, positional=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool), 
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool), 
             Option('position', 'position of the record, from 0 for the first', type=int)),
         examples=('pin products lamp 17', "pin products 'desk lamp' 17 --position 2"),
     ),
@@ -1009,7 +1009,7 @@ VERBS: tuple[Verb, ...] = (
             Option('query', 'whole query; case is ignored', required=True, positional=True), 
             Option('record', 'objectID of the record', argument='object_id', required=True, positional=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('unpin products lamp 17',),
     ),
     Verb(
@@ -1020,18 +1020,18 @@ VERBS: tuple[Verb, ...] = (
             Option('query', 'whole query; case is ignored', required=True, positional=True), 
             Option('record', 'objectID of the record', argument='object_id', required=True, positional=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('hide products lamp 18',),
     ),
     Verb(
-        'unhide', 'Show a record again that is hidden for a query',
+        'unhide', 'Stop hiding a record for a query',
         'svc_notebook.functions.pins.unhide',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('query', 'whole query; case is ignored', required=True, positional=True), 
             Option('record', 'objectID of the record', argument='object_id', required=True, positional=True)),
         options=(
-            Option('forwardToReplicas', 'make the same change in the replicas of the index', type=bool),),
+            Option('forwardToReplicas', 'apply the change to the replicas of the index too', type=bool),),
         examples=('unhide products lamp 18',),
     ),
     Verb(
@@ -1039,9 +1039,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.records.delete_records',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('ids', 'objectIDs of the records; or say --from', type=list[str], positional=True, rest=True)),
+            Option('ids', 'objectIDs of the records; or pass --from VARIABLE', type=list[str], positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: objectIDs of the records', completes='variable', argument='ids', faces=('magic',)), 
+            Option('from', 'variable with objectIDs of the records', completes='variable', argument='ids', faces=('magic',)), 
             Option('filters', 'filters that the deleted records match, such as `price < 10`', completes='facet')),
         examples=('delete products 17 18', 'delete products --filters "price < 1" --yes'),
         destructive='delete records of {index}',
@@ -1084,23 +1084,23 @@ VERBS: tuple[Verb, ...] = (
         destructive='delete the whole index {index}',
     ),
     Verb(
-        'replace', 'Replace all records of an index by those of a source',
+        'replace', 'Replace all records of an index with those of a source',
         'svc_notebook.functions.loads.replace_records',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
-            Option('file', 'path, glob, URL or SQL query; or say --from', completes='path', argument='source', required=True, positional=True)),
+            Option('file', 'path, glob, URL or SQL query; or pass --from VARIABLE', completes='path', argument='source', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: path, glob, URL or SQL query', completes='variable', argument='source', faces=('magic',)), 
+            Option('from', 'variable with path, glob, URL or SQL query', completes='variable', argument='source', faces=('magic',)), 
             Option('min-share', 'minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
             Option('skip-rejected', 'replace the records although some rows of the source are rejected', type=bool), 
-            Option('id', 'column of the objectIDs; by default found, or made from the row', completes='column'), 
+            Option('id', 'column of the objectIDs; by default detected, or derived from the content of the row', completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
-            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; as JSON in a line', type=dict[str, typing.Any], completes='column'), 
-            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict has one of these by column', type=typing.Literal['omit', 'null', 'error']), 
-            Option('timezone', 'time zone of times without one'), 
-            Option('duplicates', 'what to do with rows with the same id: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
-            Option('nest', 'make objects of columns such as `a.b`', type=bool), 
-            Option('limit', 'send only this number of rows, the first ones', type=int), 
+            Option('dtype', 'type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms or json; in a command line, as JSON', type=dict[str, typing.Any], completes='column'), 
+            Option('nulls', 'what to do with missing values: omit the attribute, send null, or reject the row; a dict sets one of these per column', type=typing.Literal['omit', 'null', 'error']), 
+            Option('timezone', 'time zone of times that have none'), 
+            Option('duplicates', 'what to do with rows that have the same objectID: reject all but the first, send the last, keep all in their order, or fail with an error', type=typing.Literal['reject', 'last', 'keep', 'error']), 
+            Option('nest', 'build nested objects from columns such as `a.b`', type=bool), 
+            Option('limit', 'maximum number of rows to send, from the first one', type=int), 
             Option('batch', 'number of records in one batch', type=int)),
         examples=('replace products products.csv --id sku', 'replace products products.parquet --min-share 0.9 --yes'),
         destructive='replace all records of {index}',
@@ -1128,7 +1128,7 @@ VERBS: tuple[Verb, ...] = (
             Option('user', 'user token whose events are read'), 
             Option('type', 'type of the events to read', type=typing.Literal['click', 'conversion', 'view']), 
             Option('since', 'earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`'), 
-            Option('until', 'time before which the events lie, in UTC unless it has a zone, or age')),
+            Option('until', 'end of the time range (exclusive), in UTC unless it has a zone, or age')),
         examples=('events products', 'events products --type click --since 2h'),
     ),
     Verb(
@@ -1144,7 +1144,7 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
         options=(
-            Option('status', 'outcome of the URLs to return'), 
+            Option('status', 'outcome of the URLs to return: `DONE`, `SKIPPED` or `FAILED`'), 
             Option('reason', 'reason of the outcome, as counted by `read_crawler_urls`'), 
             Option('limit', 'maximum number of URLs of each crawler', type=int)),
         examples=('crawlers urls docs --status FAILED', 'crawlers urls docs --reason http_404'),
@@ -1161,9 +1161,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.crawlers.create_crawler',
         operands=(
             Option('name', 'name of the crawler', required=True, positional=True), 
-            Option('file', 'configuration, or a JSON file that contains it; JavaScript functions can be plain texts; or say --from, or give a body', completes='path', argument='config', required=True, positional=True)),
+            Option('file', 'configuration, or a JSON file that contains it; JavaScript functions can be plain texts; or pass --from VARIABLE, or a cell body', completes='path', argument='config', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: configuration, or a JSON file that contains it; JavaScript functions can be plain texts', completes='variable', argument='config', faces=('magic',)),),
+            Option('from', 'variable with configuration, or a JSON file that contains it; JavaScript functions can be plain texts', completes='variable', argument='config', faces=('magic',)),),
         body='configuration',
         document=BodyDocument('config', dict, many=False),
         examples=('crawlers create docs docs-crawler.json',),
@@ -1173,9 +1173,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.crawlers.configure_crawler',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
-            Option('file', 'top-level members of the configuration to change, or a JSON file that contains them; or say --from, or give a body', completes='path', argument='config', required=True, positional=True)),
+            Option('file', 'top-level members of the configuration to change, or a JSON file that contains them; or pass --from VARIABLE, or a cell body', completes='path', argument='config', required=True, positional=True)),
         options=(
-            Option('from', 'a variable: top-level members of the configuration to change, or a JSON file that contains them', completes='variable', argument='config', faces=('magic',)), 
+            Option('from', 'variable with top-level members of the configuration to change, or a JSON file that contains them', completes='variable', argument='config', faces=('magic',)), 
             Option('whole', 'replace the whole configuration instead of changing the given members', type=bool)),
         body='configuration',
         document=BodyDocument('config', dict, many=False),
@@ -1209,9 +1209,9 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('url', 'URL to crawl', required=True, positional=True), 
-            Option('file', 'members of the configuration that replace those of the crawler for this test, or a JSON file that contains them; or say --from, or give a body', completes='path', argument='config', positional=True)),
+            Option('file', 'members of the configuration that replace those of the crawler for this test, or a JSON file that contains them; or pass --from VARIABLE, or a cell body', completes='path', argument='config', positional=True)),
         options=(
-            Option('from', 'a variable: members of the configuration that replace those of the crawler for this test, or a JSON file that contains them', completes='variable', argument='config', faces=('magic',)),),
+            Option('from', 'variable with members of the configuration that replace those of the crawler for this test, or a JSON file that contains them', completes='variable', argument='config', faces=('magic',)),),
         body='configuration',
         document=BodyDocument('config', dict, many=False),
         examples=('crawlers test docs https://example.com/page',),
@@ -1231,9 +1231,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.crawls.crawl_urls',
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
-            Option('urls', 'URLs to crawl; or say --from', type=list[str], required=True, positional=True, rest=True)),
+            Option('urls', 'URLs to crawl; or pass --from VARIABLE', type=list[str], required=True, positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: URLs to crawl', completes='variable', argument='urls', faces=('magic',)), 
+            Option('from', 'variable with URLs to crawl', completes='variable', argument='urls', faces=('magic',)), 
             Option('save', 'add the URLs to the start URLs, so that later crawls visit them too', type=bool | None), 
             Option('wait', 'wait until the URLs are crawled', type=bool), 
             Option('timeout', 'maximum wait in seconds', type=float)),
@@ -1262,9 +1262,9 @@ VERBS: tuple[Verb, ...] = (
         'events send', 'Send user events',
         'svc_notebook.functions.events.send_events',
         operands=(
-            Option('file', 'events: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or say --from, or give a body', completes='path', argument='events', required=True, positional=True),),
+            Option('file', 'events: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or pass --from VARIABLE, or a cell body', completes='path', argument='events', required=True, positional=True),),
         options=(
-            Option('from', 'a variable: events: one, several, the rows of a table, or a CSV, JSON or NDJSON file', completes='variable', argument='events', faces=('magic',)), 
+            Option('from', 'variable with events: one, several, the rows of a table, or a CSV, JSON or NDJSON file', completes='variable', argument='events', faces=('magic',)), 
             Option('index', 'name of the index of events that do not name one', completes='index')),
         body='events',
         document=BodyDocument('events', Event),
@@ -1278,7 +1278,7 @@ VERBS: tuple[Verb, ...] = (
         options=(
             Option('user', 'user token whose searches are read'), 
             Option('since', 'earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`'), 
-            Option('until', 'time before which the searches lie, in UTC unless it has a zone, or age')),
+            Option('until', 'end of the time range (exclusive), in UTC unless it has a zone, or age')),
         examples=('events searches products --since 7d',),
         lists=True,
     ),
@@ -1305,9 +1305,9 @@ VERBS: tuple[Verb, ...] = (
         'tasks wait', 'Wait until tasks are published',
         'svc_notebook.functions.tasks.wait',
         operands=(
-            Option('tasks', 'task numbers or responses of writes; or say --from', type=list[int], required=True, positional=True, rest=True),),
+            Option('tasks', 'task numbers or responses of writes; or pass --from VARIABLE', type=list[int], required=True, positional=True, rest=True),),
         options=(
-            Option('from', 'a variable: task numbers or responses of writes', completes='variable', argument='tasks', faces=('magic',)), 
+            Option('from', 'variable with task numbers or responses of writes', completes='variable', argument='tasks', faces=('magic',)), 
             Option('index', 'name of the index of tasks that do not name theirs', completes='index'), 
             Option('timeout', 'maximum wait in seconds', type=float)),
         examples=('tasks wait 17 18 --index products',),
@@ -1316,9 +1316,9 @@ VERBS: tuple[Verb, ...] = (
         'tasks show', 'Read the status of tasks',
         'svc_notebook.functions.tasks.read_tasks',
         operands=(
-            Option('tasks', 'task numbers or responses of writes, as for `wait`; or say --from', type=list[int], required=True, positional=True, rest=True),),
+            Option('tasks', 'task numbers or responses of writes, as for `wait`; or pass --from VARIABLE', type=list[int], required=True, positional=True, rest=True),),
         options=(
-            Option('from', 'a variable: task numbers or responses of writes, as for `wait`', completes='variable', argument='tasks', faces=('magic',)), 
+            Option('from', 'variable with task numbers or responses of writes, as for `wait`', completes='variable', argument='tasks', faces=('magic',)), 
             Option('index', 'name of the index of tasks that do not name theirs', completes='index')),
         examples=('tasks show 17 18 --index products',),
     ),
@@ -1327,9 +1327,9 @@ VERBS: tuple[Verb, ...] = (
         'svc_notebook.functions.endpoint_calls.call',
         operands=(
             Option('endpoint', 'name of the endpoint', completes='endpoint', required=True, positional=True), 
-            Option('arguments', 'arguments by name, or texts `name=value`', type=list[str], positional=True, rest=True)),
+            Option('arguments', 'arguments by name, or strings `name=value`', type=list[str], positional=True, rest=True)),
         options=(
-            Option('from', 'a variable: more arguments by name', completes='variable', argument='body', faces=('magic',)),),
+            Option('from', 'variable with more arguments by name', completes='variable', argument='body', faces=('magic',)),),
         body='arguments',
         document=BodyDocument('body', dict, many=False),
         examples=('call get_object index=products object_id=17', 'call search_users query=smith hitsPerPage=5'),
@@ -1340,9 +1340,9 @@ VERBS: tuple[Verb, ...] = (
         'wait', 'Wait until tasks are published',
         'svc_notebook.functions.tasks.wait',
         operands=(
-            Option('tasks', 'task numbers or responses of writes; or say --from', type=list[int], required=True, positional=True, rest=True),),
+            Option('tasks', 'task numbers or responses of writes; or pass --from VARIABLE', type=list[int], required=True, positional=True, rest=True),),
         options=(
-            Option('from', 'a variable: task numbers or responses of writes', completes='variable', argument='tasks', faces=('magic',)), 
+            Option('from', 'variable with task numbers or responses of writes', completes='variable', argument='tasks', faces=('magic',)), 
             Option('index', 'name of the index of tasks that do not name theirs', completes='index'), 
             Option('timeout', 'maximum wait in seconds', type=float)),
         examples=('wait 17 18 --index products',),

@@ -117,9 +117,9 @@ def _check_node(node: Any, body: str) -> None:
         for name, value in node.value:
             line = name.start_mark.line + 1
             if name.id != "scalar":
-                raise BadOption(f"line {line}: a name is text, not a list or an object")
+                raise BadOption(f"line {line}: a name must be text, not a list or an object")
             if name.value in seen:
-                raise BadOption(f"line {line}: `{name.value}` is given twice")
+                raise BadOption(f"line {line}: `{name.value}` is given more than once")
             seen.add(name.value)
             _check_node(value, body)
 
@@ -131,7 +131,7 @@ def _refuse_hidden(node: Any, body: str) -> None:
     if _HIDDEN.match(rest) and (rest[0] in " \t" or before in ("", ":", " ")):
         raise BadOption(
             f"line {node.end_mark.line + 1}: `{rest.strip()[:40]}` begins a comment in YAML; quote "
-            "the value to keep it, or put a blank behind the `#`"
+            "the value to keep it, or put a space after the `#`"
         )
 
 

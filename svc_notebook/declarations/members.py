@@ -10,31 +10,31 @@ KEY_MEMBERS = {
     "acl": "rights of the key, such as `search` or `addObject`",
     "description": "purpose of the key",
     "indexes": "only these indices; `*` at the start or the end matches anything",
-    "maxHitsPerQuery": "maximum hits of one query",
-    "maxQueriesPerIPPerHour": "maximum queries of one address in an hour",
+    "maxHitsPerQuery": "maximum number of hits of one query",
+    "maxQueriesPerIPPerHour": "maximum queries per IP address and hour",
     "queryParameters": "search parameters forced on every query, URL-encoded",
-    "referers": "only from these pages; `*` at the start or the end matches anything",
-    "validity": "seconds until the key ends",
-    "validUntil": "Unix time at which the key ends",
+    "referers": "only requests from these referers; `*` at the start or the end matches anything",
+    "validity": "seconds until the key expires",
+    "validUntil": "Unix time at which the key expires",
     "restrictIndices": "only these indices",
-    "restrictSources": "only from this network",
+    "restrictSources": "only requests from this network",
 }
 ROW_MEMBERS = {
-    "id": "column of the objectIDs; by default found, or made from the row",
+    "id": "column of the objectIDs; by default detected, or derived from the content of the row",
     "columns": "send only these columns",
     "dtype": "type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms "
-    "or json; as JSON in a line",
+    "or json; in a command line, as JSON",
     "nulls": "what to do with missing values: omit the attribute, send null, or reject the row; "
-    "a dict has one of these by column",
-    "timezone": "time zone of times without one",
-    "duplicates": "what to do with rows with the same id: reject all but the first, send the last, "
-    "keep all in their order, or fail with an error",
+    "a dict sets one of these per column",
+    "timezone": "time zone of times that have none",
+    "duplicates": "what to do with rows that have the same objectID: reject all but the first, "
+    "send the last, keep all in their order, or fail with an error",
     "action": "replace whole records, update the attributes of rows, update only those of existing "
     "records, or delete",
     "operations": "operation by column with an update: Increment, Decrement, Add, AddUnique, "
-    "Remove, IncrementFrom or IncrementSet; as JSON in a line",
-    "nest": "make objects of columns such as `a.b`",
-    "limit": "send only this number of rows, the first ones",
+    "Remove, IncrementFrom or IncrementSet; in a command line, as JSON",
+    "nest": "build nested objects from columns such as `a.b`",
+    "limit": "maximum number of rows to send, from the first one",
     "record_bytes": "maximum size of a record, in bytes",
     "batch": "number of records in one batch",
     "batch_bytes": "maximum size of a batch, in bytes, up to 8,000,000",
@@ -53,12 +53,11 @@ LOG_MEMBERS = {
 CONNECTION_MEMBERS = {
     "url": "address of a service",
     "app_id": "application id",
-    "api_key": "API key; better omitted in a line, because the history keeps it: a prompt requests "
-    "it",
+    "api_key": "API key; if omitted, a prompt requests it, and the history does not contain it",
     "vendor": "vendor whose header names are used",
-    "domain": "the vendor's domain, from which host names are made",
+    "domain": "the vendor's domain, from which host names are derived",
     "fallback_domain": "domain of the hosts that are tried after those of `domain`",
-    "hosts": "host names, in place of those made from `domain`",
+    "hosts": "host names, instead of those derived from `domain`",
     "region": "region of the hosts that receive events, such as us or de; all regions by default",
     "crawler_user_id": "user id for the crawler's API",
     "crawler_api_key": "key for the crawler's API",
@@ -67,7 +66,7 @@ CONNECTION_MEMBERS = {
     "write_timeout": "seconds to wait for the response of a write, 30 by default",
 }
 OTHER_MEMBERS = {
-    "forwardToReplicas": "make the same change in the replicas of the index",
+    "forwardToReplicas": "apply the change to the replicas of the index too",
     "client": "client to use, by default the current client",
     "progress": "draw a progress bar; None draws one in notebooks and terminals",
 }

@@ -23,20 +23,18 @@ from svc_notebook.functions.connection import connect as connect
 from svc_notebook.functions.connection import profiles as profiles
 from svc_notebook.functions.connection import stop as stop
 from svc_notebook.functions.crawlers import Config
-from svc_notebook.functions.curated_lists import Done
-from svc_notebook.functions.curated_lists import Forward
+from svc_notebook.functions.curation import Forward
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import Documents
 from svc_notebook.functions.events import Moment
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.functions.hit_renderer import show as show
-from svc_notebook.functions.indices import Done as Done_
 from svc_notebook.functions.keys import AnyKey
 from svc_notebook.functions.loads import plan as plan
 from svc_notebook.functions.plots import plot_clusters as plot_clusters
 from svc_notebook.functions.plots import plot_crawl as plot_crawl
 from svc_notebook.functions.plots import plot_facets as plot_facets
 from svc_notebook.functions.plots import plot_logs as plot_logs
-from svc_notebook.functions.records import Done as Done__
 from svc_notebook.functions.secured_keys import explain_key as explain_key
 from svc_notebook.functions.secured_keys import get_remaining_validity as get_remaining_validity
 from svc_notebook.functions.secured_keys import secured_key as secured_key
@@ -178,7 +176,7 @@ def add_key(
     reveal: bool = False,
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
-) -> Done:
+) -> WriteSummary:
     """Create a key and wait until the service accepts it."""
 
 def add_source(
@@ -186,7 +184,7 @@ def add_source(
     *,
     description: str = "",
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Allow requests from a network."""
 
 def assign_users(
@@ -194,7 +192,7 @@ def assign_users(
     cluster: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Assign users to a cluster."""
 
 def browse_all(
@@ -218,21 +216,21 @@ def cancel_crawler_task(
     task: str | None = None,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Cancel a task that blocks a crawler."""
 
 def clear_entries(
     dictionary: DictionaryName,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Delete all custom entries of a dictionary."""
 
 def clear_index(
     index: str,
     *,
     client: AnyClient | None = None,
-) -> Done_:
+) -> WriteSummary:
     """Delete all records of an index and keep its settings, synonyms and rules."""
 
 def clear_rules(
@@ -240,7 +238,7 @@ def clear_rules(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Delete all rules of an index."""
 
 def clear_synonyms(
@@ -248,7 +246,7 @@ def clear_synonyms(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Delete all synonyms of an index."""
 
 def configure_crawler(
@@ -257,7 +255,7 @@ def configure_crawler(
     *,
     whole: bool = False,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Change the configuration of a crawler."""
 
 def copy_index(
@@ -266,7 +264,7 @@ def copy_index(
     *,
     scope: OneOrMany | None = None,
     client: AnyClient | None = None,
-) -> Done_:
+) -> WriteSummary:
     """Copy an index, or its settings, synonyms or rules alone, to another index."""
 
 def count_values(
@@ -288,7 +286,7 @@ def crawl_urls(
     timeout: float | None = None,
     client: AnyClient | None = None,
     progress: bool | None = None,
-) -> Done:
+) -> WriteSummary:
     """Crawl URLs now."""
 
 def crawler_task(
@@ -299,7 +297,7 @@ def crawler_task(
     timeout: float | None = 600,
     client: AnyClient | None = None,
     progress: bool | None = None,
-) -> Done:
+) -> WriteSummary:
     """Return whether a task of a crawler is pending, or wait until it is done."""
 
 def create_crawler(
@@ -307,7 +305,7 @@ def create_crawler(
     config: Config,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Create a crawler."""
 
 def delete_entries(
@@ -315,7 +313,7 @@ def delete_entries(
     ids: Iterable[Any],
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Delete custom entries of a dictionary."""
 
 def delete_key(
@@ -324,7 +322,7 @@ def delete_key(
     index: str | None = None,
     reveal: bool = False,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Delete a key and wait until the service refuses it."""
 
 def delete_records(
@@ -333,7 +331,7 @@ def delete_records(
     *,
     filters: str | None = None,
     client: AnyClient | None = None,
-) -> Done__:
+) -> WriteSummary:
     """Delete records by objectID or by filters."""
 
 def delete_rules(
@@ -342,14 +340,14 @@ def delete_rules(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Delete rules of an index."""
 
 def delete_source(
     source: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Remove a network from the allowlist."""
 
 def delete_synonyms(
@@ -358,14 +356,14 @@ def delete_synonyms(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Delete synonyms of an index."""
 
 def delete_user_events(
     user: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Request the deletion of all events of a user token."""
 
 def dictionary_settings(
@@ -401,7 +399,7 @@ def drop_index(
     index: str,
     *,
     client: AnyClient | None = None,
-) -> Done_:
+) -> WriteSummary:
     """Delete an index with its records, settings, synonyms and rules."""
 
 def explain(
@@ -432,7 +430,7 @@ def export_entries(
     path: str | Path,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Write the custom entries of a dictionary to a file."""
 
 def export_rules(
@@ -440,7 +438,7 @@ def export_rules(
     path: str | Path,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Write the rules of an index to a file."""
 
 def export_synonyms(
@@ -448,7 +446,7 @@ def export_synonyms(
     path: str | Path,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Write the synonyms of an index to a file."""
 
 def get_crawler(
@@ -496,7 +494,7 @@ def hide(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Hide a record from the hits of a query."""
 
 def load(
@@ -520,7 +518,7 @@ def move_index(
     destination: str,
     *,
     client: AnyClient | None = None,
-) -> Done_:
+) -> WriteSummary:
     """Move an index to another name; the index that has this name is replaced."""
 
 def move_user(
@@ -528,7 +526,7 @@ def move_user(
     cluster: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Move a user and its data to another cluster."""
 
 def next_page(
@@ -542,7 +540,7 @@ def pause_crawler(
     crawler: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Pause a crawler."""
 
 def pending_users(
@@ -559,7 +557,7 @@ def pin(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Pin a record at a position of the hits of a query."""
 
 def push(
@@ -838,14 +836,14 @@ def reindex_crawler(
     timeout: float | None = None,
     client: AnyClient | None = None,
     progress: bool | None = None,
-) -> Done:
+) -> WriteSummary:
     """Start or restart a complete crawl."""
 
 def remove_user(
     user: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Remove a user and its data."""
 
 def rename_crawler(
@@ -853,7 +851,7 @@ def rename_crawler(
     name: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Change the name of a crawler."""
 
 def replace_entries(
@@ -861,7 +859,7 @@ def replace_entries(
     entries: Documents,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Replace all custom entries of a dictionary at once."""
 
 def replace_records(
@@ -874,7 +872,7 @@ def replace_records(
     progress: bool | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Replace all records of an index by those of a source."""
+    """Replace all records of an index with those of a source."""
 
 def replace_rules(
     index: str,
@@ -883,14 +881,14 @@ def replace_rules(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Replace all rules of an index at once."""
 
 def replace_sources(
     sources: Documents,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Replace the allowlist of networks."""
 
 def replace_synonyms(
@@ -900,7 +898,7 @@ def replace_synonyms(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Replace all synonyms of an index at once."""
 
 def reset_settings(
@@ -916,14 +914,14 @@ def restore_key(
     key: AnyKey,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Restore a deleted key and wait until the service accepts it."""
 
 def run_crawler(
     crawler: str,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Resume a paused crawler, or make it wait for its next schedule."""
 
 def save_entries(
@@ -931,7 +929,7 @@ def save_entries(
     entries: Documents,
     *,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Add custom entries to a dictionary, or replace those with the same objectID."""
 
 def save_rules(
@@ -941,7 +939,7 @@ def save_rules(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Add rules to an index, or replace those with the same objectID."""
 
 def save_synonyms(
@@ -951,7 +949,7 @@ def save_synonyms(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Add synonyms to an index, or replace those with the same objectID."""
 
 def search(
@@ -989,7 +987,7 @@ def send_events(
     *,
     index: str | None = None,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Send user events."""
 
 def set_settings(
@@ -1037,8 +1035,8 @@ def unhide(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
-    """Show a record again that is hidden for a query."""
+) -> WriteSummary:
+    """Stop hiding a record for a query."""
 
 def unpin(
     index: str,
@@ -1047,7 +1045,7 @@ def unpin(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Remove the pin of a record for a query."""
 
 def update_key(

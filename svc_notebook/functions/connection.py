@@ -1,4 +1,4 @@
-"""Which service everything else speaks to."""
+"""The current client: connect to a service, and start and stop the local one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
 from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
-from svc_notebook.functions.prompt import ask_key
 from svc_notebook.session import current, local, use
 from svc_notebook.session.config import check_choice
 from svc_notebook.session.local_service import (
@@ -21,14 +20,15 @@ from svc_notebook.session.local_service import (
     find_running,
     remember,
 )
+from svc_notebook.terminal import prompt_for_key
 
-__all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
+__all__ = ["connect", "connect_with_prompt", "current", "local", "profiles", "stop", "use"]
 
 LOCAL = "local"
 
 
 class Values(TypedDict, total=False):
-    """What a connection is made of; what is left out comes from environment, files, keyring."""
+    """Values of a connection; missing ones come from the environment, files and the keyring."""
 
     url: str | None
     app_id: str | None
@@ -96,7 +96,7 @@ def connect(
         return session.connect(profile, **values)
     if profile not in (None, LOCAL):
         raise BadOption(
-            "`data`, `stay`, `allow_private_crawl` and `search_timeout` belong to the local "
+            "`data`, `stay`, `allow_private_crawl` and `search_timeout` apply to the local "
             f"service, not to `{profile}`"
         )
     check_choice(LOCAL, values)
@@ -120,7 +120,7 @@ def connect(
     verb(
         "use",
         "use staging",
-        summary="Change to another profile",
+        summary="Make another profile the current one",
         options=(),
         required=("profile",),
         faces=("magic",),
@@ -128,7 +128,7 @@ def connect(
         format=False,
     ),
 )
-def connect_asking(
+def connect_with_prompt(
     profile: str | None = None,
     *,
     data: str | Path | None = None,
@@ -137,7 +137,7 @@ def connect_asking(
     search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
-    """Create the client that everything uses from then on; a prompt requests a missing key.
+    """Create the client that all functions use from then on; prompt for a missing key.
 
     Parameters
     ----------
@@ -168,8 +168,8 @@ def connect_asking(
     """
     if values.get("api_key"):
         warn_user(
-            "a key in a cell stays in the notebook and its history; leave it out, and it is "
-            "asked for"
+            "a key in a cell is stored in the notebook and its history; omit it to enter it at "
+            "a prompt"
         )
     try:
         return connect(
@@ -183,7 +183,7 @@ def connect_asking(
     except NotConnected:
         if not (values.get("app_id") or profile in session.profiles()):
             raise
-        values["api_key"] = ask_key(f"API key of {profile or values.get('app_id')}")
+        values["api_key"] = prompt_for_key(f"API key of {profile or values.get('app_id')}")
         if not values["api_key"]:
             raise
         return connect(profile, **values)
@@ -235,7 +235,7 @@ def stop(data: str | Path | None = None) -> None:
 
 
 def _connected_to() -> LocalService | None:
-    """Find the local service that is connected to by its address."""
+    """Return the local service that has the address of the current client, if any."""
     try:
         address = session.current().connection.address
     except NotConnected:
@@ -244,9 +244,9 @@ def _connected_to() -> LocalService | None:
 
 
 def _others() -> str:
-    """Say which other local services run."""
+    """Describe the other local services that run."""
     found = [str(each.data) for each in all_running()]
-    return f"; one runs on {', '.join(found)}: name its folder, --data {found[0]}" if found else ""
+    return f"; one runs on {', '.join(found)}: pass --data {found[0]}" if found else ""
 
 
 @verb_only(

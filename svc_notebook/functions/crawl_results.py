@@ -125,7 +125,7 @@ async def read_crawled_urls(
     crawlers : str or list of str
         Names or ids of the crawlers.
     status : {'DONE', 'SKIPPED', 'FAILED'}, default None
-        Outcome of the URLs to return; None returns all.
+        Outcome of the URLs to return: `DONE`, `SKIPPED` or `FAILED`; None returns all.
     reason : str, default None
         Reason of the outcome, as counted by `read_crawler_urls`; None returns all.
     limit : int, default None
@@ -173,7 +173,7 @@ def _url_status(written: str | None) -> UrlStatus | None:
             return cast(UrlStatus, status)
     if written is None:
         return None
-    raise BadInput(f"`status` is DONE, SKIPPED or FAILED, not {written!r}")
+    raise BadInput(f"`status` must be DONE, SKIPPED or FAILED, not {written!r}")
 
 
 @public(verb("domains", "domains", lists=True), endpoints=("list_domains",))

@@ -1,7 +1,7 @@
 """Make, change, run and try crawlers, each named by its name or its id.
 
-What of a configuration is a key or a login is a secret: it shows to nobody who does not ask, and is
-sent as it is when the configuration is given back.
+Keys and logins in a configuration are masked, and are sent unmasked when the configuration is
+passed back.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from svc_notebook.client.crawlers import crawler_id
 from svc_notebook.client.secret import discreet
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -75,7 +75,9 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     endpoints=("create_crawler",),
 )
 @discreet
-async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
+async def create_crawler(
+    name: str, config: Config, *, client: AnyClient | None = None
+) -> WriteSummary:
     """Create a crawler.
 
     Parameters
@@ -125,7 +127,7 @@ async def create_crawler(name: str, config: Config, *, client: AnyClient | None 
 @discreet
 async def configure_crawler(
     crawler: str, config: Config, *, whole: bool = False, client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Change the configuration of a crawler.
 
     Parameters
@@ -166,7 +168,9 @@ async def configure_crawler(
 
 
 @public(verb("crawlers rename", "crawlers rename docs manual"), endpoints=("update_crawler",))
-async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = None) -> Done:
+async def rename_crawler(
+    crawler: str, name: str, *, client: AnyClient | None = None
+) -> WriteSummary:
     """Change the name of a crawler.
 
     Parameters
@@ -201,7 +205,7 @@ async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = 
 
 
 @public(verb("crawlers run", "crawlers run docs"), endpoints=("run_crawler",))
-async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
+async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Resume a paused crawler, or make it wait for its next schedule.
 
     Parameters
@@ -233,7 +237,7 @@ async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
 
 
 @public(verb("crawlers pause", "crawlers pause docs"), endpoints=("pause_crawler",))
-async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
+async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Pause a crawler.
 
     Parameters
@@ -358,11 +362,11 @@ def _revealed(value: Any) -> Any:
     return value.reveal() if isinstance(value, Secret) else value
 
 
-def describe_task(crawler: str, answer: Mapping[str, Any]) -> Done:
+def describe_task(crawler: str, answer: Mapping[str, Any]) -> WriteSummary:
     """Return the task of a crawler that a response names, and its warnings."""
     return {"crawler": crawler, "taskId": answer["taskId"], **_warnings(answer)}
 
 
-def _warnings(answer: Mapping[str, Any]) -> Done:
+def _warnings(answer: Mapping[str, Any]) -> WriteSummary:
     """What a service says besides, if anything: that another crawler writes to the same index."""
     return {"warnings": answer["warnings"]} if answer.get("warnings") else {}

@@ -7,7 +7,7 @@ from svc_notebook.client.crawlers import OnCount, count_ends, crawler_id, wait_c
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.functions.crawlers import describe_task
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 MAX_URLS_PER_CALL = 50  # URLs that one call takes
@@ -23,10 +23,10 @@ async def reindex_crawler(
     crawler: str,
     *,
     wait: bool = False,
-    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = None,  # noqa: ASYNC109 - the error names what is left
     client: AnyClient | None = None,
     on_progress: OnCount | None = None,
-) -> Done:
+) -> WriteSummary:
     """Start or restart a complete crawl.
 
     Parameters
@@ -92,10 +92,10 @@ async def crawl_urls(
     *,
     save: bool | None = None,
     wait: bool = False,
-    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = None,  # noqa: ASYNC109 - the error names what is left
     client: AnyClient | None = None,
     on_progress: OnCount | None = None,
-) -> Done:
+) -> WriteSummary:
     """Crawl URLs now.
 
     Parameters
@@ -139,7 +139,7 @@ async def crawl_urls(
     """
     listed = list_texts(urls, "urls", column="url")
     if not listed:
-        raise BadInput("name the URLs that are to be crawled")
+        raise BadInput("no URLs to crawl; pass at least one")
     own = asynchronous(client)
     named = await crawler_id(own, crawler)
     tasks = [
@@ -162,10 +162,10 @@ async def crawler_task(
     task: str,
     *,
     wait: bool = False,
-    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = 600,  # noqa: ASYNC109 - the error names what is left
     client: AnyClient | None = None,
     on_progress: OnCount | None = None,
-) -> Done:
+) -> WriteSummary:
     """Return whether a task of a crawler is pending, or wait until it is done.
 
     Parameters
@@ -215,7 +215,7 @@ async def crawler_task(
 @public(verb("crawlers cancel", "crawlers cancel docs"), endpoints=("cancel_crawler_task",))
 async def cancel_crawler_task(
     crawler: str, task: str | None = None, *, client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Cancel a task that blocks a crawler.
 
     Parameters

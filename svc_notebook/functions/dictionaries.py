@@ -1,4 +1,4 @@
-"""Save, replace, delete and export dictionary entries of one's own; switch standard ones."""
+"""Save, replace, delete and export custom dictionary entries; enable and disable standard ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import id_text
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import Documents, take_documents, write_file
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -50,7 +50,7 @@ _NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)
 )
 async def save_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Add custom entries to a dictionary, or replace those with the same objectID.
 
     Parameters
@@ -90,7 +90,7 @@ async def save_entries(
         for start in range(0, len(requests), HITS_PER_PAGE)
     ]
     outcome = await write_and_wait(own, answers)
-    return await _told(own, dictionary, before, outcome, saved=len(requests))
+    return await _summary(own, dictionary, before, outcome, saved=len(requests))
 
 
 @public(
@@ -99,13 +99,13 @@ async def save_entries(
         "dictionaries replace stopwords words.csv --yes",
         variable="entries",
         document=BodyDocument("entries", DictionaryEntry),
-        destructive="replace all entries of your own in the dictionary {dictionary}",
+        destructive="replace all custom entries of the dictionary {dictionary}",
     ),
     endpoints=("batch_dictionary",),
 )
 async def replace_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Replace all custom entries of a dictionary at once.
 
     Parameters
@@ -140,11 +140,11 @@ async def replace_entries(
     """
     requests = _additions(dictionary, entries)
     if not requests:
-        raise BadInput("there are no entries to put in place of the others; `clear` is for it")
+        raise BadInput("no entries to save; use `clear` to delete all")
     own = asynchronous(client)
     before = await _count(own, dictionary)
     outcome = await write_and_wait(own, own.batch_dictionary(dictionary, requests, True))
-    return await _told(own, dictionary, before, outcome, saved=len(requests))
+    return await _summary(own, dictionary, before, outcome, saved=len(requests))
 
 
 @public(
@@ -157,7 +157,7 @@ async def replace_entries(
 )
 async def delete_entries(
     dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Delete custom entries of a dictionary.
 
     Nothing is deleted if one of them does not exist; a key that may not read entries deletes
@@ -201,7 +201,7 @@ async def delete_entries(
     wanted = [id_text(each) for each in ([ids] if isinstance(ids, str) else ids)]
     if known is not None and (lost := [each for each in wanted if each not in known]):
         raise NotFound(
-            f"{dictionary} have no entry of your own {', '.join(lost[:10])}; nothing was deleted",
+            f"{dictionary} have no custom entry {', '.join(lost[:10])}; nothing was deleted",
             status=404,
         )
     requests: list[DictionaryRequest] = [
@@ -209,18 +209,20 @@ async def delete_entries(
     ]
     answers = [await own.batch_dictionary(dictionary, requests)] if requests else []
     outcome = await write_and_wait(own, answers)
-    return await _told(own, dictionary, None if known is None else len(known), outcome)
+    return await _summary(own, dictionary, None if known is None else len(known), outcome)
 
 
 @public(
     verb(
         "dictionaries clear",
         "dictionaries clear compounds --yes",
-        destructive="delete all entries of your own in the dictionary {dictionary}",
+        destructive="delete all custom entries of the dictionary {dictionary}",
     ),
     endpoints=("batch_dictionary",),
 )
-async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None = None) -> Done:
+async def clear_entries(
+    dictionary: DictionaryName, *, client: AnyClient | None = None
+) -> WriteSummary:
     """Delete all custom entries of a dictionary.
 
     Parameters
@@ -253,7 +255,7 @@ async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None 
     own = asynchronous(client)
     before = await _count(own, dictionary)
     outcome = await write_and_wait(own, own.batch_dictionary(dictionary, [], True))
-    return await _told(own, dictionary, before, outcome)
+    return await _summary(own, dictionary, before, outcome)
 
 
 @public(
@@ -262,7 +264,7 @@ async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None 
 )
 async def export_entries(
     dictionary: DictionaryName, path: str | Path, *, client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Write the custom entries of a dictionary to a file.
 
     Parameters
@@ -363,7 +365,7 @@ async def dictionary_settings(
         if not changes:
             raise
         found = changes
-        facts["unread"] = "this key may not read the settings; these are the ones that were sent"
+        facts["unread"] = "this key may not read the settings; the rows contain the values sent"
     rows = [
         (name, language, switched)
         for name, languages in found.items()
@@ -381,11 +383,11 @@ def _switched(
     dictionary: DictionaryName | None, off: Sequence[str], on: Sequence[str], reset: bool
 ) -> StandardEntries:
     if dictionary is None:
-        raise BadInput(f"say which dictionary: {', '.join(_NAMES)}")
+        raise BadInput(f"`dictionary` is missing; pass one of {', '.join(_NAMES)}")
     if reset and (off or on):
-        raise BadInput("`reset` is of every language; leave `off` and `on` out")
+        raise BadInput("`reset` applies to every language; omit `off` and `on`")
     if both := sorted({*off} & {*on}):
-        raise BadInput(f"{both[0]} cannot be both off and on")
+        raise BadInput(f"{both[0]} is in both `off` and `on`")
     _check(dictionary)
     changes = {**dict.fromkeys(off, True), **dict.fromkeys(on, False)}
     entries: Any = {dictionary: None if reset else changes}
@@ -404,12 +406,12 @@ def _additions(dictionary: str, entries: Documents) -> list[DictionaryRequest]:
     _check(dictionary)
     found: list[Any] = take_documents(entries, DictionaryEntry, "entries")
     for entry in found:
-        entry.pop("type", None)  # the service says it, and it is always `custom`
+        entry.pop("type", None)  # the service sets it, and it is always `custom`
     return [{"action": "addEntry", "body": entry} for entry in found]
 
 
 async def _own_entries(client: AsyncClient, dictionary: DictionaryName) -> list[dict[str, Any]]:
-    """Find one's own among the standard ones, in the languages that have any, and no further."""
+    """Find the custom entries; only languages that have some are searched, up to the last one."""
     found: list[dict[str, Any]] = []
     for language, held in (await _counts(client, dictionary)).items():
         found += await _own_of(client, dictionary, language, held)
@@ -432,7 +434,7 @@ async def _own_of(
 
 
 async def _count(client: AsyncClient, dictionary: DictionaryName) -> int | None:
-    """Count the entries of one's own; None for a key that may not read them."""
+    """Count the custom entries; None if the key may not read them."""
     _check(dictionary)
     try:
         return sum((await _counts(client, dictionary)).values())
@@ -441,22 +443,22 @@ async def _count(client: AsyncClient, dictionary: DictionaryName) -> int | None:
 
 
 async def _counts(client: AsyncClient, dictionary: DictionaryName) -> dict[str, int]:
-    """How many entries of one's own each language has that has any."""
+    """Return the number of custom entries by language, without languages that have none."""
     _check(dictionary)
-    told = {
+    counts = {
         language: (of.get(dictionary) or {}).get("nbCustomEntries", 0)
         for language, of in (await client.list_languages()).items()
     }
-    return {language: held for language, held in told.items() if held}
+    return {language: held for language, held in counts.items() if held}
 
 
-async def _told(
+async def _summary(
     client: AsyncClient,
     dictionary: DictionaryName,
     before: int | None,
     outcome: WriteOutcome,
     **more: Any,
-) -> Done:
+) -> WriteSummary:
     counts = {"before": before, "after": await _count(client, dictionary)}
     return {"dictionary": dictionary, **more, **counts, **outcome.facts()}
 

@@ -1,7 +1,8 @@
-"""Synonyms, rules, dictionary entries and the like, as objects, tables and files.
+"""Synonyms, rules, dictionary entries and similar objects in memory, in tables and in files.
 
-In a CSV file a text stands as it is, everything else as JSON; an empty cell is no member. A text
-that is empty, begins with a quote or holds a return is JSON, too: what is written is what is read.
+In a CSV file, text is literal and every other value is JSON; an empty cell is a missing member.
+Text that is empty, starts with a quote or contains a carriage return is JSON too, so that reading a
+written file returns the same objects.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Reader = Callable[[str, Any], list[dict[str, Any]]]
 
 
 def take_curated(given: Any, kind: ResourceKind) -> tuple[list[dict[str, Any]], list[str]]:
-    """Return synonyms or rules, and the objectIDs that were made for those without one."""
+    """Return synonyms or rules, and the objectIDs generated for those without one."""
     found = take_objects(given, kind.shape, kind.name)
     named = [with_id(kind, document) for document in found]
     made = [new["objectID"] for new, old in zip(named, found, strict=True) if new is not old]
@@ -50,7 +51,7 @@ def take_objects(given: Any, shape: Any, what: str) -> Sequence[Mapping[str, Any
     found = _objects(given, shape, what)
     for number, document in enumerate(found):
         if not isinstance(document, Mapping):
-            raise BadInput(f"{what}[{number}] should be an object, not {_kind(document)}")
+            raise BadInput(f"{what}[{number}] must be an object, not {_kind(document)}")
     return found
 
 
@@ -74,7 +75,7 @@ def _objects(given: Any, shape: Any, what: str) -> Sequence[Any]:
         return [given]
     if isinstance(given, Iterable):
         return list(given)
-    raise BadInput(f"{what} are objects, a DataFrame or a file, not {_kind(given)}")
+    raise BadInput(f"{what} must be objects, a DataFrame or a file, not {_kind(given)}")
 
 
 def _kind(value: object) -> str:
@@ -89,7 +90,7 @@ def _checked(document: Any, shape: Any, where: str) -> dict[str, Any]:
 
 
 def _present(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """Leave out what a table has to have and an object has not."""
+    """Remove missing values: every row of a table has all columns, an object need not."""
     plain = {str(name): _plain(value) for name, value in row.items()}
     return {name: value for name, value in plain.items() if not _is_missing(value)}
 
@@ -109,14 +110,14 @@ def read_file(path: Path, shape: Any) -> list[dict[str, Any]]:
         with path.expanduser().open(encoding="utf-8-sig", newline="") as file:
             text = file.read()
     except UnicodeDecodeError:
-        raise BadInput(f"{path} is not text in UTF-8") from None
+        raise BadInput(f"{path} is not UTF-8 text") from None
     except OSError as error:
         raise unreadable(path.expanduser(), error) from None
     return reader(text, shape)
 
 
 def write_file(path: Path, documents: Sequence[Mapping[str, Any]], shape: Any) -> None:
-    """Write a CSV, JSON or NDJSON file; it is there whole, or as it was."""
+    """Write a CSV, JSON or NDJSON file atomically."""
     text = _by_suffix(path, WRITERS)(documents, shape)
     write_named_file(path.expanduser(), text)
 
@@ -124,19 +125,20 @@ def write_file(path: Path, documents: Sequence[Mapping[str, Any]], shape: Any) -
 def _by_suffix(path: Path, known: Mapping[str, Any]) -> Any:
     if path.suffix.lower() not in known:
         raise BadInput(
-            f"{path} should end in one of {', '.join(known)}{did_you_mean(path.suffix, known)}"
+            f"unsupported format `{path.suffix}` of {path}; use {', '.join(known)}"
+            f"{did_you_mean(path.suffix, known)}"
         )
     return known[path.suffix.lower()]
 
 
 def read_json(text: str, shape: Any) -> list[dict[str, Any]]:
-    """Read an array of objects, or one."""
+    """Read an array of objects, or one object."""
     found = _decode(text)
     return found if isinstance(found, list) else [found]
 
 
 def read_lines(text: str, shape: Any) -> list[dict[str, Any]]:
-    """Read an object from each line."""
+    """Read one object per line."""
     return [
         _decode(line, number) for number, line in enumerate(text.split("\n"), 1) if line.strip()
     ]
@@ -151,24 +153,24 @@ def _decode(text: str, line: int | None = None) -> Any:
 
 
 def read_csv(text: str, shape: Any) -> list[dict[str, Any]]:
-    """Read an object from each row; the first names the members."""
+    """Read one object per row; the first row contains the names of the members."""
     names, *rows = _rows(text) or [[]]
     kinds = hints(shape)
     for name in names:
         if name not in kinds:
             advice = _comma_meant(name) or did_you_mean(name, kinds)
-            raise BadInput(f"no column is called `{name}`{advice}")
+            raise BadInput(f"unknown column `{name}`{advice}")
     if len(set(names)) < len(names):
-        raise BadInput(f"two columns have one name: {', '.join(names)}")
+        raise BadInput(f"duplicate column names: {', '.join(names)}")
     return [_document(number, names, row, kinds) for number, row in enumerate(rows, 1) if any(row)]
 
 
 def _comma_meant(head: str) -> str:
-    return "; columns have commas between them" if re.search("[;\t]", head) else ""
+    return "; separate columns by commas" if re.search("[;\t]", head) else ""
 
 
 def _rows(text: str) -> list[list[str]]:
-    """Read rows, cells of any length among them."""
+    """Read the rows of a CSV, with cells of any length."""
     before = csv.field_size_limit(sys.maxsize)
     try:
         return list(csv.reader(io.StringIO(text, newline=""), strict=True))
@@ -182,7 +184,7 @@ def _document(
     number: int, names: Sequence[str], row: Sequence[str], kinds: Mapping[str, Any]
 ) -> dict[str, Any]:
     if len(row) != len(names):
-        raise BadRecord(f"row {number} has {len(row)} cells, not {len(names)}", row=number)
+        raise BadRecord(f"row {number} has {len(row)} cells, expected {len(names)}", row=number)
     cells = zip(names, row, strict=True)
     return {name: _read_cell(number, name, cell, kinds[name]) for name, cell in cells if cell}
 
@@ -191,13 +193,13 @@ def _read_cell(row: int, name: str, cell: str, kind: Any) -> Any:
     if _is_text(kind) and cell[0] != '"':
         return cell
     try:
-        return _decode(cell) if _is_text(kind) else read_word(_spelled(cell), kind, name)
+        return _decode(cell) if _is_text(kind) else read_word(_json_spelling(cell), kind, name)
     except BadInput as error:
         raise BadRecord(f"row {row}: {error}", row=row, column=name, value=cell) from None
 
 
-def _spelled(cell: str) -> str:
-    """Write truth values as JSON does, whatever a spreadsheet made of them."""
+def _json_spelling(cell: str) -> str:
+    """Return truth values in the spelling of JSON; spreadsheets write TRUE and FALSE."""
     return cell.lower() if cell.lower() in ("true", "false") else cell
 
 
@@ -206,22 +208,22 @@ def _is_text(kind: Any) -> bool:
 
 
 def write_json(documents: Sequence[Mapping[str, Any]], shape: Any) -> str:
-    """Write an array, in lines that can be compared."""
+    """Write an indented array, so that versions can be compared line by line."""
     return msgspec.json.format(msgspec.json.encode(documents), indent=2).decode() + "\n"
 
 
 def write_lines(documents: Sequence[Mapping[str, Any]], shape: Any) -> str:
-    """Write an object in each line."""
+    """Write one object per line."""
     return "".join(f"{msgspec.json.encode(document).decode()}\n" for document in documents)
 
 
 def write_csv(documents: Sequence[Mapping[str, Any]], shape: Any) -> str:
-    """Write a row for each object, with the columns that any of them has."""
+    """Write one row per object, with the columns that occur in any object."""
     kinds = hints(shape)
     met = {name for document in documents for name in document}
     names = [name for name in kinds if name in met or name == "objectID"]
     if lost := sorted(met - set(names)):
-        raise BadInput(f"a CSV file has no place for `{lost[0]}`; write a .json file")
+        raise BadInput(f"a CSV file cannot contain `{lost[0]}`; write a .json file")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)
@@ -235,13 +237,13 @@ def _write_cell(document: Mapping[str, Any], name: str, kind: Any) -> str:
     if name not in document:
         return ""
     value = document[name]
-    if _is_text(kind) and isinstance(value, str) and _stays(value):
+    if _is_text(kind) and isinstance(value, str) and _is_literal(value):
         return value
     return msgspec.json.encode(value).decode()
 
 
-def _stays(text: str) -> bool:
-    """Whether a cell gives a text back as it is: Python 3.11 would not quote a lone return."""
+def _is_literal(text: str) -> bool:
+    """Return whether text is literal in a cell; Python 3.11 does not quote a carriage return."""
     return text[:1] not in ("", '"') and not {"\r", "\0"} & set(text)
 
 

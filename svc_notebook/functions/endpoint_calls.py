@@ -1,4 +1,4 @@
-"""Call any endpoint by its name: what no other function offers, and the answer as it came."""
+"""Call any endpoint by its name and return the unchanged response."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def call(
     endpoint : str
         Name of the endpoint.
     arguments : dict, str or list of str, default None
-        Arguments by name, or texts `name=value`.
+        Arguments by name, or strings `name=value`.
     body : dict, default None
         More arguments by name.
     client : Client or AsyncClient, default the current client
@@ -82,15 +82,15 @@ async def call(
     row = _row(endpoint)
     given = _read(row, arguments or {})
     if twice := sorted(given.keys() & (body or {}).keys()):
-        raise BadInput(f"`{twice[0]}` is given twice")
+        raise BadInput(f"`{twice[0]}` is given more than once")
     own = asynchronous(client)
     return await own.perform(row, row.encode(**given, **(body or {})))
 
 
 def _row(endpoint: str) -> Endpoint:
     if endpoint not in ROWS:
-        advice = did_you_mean(endpoint, ROWS) or "; svc.current() has all of them as methods"
-        raise BadInput(f"`{endpoint}` is no endpoint{advice}")
+        advice = did_you_mean(endpoint, ROWS) or "; the methods of svc.current() are the endpoints"
+        raise BadInput(f"`{endpoint}` is not an endpoint{advice}")
     return ROWS[endpoint]
 
 
@@ -105,7 +105,9 @@ def _read(row: Endpoint, arguments: Mapping[str, Any] | OneOrMany) -> dict[str, 
             own = [p for p in row.signature.parameters if p != "params"]
             known = ", ".join([*own, *(["…"] if row.members else [])]) or "nothing"
             advice = did_you_mean(name, kinds)
-            raise BadInput(f"`{row.name}` takes {known} as name=value, not `{word}`{advice}")
+            raise BadInput(
+                f"unexpected argument `{word}`{advice}; `{row.name}` takes {known}, as name=value"
+            )
         given[name] = read_word(text, kinds[name], name)
     return given
 

@@ -1,4 +1,4 @@
-"""Measure an index, or two of them, as verbs do: with search parameters among the options."""
+"""The verbs `evaluate` and `compare`, which take search parameters as options."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def compare(
 
 def _given(judgments: Table | None) -> Table:
     if judgments is None:
-        raise BadOption("judgments are wanted: a file after the index, or --from VARIABLE")
+        raise BadOption("judgments are missing; pass a file after the index, or --from VARIABLE")
     return judgments
 
 

@@ -1,4 +1,4 @@
-"""Report what users did, read it back, and forget it."""
+"""Send, read and delete user events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.provenance import added_to, hits_of
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import Documents, read_file, take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -42,7 +42,7 @@ Moment = str | datetime  # a pandas Timestamp is one, too
 )
 async def send_events(
     events: Documents, *, index: str | None = None, client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Send user events.
 
     Up to 1,000 events are sent in one request, which is accepted or refused as a whole. If a
@@ -87,7 +87,7 @@ async def send_events(
         given = [{"index": index, **event} for event in given]
     checked: list[Any] = take_documents(given, Event, "events")
     if not checked:
-        raise BadInput("there are no events to send")
+        raise BadInput("no events to send; pass at least one")
     for number, event in enumerate(checked):
         check_parts(event, f"events[{number}]")
     own = asynchronous(client)
@@ -96,18 +96,18 @@ async def send_events(
             await own.push_events(checked[start : start + MAX_EVENTS_PER_CALL])
         except CallFailed as error:
             if start:
-                error.add_note(f"the first {start} of {len(checked)} events were taken")
+                error.add_note(f"the first {start} of {len(checked)} events were accepted")
             raise
     return {"sent": len(checked)}
 
 
 def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Make an event of each row: its columns that are members of events, and what all share.
+    """Build one event per row from its columns that are members of events, and shared members.
 
-    `objectID` and `rank`, as a search gives them, become `objectIDs`, and with a queryID the
-    `positions` of a click; a time becomes milliseconds. Raises `BadInput` for one without a zone.
-    Index, queryID and user token are the search's, where nothing else is said. What a record of a
-    search has by the name of such a member is its own: filters, say.
+    The columns `objectID` and `rank` of a search become `objectIDs` and, with a queryID, the
+    `positions` of a click. A time becomes milliseconds; `BadInput` is raised for a time without a
+    zone. Index, queryID and user token default to those of the search. Attributes of records that
+    have the name of such a member, such as `filters`, are ignored.
     """
     frame = hits_of(frame)
     added = added_to(frame)
@@ -123,29 +123,28 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     events = [{**_known_of(frame), **event, **shared} for event in rows]
     if not all("index" in event for event in events):
         raise BadInput(
-            "these rows do not say of which index they are, as joined ones never do: add "
-            "index='products'"
+            "these rows have no index attached (pandas drops it in a merge); pass index='products'"
         )
     ranks = added.get("rank", "rank")
     if ranks in frame and "positions" not in {*frame.columns, *shared}:
         lost = _place_clicks(events, frame[ranks])
         if lost and added:
             warn_user(
-                "these clicks belong to no search, and say nothing about its hits: search with "
+                "these clicks have no queryID and are not attributed to a search; search with "
                 "clickAnalytics=True"
             )
     return events
 
 
 def _known_of(frame: DataFrame) -> dict[str, Any]:
-    """What a search says that its events want to know, too."""
-    told = frame.attrs.get("svc", {})
-    facts = {**told.get("params", {}), **told}
+    """Return the index, the queryID and the user token of a search."""
+    origin = frame.attrs.get("svc", {})
+    facts = {**origin.get("params", {}), **origin}
     return {name: facts[name] for name in ("index", "queryID", "userToken") if name in facts}
 
 
 def _place_clicks(events: Sequence[dict[str, Any]], ranks: Iterable[Any]) -> int:
-    """Say where what was clicked stood in its search; return how many clicks belong to none."""
+    """Add the position of each click in its search; return the number of clicks without one."""
     clicks = [
         (event, rank)
         for event, rank in zip(events, ranks, strict=True)
@@ -159,7 +158,9 @@ def _place_clicks(events: Sequence[dict[str, Any]], ranks: Iterable[Any]) -> int
 
 def _milliseconds(times: Series[Any]) -> Series[Any]:
     if times.dt.tz is None:
-        raise BadInput("`timestamp` has no zone; say which: df['timestamp'].dt.tz_localize('UTC')")
+        raise BadInput(
+            "`timestamp` has no time zone; add one: df['timestamp'].dt.tz_localize('UTC')"
+        )
     return ((times - Timestamp(0, tz="UTC")) // Timedelta("1ms")).astype("Int64")
 
 
@@ -191,7 +192,7 @@ async def read_events(
         Earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`;
         None does not restrict it.
     until : str or datetime, default None
-        Time before which the events lie, in UTC unless it has a zone, or age; None does not
+        End of the time range (exclusive), in UTC unless it has a zone, or age; None does not
         restrict it.
     client : Client or AsyncClient, default the current client
         Client to use.
@@ -251,7 +252,7 @@ async def read_searches(
         Earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`;
         None does not restrict it.
     until : str or datetime, default None
-        Time before which the searches lie, in UTC unless it has a zone, or age; None does
+        End of the time range (exclusive), in UTC unless it has a zone, or age; None does
         not restrict it.
     client : Client or AsyncClient, default the current client
         Client to use.
@@ -300,7 +301,7 @@ def read_moment(given: Moment | None, name: str) -> int | None:
         return int(moment.timestamp() * 1000)
     except (ValueError, TypeError, OverflowError) as error:
         raise BadInput(
-            f"`{name}` should be a time such as 2026-01-31 or 2026-01-31T08:00+01:00, or an age "
+            f"`{name}` must be a time such as 2026-01-31 or 2026-01-31T08:00+01:00, or an age "
             f"such as 30min, 2h or 7d, not {given!r}"
         ) from error
 
@@ -316,7 +317,7 @@ AGE = re.compile(r"\d+(s|min|h|d)")
     ),
     endpoints=("delete_user_token",),
 )
-async def delete_user_events(user: str, *, client: AnyClient | None = None) -> Done:
+async def delete_user_events(user: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Request the deletion of all events of a user token.
 
     The service deletes them from metrics and analytics some time after it accepted the request.

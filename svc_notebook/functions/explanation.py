@@ -1,4 +1,4 @@
-"""Say why hits stand in the order they stand in."""
+"""The explanation of ranking: the criterion that decides between neighbouring hits."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ async def explain(
     1     2       tie  LMP-002
     """
     own = asynchronous(client)
-    asked: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}
-    answer = await own.search(index, query, attributesToHighlight=[], **asked)
+    search: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}
+    answer = await own.search(index, query, attributesToHighlight=[], **search)
     ranking = await ranking_of(own, index)
     start = first_rank(answer)
     searchable = ranking.get("searchableAttributes") or ()
@@ -97,7 +97,7 @@ def _rows(
 
 
 def title_of(hit: Hit) -> str:
-    """Return the text that a hit is known by: its title or name, else its first text."""
+    """Return the text that identifies a hit: its title or name, else its first text."""
     texts = {
         name: value
         for name, value in hit.items()

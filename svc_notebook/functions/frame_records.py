@@ -1,4 +1,4 @@
-"""What a frame holds of its records: attributes, and ids."""
+"""Records and objectIDs in DataFrames: which columns are attributes, which are objectIDs."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.provenance import added_to, hits_of
 
-AHEAD = ("query", "rank", "queryID")
-MARKED = "highlighted."
+SEARCH_COLUMNS = ("query", "rank", "queryID")
+HIGHLIGHTED = "highlighted."
 MAX_LISTED_COLUMNS = 5  # columns named in a warning
 
 
-def without_told(source: Any, options: Mapping[str, Any]) -> Any:
-    """Leave behind what a search told about its hits, so that only records are sent.
+def record_columns(source: Any, options: Mapping[str, Any]) -> Any:
+    """Remove the columns that a search added to its hits, so that only records are sent.
 
-    Ranks, queries, marked texts and criteria are no attributes; a column that the options name
-    stays, and so does every column of a frame that no search made. A row for a query without hits
-    is no record.
+    Such columns are ranks, queries, highlighted texts and criteria. A column that the options name
+    stays, and so does every column of a DataFrame that is not the result of a search. A row for a
+    query without hits is removed.
     """
     if not isinstance(source, DataFrame):
         return source
     wanted = {*(options.get("columns") or ()), *(options.get("operations") or ())}
     source = hits_of(source)
     if "svc" not in source.attrs and not wanted:
-        _warn_of_told([str(name) for name in source.columns])
-    told = {*added_to(source).values()} - wanted - {options.get("id")}
-    return source.loc[:, ~source.columns.isin([*told])] if told else source
+        _warn_of_search_columns([str(name) for name in source.columns])
+    added = {*added_to(source).values()} - wanted - {options.get("id")}
+    return source.loc[:, ~source.columns.isin([*added])] if added else source
 
 
 async def warn_of_columns(
@@ -43,9 +43,9 @@ async def warn_of_columns(
     columns: Iterable[str] | None,
     params: Mapping[str, Any] = MappingProxyType({}),
 ) -> None:
-    """Warn of columns that were asked for by a name that no record has.
+    """Warn of requested columns that no record has.
 
-    What a record that was found has is there; only for what none of them has is more looked at.
+    Only for columns that are empty in all records found, a sample of the index is checked.
     """
     names = params.get("attributesToRetrieve") if columns is None else columns
     if names is None or hits_of(found).empty:
@@ -61,22 +61,24 @@ async def warn_of_columns(
         (await check_attributes(client, index, {"attributesToRetrieve": empty})).warn()
 
 
-def _warn_of_told(names: list[str]) -> None:
-    """Warn of columns that look as a search adds them: merging makes pandas forget where from."""
+def _warn_of_search_columns(names: list[str]) -> None:
+    """Warn of columns named like those that a search adds: pandas drops `attrs` in a merge."""
     places = names[: names.index("objectID")] if "objectID" in names else []
-    marked = [name for name in names if name.startswith(MARKED)]
-    searched = "rank" in places and places[-1] in AHEAD
-    if found := [name for name in places if searched and name in AHEAD] + marked:
+    marked = [name for name in names if name.startswith(HIGHLIGHTED)]
+    searched = "rank" in places and places[-1] in SEARCH_COLUMNS
+    if found := [name for name in places if searched and name in SEARCH_COLUMNS] + marked:
         warn_user(
-            f"{', '.join(found[:MAX_LISTED_COLUMNS])}: this looks like what a search adds, and is "
-            "written as attributes of the records; `columns` names those that should be"
+            f"columns that a search adds are sent as attributes of the records: "
+            f"{', '.join(found[:MAX_LISTED_COLUMNS])}; select the columns to send by `columns=`"
         )
 
 
 def ids_in(given: Any) -> Any:
-    """Take ids as they are, or those in the column `objectID` of a frame, of its hits."""
+    """Return the given ids, or the column `objectID` of the hits in a DataFrame."""
     if not isinstance(given, DataFrame):
         return given
     if "objectID" not in given:
-        raise BadInput("there is no column `objectID`; give the column of the ids: df['id']")
+        raise BadInput(
+            "the DataFrame has no column `objectID`; pass the column of ids, such as df['id']"
+        )
     return hits_of(given)["objectID"]

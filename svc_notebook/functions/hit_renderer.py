@@ -1,4 +1,4 @@
-"""The display of hits: matches marked, with facets and counts, limited in length."""
+"""The display of hits: highlighted matches, facets and counts, limited in length."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.provenance import added_to
-from svc_notebook.functions.output import told_apart
+from svc_notebook.functions.output import with_unique_columns
 from svc_notebook.session.connection import AnyClient, asynchronous
 
-MAX_OUTPUT_BYTES = 200_000  # bytes of the output
-MAX_VALUE_CHARACTERS = 400  # characters of one value
-MAX_FACET_VALUES = 10  # values of one facet
+MAX_OUTPUT_BYTES = 200_000
+MAX_VALUE_CHARACTERS = 400
+MAX_FACET_VALUES = 10
 TITLES = ("title", "name", "label", "headline")  # attributes for the heading of a hit
 _MARKED = "highlighted."
-# Private-use characters: a record cannot forge a mark with them unnoticed.
-PRIVATE = ("\ue000", "\ue001")
+# Private-use characters, which do not occur in text: a record cannot imitate a highlight.
+HIGHLIGHT_TAGS = ("\ue000", "\ue001")
 
 
 _Facet = tuple[str, list[tuple[str, int]], int]  # its name, its first values, the number of values
@@ -54,23 +54,25 @@ class ShownHits:
     """
 
     def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
-        self.frame = told_apart(frame)
+        self.frame = with_unique_columns(frame)
         self._tags = tags
         self._budget = budget
 
     def _repr_html_(self) -> str:
         rows = (_hit_html(hit) for hit in _hits(self.frame, self._tags))
         head = [f"<p>{html.escape(self._headline())}</p>", *map(_facet_html, self._facets())]
-        room = self._budget - _size(head)
+        budget_left = self._budget - _size(head)
         return "".join(
-            ["<div>", *head, *_within(rows, room, len(self.frame), _MORE_HTML), "</div>"]
+            ["<div>", *head, *_within(rows, budget_left, len(self.frame), _MORE_HTML), "</div>"]
         )
 
     def __repr__(self) -> str:
         rows = (_hit_text(hit) for hit in _hits(self.frame, self._tags))
         head = [f"{_printable(self._headline())}\n", *map(_facet_text, self._facets())]
-        room = self._budget - _size(head)
-        return "".join([*head, *_within(rows, room, len(self.frame), _MORE_TEXT)]).rstrip("\n")
+        budget_left = self._budget - _size(head)
+        return "".join([*head, *_within(rows, budget_left, len(self.frame), _MORE_TEXT)]).rstrip(
+            "\n"
+        )
 
     def _headline(self) -> str:
         facts = self.frame.attrs["svc"]
@@ -127,9 +129,13 @@ async def show_search(
     >>> len(shown.frame)
     2
     """
-    asked: Any = {**params, "highlightPreTag": PRIVATE[0], "highlightPostTag": PRIVATE[1]}
-    frame = await frames.search(asynchronous(client), index, query, highlight=True, **asked)
-    return ShownHits(frame, PRIVATE, MAX_OUTPUT_BYTES)
+    search: Any = {
+        **params,
+        "highlightPreTag": HIGHLIGHT_TAGS[0],
+        "highlightPostTag": HIGHLIGHT_TAGS[1],
+    }
+    frame = await frames.search(asynchronous(client), index, query, highlight=True, **search)
+    return ShownHits(frame, HIGHLIGHT_TAGS, MAX_OUTPUT_BYTES)
 
 
 @public()
@@ -163,7 +169,7 @@ def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
     """
     facts = getattr(frame, "attrs", {}).get("svc")
     if not isinstance(facts, Mapping) or "objectID" not in frame:
-        raise BadInput("show what `search` gave: a DataFrame that says where it comes from")
+        raise BadInput("this DataFrame is not the result of a search; pass the result of `search`")
     params = facts.get("params", {})
     tags = (params.get("highlightPreTag", "<em>"), params.get("highlightPostTag", "</em>"))
     return ShownHits(frame, tags, budget)
@@ -205,13 +211,13 @@ def _pieces(marked: Any, plain: Any, tags: tuple[str, str]) -> list[Piece]:
     if _is_missing(marked) and _is_missing(plain):
         return []
     kept: list[Piece] = []
-    room = MAX_VALUE_CHARACTERS
+    budget_left = MAX_VALUE_CHARACTERS
     whole = [Piece(_text_of(plain), False)] if _is_missing(marked) else _cut(_text_of(marked), tags)
     for piece in whole:
-        kept.append(piece._replace(text=piece.text[:room]))
-        room -= len(piece.text)
-        if room <= 0:
-            return [*kept, Piece("…", False)] if room < 0 else kept
+        kept.append(piece._replace(text=piece.text[:budget_left]))
+        budget_left -= len(piece.text)
+        if budget_left <= 0:
+            return [*kept, Piece("…", False)] if budget_left < 0 else kept
     return kept
 
 
@@ -292,13 +298,13 @@ _MORE_TEXT = _more("… and {:,} more rows\n")
 
 
 def _within(
-    rows: Iterable[str], room: int, total: int, more: Callable[[int], str]
+    rows: Iterable[str], budget_left: int, total: int, more: Callable[[int], str]
 ) -> Iterator[str]:
     """Yield rows while they fit the budget, and at the end the number of remaining rows."""
-    room -= len(more(total).encode())
+    budget_left -= len(more(total).encode())
     for number, row in enumerate(rows):
-        room -= len(row.encode())
-        if room < 0:
+        budget_left -= len(row.encode())
+        if budget_left < 0:
             yield more(total - number)
             return
         yield row

@@ -20,11 +20,10 @@ from svc_notebook.client.operations import (
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.columns import Backend
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.journalled_write import noting, warn_not_kept
 from svc_notebook.tuning.changes.state import SCOPES, read_part
-
-Done = dict[str, Any]
 
 
 @public(verb("indices", "indices", lists=True), endpoints=("list_indices",))
@@ -71,7 +70,7 @@ async def read_indices(
     ),
     endpoints=("clear_objects",),
 )
-async def clear_index(index: str, *, client: AnyClient | None = None) -> Done:
+async def clear_index(index: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Delete all records of an index and keep its settings, synonyms and rules.
 
     Parameters
@@ -122,7 +121,7 @@ async def _is_empty(client: AsyncClient, index: str) -> bool:
     ),
     endpoints=("delete_index",),
 )
-async def drop_index(index: str, *, client: AnyClient | None = None) -> Done:
+async def drop_index(index: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Delete an index with its records, settings, synonyms and rules.
 
     Parameters
@@ -184,7 +183,7 @@ async def copy_index(
     *,
     scope: OneOrMany | None = None,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Copy an index, or its settings, synonyms or rules alone, to another index.
 
     A whole copy replaces the destination; a copy with `scope` replaces only these parts of it.
@@ -234,7 +233,8 @@ def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
     for each in named:
         if each not in SCOPES:
             raise BadInput(
-                f"`scope` is of {', '.join(SCOPES)}, not {each!r}{did_you_mean(each, SCOPES)}"
+                f"`scope` must be one or more of {', '.join(SCOPES)}, not {each!r}"
+                f"{did_you_mean(each, SCOPES)}"
             )
     return named
 
@@ -243,7 +243,9 @@ def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
     verb("move", "move products-new products", destructive="move {index} onto {destination}"),
     endpoints=("operate_index",),
 )
-async def move_index(index: str, destination: str, *, client: AnyClient | None = None) -> Done:
+async def move_index(
+    index: str, destination: str, *, client: AnyClient | None = None
+) -> WriteSummary:
     """Move an index to another name; the index that has this name is replaced.
 
     Parameters
@@ -285,7 +287,7 @@ async def _put(
     destination: str,
     scope: list[CopyScope] | None,
     client: AnyClient | None,
-) -> Done:
+) -> WriteSummary:
     own = asynchronous(client)
     await count_existing(own, index)
     before = await _count(own, destination)
@@ -302,7 +304,7 @@ async def _put(
 async def _noting(
     client: AsyncClient, index: str, destination: str, scope: list[CopyScope] | None
 ) -> AsyncIterator[None]:
-    """Keep what a copy of parts changes; a whole index is another, of which nothing is left."""
+    """Record the parts that a copy changes in the journal; a whole copy leaves nothing to undo."""
     async with AsyncExitStack() as stack:
         try:
             parts = {part: await read_part(client, index, part) for part in scope or ()}
@@ -318,17 +320,17 @@ async def _noting(
 
 async def count_after(
     client: AsyncClient, index: str, before: int | None, outcome: WriteOutcome
-) -> Done:
+) -> WriteSummary:
     """Return the number of records before and after a write, and the outcome of the write."""
     after = await _count(client, index)
     return {"index": index, "before": before, "after": after, **outcome.facts()}
 
 
 async def count_existing(client: AsyncClient, index: str) -> int | None:
-    """Count the records of an index, or raise `NotFound`; None for a key that may not count."""
+    """Count the records of an index, or raise `NotFound`; None if the key may not count."""
     counted = await _count(client, index)
     if counted == 0:
-        await client.search(index, hitsPerPage=1)  # refused where there is no such index
+        await client.search(index, hitsPerPage=1)  # raises NotFound if the index does not exist
     return counted
 
 

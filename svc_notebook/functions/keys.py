@@ -1,7 +1,7 @@
-"""Make, change, delete and restore keys; make secured keys and say what one restricts.
+"""Create, change, delete and restore API keys.
 
-A key is a secret: what is returned shows it to nobody who does not ask, by `.reveal()` or by
-`reveal=True`. A key that exists may be named by its first characters, as a listing shows them.
+Returned keys are masked; `.reveal()` or `reveal=True` unmasks them. An existing key can be named by
+its first characters, as a listing shows them.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from svc_notebook.client.secret import discreet
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.frames.columns import Backend
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 AnyKey = str | Secret | Mapping[str, Any]
 FIELDS = tuple(KeyFields.__annotations__)
 # Maximum time until a key is known on every host, and the time between two checks.
 PROPAGATION_SECONDS, POLL_SECONDS = 10.0, 0.25
-TOLD = "..."  # how a listing ends a key
+MASK_SUFFIX = "..."  # the end of a masked key in a listing
 
 
 @public(
@@ -92,7 +92,7 @@ async def add_key(
     reveal: bool = False,
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
-) -> Done:
+) -> WriteSummary:
     """Create a key and wait until the service accepts it.
 
     Parameters
@@ -185,7 +185,7 @@ async def update_key(
     0  description   shop  website
     """
     if not fields:
-        raise BadInput(f"name what is to change: {', '.join(FIELDS)}")
+        raise BadInput(f"no field to change; pass one or more of {', '.join(FIELDS)}")
     own = asynchronous(client)
     text = await _resolve(own, key, index)
     before = await _read(own, text, index)
@@ -214,7 +214,7 @@ async def update_key(
         "keys delete",
         "keys delete 1f3a",
         "keys delete 1f3a --yes",
-        summary="Delete a key and show it whole, as `keys restore` needs it",
+        summary="Delete a key and print it unmasked, as `keys restore` requires",
         faces=("command",),
         fixed={"reveal": True},
         destructive="delete the key {key}",
@@ -228,7 +228,7 @@ async def delete_key(
     index: str | None = None,
     reveal: bool = False,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Delete a key and wait until the service refuses it.
 
     Parameters
@@ -271,7 +271,7 @@ async def delete_key(
 
 @public(endpoints=("restore_key",))
 @discreet
-async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
+async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> WriteSummary:
     """Restore a deleted key and wait until the service accepts it.
 
     Parameters
@@ -334,13 +334,15 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     """
     own = asynchronous(client)
     connection = own.connection
-    known: Done = {"address": connection.address, "application": connection.app_id}
+    known: WriteSummary = {"address": connection.address, "application": connection.app_id}
     if secured := read_secured_key(connection.api_key.reveal()):
-        return known | {"restrictions": secured.restrictions()}  # its rights are its parent's
+        return known | {
+            "restrictions": secured.restrictions()
+        }  # its rights are those of its parent
     try:
         key = await own.get_key(connection.api_key.reveal())
     except NotFound:
-        return known | {"rights": ["admin"]}  # what is no key among keys, and yet a key
+        return known | {"rights": ["admin"]}  # a valid key that is not listed: the admin key
     return known | {"rights": key["acl"], "description": key.get("description", "")}
 
 
@@ -350,27 +352,27 @@ def mask_key(text: str, reveal: bool) -> Secret | str:
 
 
 def key_text(key: AnyKey) -> str:
-    """Take a key as text, as a secret, or out of what made or listed it."""
+    """Return the text of a key given as text, as a secret, or in a response that contains it."""
     if isinstance(key, Mapping):
         key = key.get("key") or key.get("value") or ""
     text = key.reveal() if isinstance(key, Secret) else key
     if not isinstance(text, str) or not text:
-        raise BadInput("a key is text, a secret, or what `add_key` returned")
+        raise BadInput("a key must be text, a secret or the result of `add_key`")
     return text
 
 
 async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
-    """Find the one key that begins so; a whole one is itself."""
+    """Return the one key that starts with the given characters; a complete key is returned."""
     text = key_text(key)
     if not isinstance(key, str):
         return text
-    beginning = text.removesuffix(TOLD)
-    if not text.endswith(TOLD) and await _exists(client, text, index):
+    beginning = text.removesuffix(MASK_SUFFIX)
+    if not text.endswith(MASK_SUFFIX) and await _exists(client, text, index):
         return text
     answer = await (client.list_keys() if index is None else client.list_index_keys(index))
     found = [each["value"] for each in answer["keys"] if each["value"].startswith(beginning)]
     if len(found) != 1:
-        count = f"{len(found)} keys begin" if found else "no key begins"
+        count = f"{len(found)} keys start" if found else "no key starts"
         raise NotFound(f"{count} with `{beginning[:4]}`; `keys` lists them", status=404)
     return found[0]
 
@@ -390,12 +392,12 @@ async def _exists(client: AsyncClient, text: str, index: str | None) -> bool:
 
 
 async def _settled(client: AsyncClient, text: str, index: str | None, *, there: bool) -> None:
-    """Wait until a key is known, or forgotten."""
+    """Wait until the service accepts a key, or no longer accepts it."""
 
     async def is_settled() -> bool:
         return await _exists(client, text, index) == there
 
-    await _seen(is_settled, "is not known" if there else "is still known")
+    await _poll(is_settled, "is not accepted yet" if there else "is still accepted")
 
 
 async def _changed(
@@ -410,11 +412,14 @@ async def _changed(
             return False
         return all(_is_same(name, found.get(name), value) for name, value in fields.items())
 
-    await _seen(is_changed, "has not changed")
+    await _poll(is_changed, "has not changed")
 
 
 def _is_same(field: str, found: Any, wanted: Any) -> bool:
-    """Whether a field is as it was set: lists are sets, a default may be left out, time passes."""
+    """Return whether a field has the value that was set.
+
+    Lists are compared as sets; a default can be missing; the remaining validity decreases.
+    """
     if field == "validity":
         return bool(found) == bool(wanted) and (found or 0) <= (wanted or 0)
     if isinstance(wanted, list):
@@ -422,13 +427,14 @@ def _is_same(field: str, found: Any, wanted: Any) -> bool:
     return (found or None) == (wanted or None)
 
 
-async def _seen(look: Callable[[], Awaitable[bool]], still: str) -> None:
-    """Look until a change is seen: a hosted service takes a moment; warns where it takes longer."""
+async def _poll(look: Callable[[], Awaitable[bool]], problem: str) -> None:
+    """Poll until a change is visible on a hosted service; warn if it takes too long."""
     deadline = time.monotonic() + PROPAGATION_SECONDS
     while not await look():
         if time.monotonic() >= deadline:
             warn_user(
-                f"the service took the call, but the key {still} after {PROPAGATION_SECONDS:g} s"
+                "the service accepted the call, but the key "
+                f"{problem} after {PROPAGATION_SECONDS:g} s"
             )
             return
         await asyncio.sleep(POLL_SECONDS)
@@ -453,7 +459,7 @@ async def read_keys(
         Name of the index whose keys are read; `*` reads the keys of every index, None those
         of the application.
     reveal : bool, default False
-        Return whole keys; by default, keys are masked to their first four characters.
+        Return unmasked keys; by default, keys are masked to their first four characters.
     client : Client or AsyncClient, default the current client
         Client to use.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None

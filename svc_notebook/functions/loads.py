@@ -11,7 +11,7 @@ from svc_notebook import loading
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
-from svc_notebook.functions.frame_records import without_told
+from svc_notebook.functions.frame_records import record_columns
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
@@ -97,7 +97,7 @@ async def load(
         Read all records back; the `differences` of the result list the records that are not
         stored as sent.
     in_flight : int, default 4
-        Number of batches that are sent at the same time; for a distributed load, of
+        Number of concurrent batches; for a distributed load, of concurrent
         partitions.
     on_progress : callable, default None
         Function that is called with the number of rows sent and the total number of rows,
@@ -129,7 +129,7 @@ async def load(
     """
     async with awaited(source, options, look=dry_run, resume=resume) as source:
         return await loading.load(
-            asynchronous(client), without_told(source, options), index,
+            asynchronous(client), record_columns(source, options), index,
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, **options,
         )  # fmt: skip
@@ -163,7 +163,7 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
     >>> plan.rows, plan.ids
     (240, 'column `sku`')
     """
-    return loading.plan(without_told(source, options), index, **options)
+    return loading.plan(record_columns(source, options), index, **options)
 
 
 @public(
@@ -221,7 +221,7 @@ async def push(
         Read all records back; the `differences` of the result list the records that are not
         stored as sent.
     in_flight : int, default 4
-        Number of batches that are sent at the same time.
+        Number of concurrent batches.
     on_progress : callable, default None
         Function that is called with the number of rows sent and the total number of rows,
         or None.
@@ -251,7 +251,7 @@ async def push(
     """
     async with awaited(df, options) as df:
         return await loading.push(
-            asynchronous(client), without_told(df, options), index,
+            asynchronous(client), record_columns(df, options), index,
             if_exists=if_exists, min_share=min_share, verify=verify, in_flight=in_flight,
             on_progress=on_progress, **options,
         )  # fmt: skip
@@ -302,7 +302,7 @@ async def diff_records(
     0  LMP-001  changed    [price]
     """
     return await loading.compare(
-        asynchronous(client), without_told(df, options), index, missing=missing, **options
+        asynchronous(client), record_columns(df, options), index, missing=missing, **options
     )
 
 
@@ -332,7 +332,7 @@ async def replace_records(
     on_progress: OnProgress | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
-    """Replace all records of an index by those of a source.
+    """Replace all records of an index with those of a source.
 
     The new records are loaded into a temporary index with the settings, synonyms and rules of
     the index, which then replaces it. Nothing changes if the load fails.
@@ -378,17 +378,17 @@ async def replace_records(
     158
     """
     if not 0 <= min_share <= 1:
-        raise BadInput(f"`min_share` is a share, from 0 to 1, not {min_share!r}")
+        raise BadInput(f"`min_share` must be a share from 0 to 1, not {min_share!r}")
     own = asynchronous(client)
     async with (
         awaited(source, options) as given,
         own.replacing(index, least=min_share) as scratch,
     ):
-        rows = without_told(given, options)
+        rows = record_columns(given, options)
         result = await loading.load(own, rows, scratch, on_progress=on_progress, **options)
         if result.rejected_rows and not skip_rejected:
             raise BadInput(
-                f"{result.rejected_rows} rows cannot be sent; nothing was replaced. `plan` says "
-                "why, `skip_rejected` leaves them out"
+                f"{result.rejected_rows} rows cannot be sent; nothing was replaced. `plan` lists "
+                "the reasons; `skip_rejected` skips these rows"
             )
     return dataclasses.replace(result, index=index)

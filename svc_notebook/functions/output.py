@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _MAX_CELL_CHARACTERS = 60
-_MAX_REJECTED_ROWS = 10  # rejected rows
+_MAX_REJECTED_ROWS = 10
 PLAIN = (str, int, float, PurePath)
-TOLD = ["row", "column", "value", "reason"]
+REJECTED_COLUMNS = ["row", "column", "value", "reason"]
 
 
 def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
@@ -39,15 +39,15 @@ def _result_text(result: Any) -> str:
     rejected = result.rejected if hasattr(result, "plan") else None
     if rejected is None or rejected.empty:
         return str(result)
-    return f"{result}\n{_frame_table(rejected[TOLD].head(_MAX_REJECTED_ROWS))}"
+    return f"{result}\n{_frame_table(rejected[REJECTED_COLUMNS].head(_MAX_REJECTED_ROWS))}"
 
 
 def _numbers(result: Any) -> dict[str, Any]:
     """Return the members of a result that are not tables."""
     names = [field.name for field in dataclasses.fields(result)]
     names += ["rejected_rows"] if hasattr(result, "rejected_rows") else []
-    told = {name: getattr(result, name) for name in names}
-    return {name: value for name, value in told.items() if isinstance(value, PLAIN)}
+    members = {name: getattr(result, name) for name in names}
+    return {name: value for name, value in members.items() if isinstance(value, PLAIN)}
 
 
 def _frame_table(frame: DataFrame) -> str:
@@ -61,7 +61,7 @@ def _frame_csv(frame: DataFrame) -> str:
 
 
 def _flat(frame: DataFrame) -> DataFrame:
-    """Write nested values as JSON, and missing values as nothing."""
+    """Write nested values as JSON, and missing values as empty text."""
     from pandas import isna
 
     def flat(value: Any) -> Any:
@@ -73,12 +73,14 @@ def _flat(frame: DataFrame) -> DataFrame:
 
 
 def _frame_json(frame: DataFrame) -> str:
-    text: str = told_apart(frame).to_json(orient="records", date_format="iso", force_ascii=False)
+    text: str = with_unique_columns(frame).to_json(
+        orient="records", date_format="iso", force_ascii=False
+    )
     return text
 
 
-def told_apart(frame: DataFrame) -> DataFrame:
-    """Number columns of the same name: a record can have a `rank` besides that of the search."""
+def with_unique_columns(frame: DataFrame) -> DataFrame:
+    """Number columns of the same name: a record can have an attribute `rank`, as a search has."""
     seen: Counter[Any] = Counter()
     names = []
     for name in frame.columns:

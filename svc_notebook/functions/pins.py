@@ -1,4 +1,4 @@
-"""Pin and hide records for one query: in the rule that is for exactly this query."""
+"""Pin and hide records for one query, by the rule that applies to exactly this query."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svc_notebook.client.temporary_index import is_scratch
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.records import id_text
-from svc_notebook.functions.curated_lists import Done, Forward
+from svc_notebook.functions.curation import Forward, WriteSummary
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.state import by_id, holds
@@ -45,7 +45,7 @@ async def pin(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Pin a record at a position of the hits of a query.
 
     The record appears there whether the query matches it or not; records pinned at or after the
@@ -89,7 +89,7 @@ async def pin(
     'LMP-004'
     """
     if isinstance(position, bool) or not isinstance(position, int) or position < 0:
-        raise BadInput(f"`position` is a whole number, 0 for the first place, not {position!r}")
+        raise BadInput(f"`position` must be an integer, 0 for the first position, not {position!r}")
     own, name = asynchronous(client), id_text(object_id)
     await _check_record(own, index, name)
     done = await _curate(
@@ -109,7 +109,7 @@ async def hide(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Hide a record from the hits of a query.
 
     The hidden record is part of the rule for exactly this query, which is created if necessary.
@@ -169,7 +169,7 @@ async def unpin(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Remove the pin of a record for a query.
 
     A rule without any remaining effect is deleted.
@@ -220,8 +220,8 @@ async def unhide(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
-    """Show a record again that is hidden for a query.
+) -> WriteSummary:
+    """Stop hiding a record for a query.
 
     A rule without any remaining effect is deleted.
 
@@ -268,7 +268,7 @@ def move_record(
     pins = [pin for pin in left if pin]
     away = [item for item in consequence.get("hide", ()) if item["objectID"] != object_id]
     if where == "pin":
-        pins = _make_room(pins, {"objectID": object_id, "position": position})
+        pins = _insert_pin(pins, {"objectID": object_id, "position": position})
     if where == "hide":
         away = [*away, {"objectID": object_id}]
     rest = {name: value for name, value in consequence.items() if name not in ("promote", "hide")}
@@ -276,18 +276,18 @@ def move_record(
 
 
 def promoted(pin: Mapping[str, Any]) -> Sequence[str]:
-    """The records of one pin."""
+    """Return the objectIDs of one pin."""
     ids: Sequence[str] = pin["objectIDs"] if "objectIDs" in pin else [pin["objectID"]]
     return ids
 
 
 def does_something(consequence: Consequence) -> bool:
-    """Whether anything follows from a rule."""
+    """Return whether a consequence has an effect."""
     return any(value not in ({}, [], None, False) for value in consequence.values())
 
 
 def is_for(rule: Mapping[str, Any], query: str) -> bool:
-    """Whether a rule applies always, and to exactly one query: this one."""
+    """Return whether a rule is always active, and applies to exactly this query."""
     [condition, *others] = rule.get("conditions") or [{}]
     if others or rule.get("validity") or not rule.get("enabled", True):
         return False
@@ -297,16 +297,16 @@ def is_for(rule: Mapping[str, Any], query: str) -> bool:
 
 
 def name_rule(query: str, taken: Iterable[str]) -> str:
-    """Make an objectID for the rule of a query."""
+    """Return an objectID for the rule of a query."""
     name = f"for-{'-'.join(query.split()) or 'nothing-typed'}"[:MAX_NAME_CHARACTERS]
     return f"rule-{secrets.token_hex(4)}" if name in set(taken) else name
 
 
 async def _check_record(client: AsyncClient, index: str, name: str) -> None:
-    """Refuse a record that is not there: a rule passes over it without a word."""
+    """Raise `NotFound` for a missing record: a rule ignores it silently."""
     try:
         found = await client.get_objects([{"indexName": index, "objectID": name}])
-    except KeyRefused:  # a key that may write rules need not be one that may search
+    except KeyRefused:  # a key that may write rules may lack the right to search
         return
     if not any(found["results"]):
         raise NotFound(f"{index} has no record `{name}`; nothing was changed", status=404)
@@ -314,7 +314,7 @@ async def _check_record(client: AsyncClient, index: str, name: str) -> None:
 
 async def _release(
     client: AsyncClient, index: str, query: str, name: str, from_: Place, replicas: Forward
-) -> Done:
+) -> WriteSummary:
     def release(consequence: Consequence) -> dict[str, Any]:
         pins = [one for pin in consequence.get("promote", ()) for one in promoted(pin)]
         away = [item["objectID"] for item in consequence.get("hide", ())]
@@ -336,12 +336,12 @@ async def _curate(
     note: str,
     replicas: Forward,
     revise: Callable[[Consequence], dict[str, Any]],
-) -> Done:
-    """Change what the rule of a query does, and keep the change in the journal."""
+) -> WriteSummary:
+    """Change the consequence of the rule of a query, and record the change in the journal."""
     if not isinstance(query, str):
-        raise BadInput(f"`query` is the text of a query, not {query!r}")
+        raise BadInput(f"`query` must be text, not {query!r}")
     async with AsyncExitStack() as stack:
-        if not is_scratch(index):  # nobody else's, and without a journal
+        if not is_scratch(index):  # temporary indices have no journal
             await stack.enter_async_context(journalled_write.alone(client, index))
         rules = by_id(await find_all(client, RULES, index))
         rule = next((one for one in rules.values() if is_for(one, query)), None)
@@ -379,7 +379,7 @@ def _make_rule(query: str, rules: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(query: str) -> str:
-    """Write a query as rules compare it: case and blanks are no difference."""
+    """Normalize a query as rules do: case and runs of whitespace do not matter."""
     return " ".join(query.split()).casefold()
 
 
@@ -391,8 +391,8 @@ def _without(pin: Mapping[str, Any], object_id: str) -> dict[str, Any] | None:
     return {**pin, "objectIDs": left} if left else None
 
 
-def _make_room(pins: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Put a pin among others: those that stand in its way go on, and those in theirs."""
+def _insert_pin(pins: Sequence[Mapping[str, Any]], new: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Insert a pin; pins at its position or after it move down where they would overlap."""
     at = new["position"]
     before = [dict(pin) for pin in pins if pin["position"] < at]
     after: list[dict[str, Any]] = []

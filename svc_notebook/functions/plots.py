@@ -1,6 +1,6 @@
-"""Plots of what the service tells, read first unless a frame is given.
+"""Plots of logs, facets, clusters and crawls, read from the service unless a DataFrame is given.
 
-They draw in the thread that calls, where matplotlib belongs.
+They draw in the thread of the caller, as matplotlib requires.
 """
 
 from __future__ import annotations

@@ -15,11 +15,10 @@ from svc_notebook.client.operations import (
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.records import id_text
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.frame_records import ids_in
 from svc_notebook.functions.indices import count_after, count_existing
 from svc_notebook.session.connection import AnyClient, asynchronous
-
-Done = dict[str, Any]
 
 
 def names_no_records(given: Mapping[str, Any]) -> bool:
@@ -45,7 +44,7 @@ async def delete_records(
     *,
     filters: str | None = None,
     client: AnyClient | None = None,
-) -> Done:
+) -> WriteSummary:
     """Delete records by objectID or by filters.
 
     Parameters
@@ -84,7 +83,7 @@ async def delete_records(
     200
     """
     if (ids is None) == (filters is None):
-        raise BadInput("name the records by their ids or by filters; `clear` deletes all")
+        raise BadInput("no records named; pass ids or filters, or use `clear` to delete all")
     steps = [_deletion(each) for each in _ids_of(ids)]
     own = asynchronous(client)
     before = await count_existing(own, index)
@@ -103,7 +102,7 @@ async def delete_records(
 
 
 async def _lacks(client: AsyncClient, index: str, steps: Sequence[BatchRequest]) -> bool:
-    """Say whether these deletions are done; an index applies its tasks in order."""
+    """Return whether these deletions are done; an index applies its tasks in order."""
     ids = [step["body"]["objectID"] for step in steps]
     wanted: Any = [
         {"indexName": index, "objectID": each, "attributesToRetrieve": ["objectID"]} for each in ids

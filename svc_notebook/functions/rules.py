@@ -13,8 +13,8 @@ from svc_notebook.api.shapes import Rule
 from svc_notebook.client.curation import RULES, own_members
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.frames.columns import Backend
-from svc_notebook.functions import curated_lists
-from svc_notebook.functions.curated_lists import Done, Forward
+from svc_notebook.functions import curation
+from svc_notebook.functions.curation import Forward, WriteSummary
 from svc_notebook.functions.documents import Documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -78,7 +78,7 @@ async def save_rules(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Add rules to an index, or replace those with the same objectID.
 
     Parameters
@@ -119,7 +119,7 @@ async def save_rules(
     >>> svc.save_rules("products", rule)["after"]
     2
     """
-    return await curated_lists.save(asynchronous(client), RULES, index, rules, replicas, extra)
+    return await curation.save(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
 @public(
@@ -139,7 +139,7 @@ async def replace_rules(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Replace all rules of an index at once.
 
     Parameters
@@ -179,7 +179,7 @@ async def replace_rules(
     >>> svc.replace_rules("products", rule)["after"]
     1
     """
-    return await curated_lists.replace(asynchronous(client), RULES, index, rules, replicas, extra)
+    return await curation.replace(asynchronous(client), RULES, index, rules, replicas, extra)
 
 
 @public(
@@ -197,7 +197,7 @@ async def delete_rules(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Delete rules of an index.
 
     Nothing is deleted if one of them does not exist; a key that may not read rules deletes
@@ -232,7 +232,7 @@ async def delete_rules(
     >>> svc.delete_rules("products", "lamps-on-sale")
     {'index': 'products', 'before': 1, 'after': 0}
     """
-    return await curated_lists.delete(asynchronous(client), RULES, index, ids, replicas)
+    return await curation.delete(asynchronous(client), RULES, index, ids, replicas)
 
 
 @public(
@@ -241,7 +241,7 @@ async def delete_rules(
 )
 async def clear_rules(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
-) -> Done:
+) -> WriteSummary:
     """Delete all rules of an index.
 
     Parameters
@@ -271,14 +271,16 @@ async def clear_rules(
     >>> svc.clear_rules("products")["after"]
     0
     """
-    return await curated_lists.clear(asynchronous(client), RULES, index, replicas)
+    return await curation.clear(asynchronous(client), RULES, index, replicas)
 
 
 @public(
     verb("rules export", "rules export products rules.csv", names={"path": "file"}),
     endpoints=("search_rules",),
 )
-async def export_rules(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
+async def export_rules(
+    index: str, path: str | Path, *, client: AnyClient | None = None
+) -> WriteSummary:
     """Write the rules of an index to a file.
 
     Parameters
@@ -310,7 +312,7 @@ async def export_rules(index: str, path: str | Path, *, client: AnyClient | None
     >>> svc.export_rules("products", "rules.json")
     {'index': 'products', 'path': 'rules.json', 'written': 1}
     """
-    return await curated_lists.export(asynchronous(client), RULES, index, path)
+    return await curation.export(asynchronous(client), RULES, index, path)
 
 
 @public(
@@ -336,7 +338,7 @@ async def read_rules(
     context : str, default None
         Context that a rule must name; None does not restrict contexts.
     enabled : bool, default None
-        Return only enabled (True) or only disabled (False) rules; None returns both.
+        Return only enabled (true) or only disabled (false) rules; None returns both.
     client : Client or AsyncClient, default the current client
         Client to use.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None

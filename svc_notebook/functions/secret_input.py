@@ -1,4 +1,4 @@
-"""Whole keys, taken from where nobody sees them.
+"""Input of unmasked keys from places where they are not visible.
 
 In a shell an argument is seen by everyone on the machine, and stays in its history; in a cell it
 stays in the notebook.
@@ -18,10 +18,10 @@ from svc_notebook.client import Secret
 from svc_notebook.declarations.declaration import verb, verb_only
 from svc_notebook.errors import BadOption
 from svc_notebook.functions import blocking
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.keys import AnyKey
-from svc_notebook.functions.prompt import ask_key
 from svc_notebook.session.connection import AnyClient
+from svc_notebook.terminal import prompt_for_key
 
 STANDARD_INPUT = "-"
 
@@ -32,8 +32,8 @@ STANDARD_INPUT = "-"
 )
 def restore_key_in_shell(
     key: str | None = None, *, env: str | None = None, client: AnyClient | None = None
-) -> Done:
-    """Restore a deleted key that is not an argument of the command.
+) -> WriteSummary:
+    """Restore a deleted key from standard input, the environment or a prompt.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def secured_key_in_shell(
     reveal: bool = False,
     **restrictions: Unpack[Restrictions],
 ) -> Secret | str:
-    """Create a secured key of a parent that is not an argument of the command.
+    """Create a secured key of a parent key from standard input, the environment or a prompt.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def secured_key_in_shell(
     )
 )
 def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> DataFrame:
-    """Return the restrictions of a secured key that is not an argument of the command.
+    """Return the restrictions of a secured key from standard input, the environment or a prompt.
 
     Parameters
     ----------
@@ -135,11 +135,14 @@ def explain_key_in_shell(key: str | None = None, *, env: str | None = None) -> D
         "keys restore --from answer",
         completes={"key": None},
         variable="key",
+        help={"from": "variable that contains the key"},
         faces=("magic",),
     )
 )
-def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None = None) -> Done:
-    """Restore a deleted key that a variable or a prompt provides.
+def restore_key_in_cell(
+    key: AnyKey | None = None, *, client: AnyClient | None = None
+) -> WriteSummary:
+    """Restore a deleted key from a variable or a prompt.
 
     Parameters
     ----------
@@ -169,6 +172,7 @@ def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None =
         "keys secure --from answer --filters owner:42 --reveal",
         "keys secure --restrictIndices products",
         variable="parent",
+        help={"from": "variable that contains the parent key"},
         body="restrictions",
         faces=("magic",),
         profile=False,
@@ -178,7 +182,7 @@ def restore_key_in_cell(key: AnyKey | None = None, *, client: AnyClient | None =
 def secured_key_in_cell(
     parent: AnyKey | None = None, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
 ) -> Secret | str:
-    """Create a secured key of a parent that a variable or a prompt provides.
+    """Create a secured key of a parent key from a variable or a prompt.
 
     Parameters
     ----------
@@ -206,12 +210,13 @@ def secured_key_in_cell(
         "keys explain --from answer",
         completes={"key": None},
         variable="key",
+        help={"from": "variable that contains the key"},
         faces=("magic",),
         profile=False,
     )
 )
 def explain_key_in_cell(key: AnyKey | None = None) -> DataFrame:
-    """Return the restrictions of a secured key that a variable or a prompt provides.
+    """Return the restrictions of a secured key from a variable or a prompt.
 
     Parameters
     ----------
@@ -234,25 +239,25 @@ def explain_key_in_cell(key: AnyKey | None = None) -> DataFrame:
 def _from_shell(key: str | None, env: str | None) -> str:
     if key not in (None, STANDARD_INPUT):
         raise BadOption(
-            "everyone on this machine sees a key that is an argument: give `-` and the key as "
-            "standard input, --env NAME if a variable holds it, or neither, and it is asked for"
+            "a key passed as an argument is visible to other users of this machine: pass `-` and "
+            "the key as standard input, pass --env NAME, or omit it to enter it at a prompt"
         )
     if env is not None:
         found = os.environ.get(env, "").strip()
-        source = f"the environment's {env}"
+        source = f"the environment variable {env}"
     elif key == STANDARD_INPUT:
         found, source = sys.stdin.readline().strip(), "standard input"
     else:
-        found, source = ask_key("Key"), "the prompt; `-` reads it from standard input"
+        found, source = prompt_for_key("Key"), "the prompt; pass `-` to read it from standard input"
     if not found:
-        raise BadOption(f"no key came from {source}")
+        raise BadOption(f"no key was read from {source}")
     return found
 
 
 def _from_cell(key: AnyKey | None) -> AnyKey:
     if isinstance(key, str):
-        warn_user("a key in a cell stays in the notebook; leave it out, and it is asked for")
-    found = ask_key("Key") if key is None else key
+        warn_user("a key in a cell is stored in the notebook; omit it to enter it at a prompt")
+    found = prompt_for_key("Key") if key is None else key
     if not found:
-        raise BadOption("the key is missing: name a variable that holds it by --from")
+        raise BadOption("the key is missing; pass a variable that contains it by --from")
     return found

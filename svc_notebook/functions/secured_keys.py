@@ -1,4 +1,4 @@
-"""Make secured keys, and read what one restricts; nothing is sent."""
+"""Create secured keys and read their restrictions; nothing is sent."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def explain_key(key: AnyKey) -> DataFrame:
     """
     found = read_secured_key(key_text(key))
     if found is None:
-        raise BadInput("this is no secured key; `get_key` reads what other keys may do")
+        raise BadInput("this is not a secured key; use `get_key` for the rights of other keys")
     rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(found)]
     return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
 
@@ -115,12 +115,12 @@ def get_remaining_validity(key: AnyKey) -> float:
     """
     found = read_secured_key(key_text(key))
     if found is None:
-        raise BadInput("this is no secured key; `get_key` reads the validity of other keys")
+        raise BadInput("this is not a secured key; use `get_key` for the validity of other keys")
     until = found.restrictions().get("validUntil")
     if until is None:
         return math.inf
     if not until.isdigit():
-        raise BadInput(f"this key's `validUntil` is not a Unix time but {until[:40]!r}")
+        raise BadInput(f"this key's `validUntil` must be a Unix time, not {until[:40]!r}")
     return int(until) - time.time()
 
 
@@ -140,4 +140,4 @@ def _validity(until: int) -> str:
         when = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     except (OverflowError, ValueError, OSError):
         return "for ever"
-    return f"ended at {when}" if left <= 0 else f"until {when}"
+    return f"expired at {when}" if left <= 0 else f"until {when}"

@@ -20,17 +20,17 @@ from svc_notebook.client.operations import Confirm, write_and_wait
 from svc_notebook.client.request_options import with_extra
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean, unreadable
-from svc_notebook.functions.curated_lists import Forward
+from svc_notebook.functions.curation import Forward
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.journalled_write import noting
 from svc_notebook.tuning.changes.state import holds
 
-# What the local service and others tell among the settings that nobody sets.
-TOLD = ("primary", "version")
+# Members of the settings that the service reports and that cannot be set.
+REPORTED_MEMBERS = ("primary", "version")
 
 
 class SettingsChange(Settings, Forward, total=False):
-    """Settings to change, and whether the replicas change with the index."""
+    """Settings to change, and whether the replicas change too."""
 
 
 @public(
@@ -39,7 +39,7 @@ class SettingsChange(Settings, Forward, total=False):
         "settings products",
         "settings products --searchableAttributes name,brand --hitsPerPage 10",
         spread=Settings,
-        body="settings; null resets one",
+        body="settings (null resets one)",
     ),
     endpoints=("get_settings", "set_settings"),
 )
@@ -101,7 +101,7 @@ async def settings(
         "settings set products --customRanking 'desc(sales)' --forwardToReplicas",
         operands=("index",),
         spread=Settings,
-        body="settings; null resets one",
+        body="settings (null resets one)",
     ),
     endpoints=("set_settings",),
 )
@@ -159,12 +159,14 @@ async def set_settings(
     1  ignorePlurals   None  [en]
     """
     if not isinstance(given, Mapping | None):
-        raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
+        raise BadInput(
+            "settings must be a dict, such as set_settings('films', {'hitsPerPage': 10})"
+        )
     read = read_settings_file(file) if file else {}
     wanted: SettingsChange = {**read, **(given or {}), **changes}  # type: ignore[typeddict-item]
     forward = wanted.pop("forwardToReplicas", False)
     if not wanted and not extra:
-        raise BadInput("there are no settings to change: name some, or a file of them")
+        raise BadInput("no settings to change; pass settings by name, or a file")
     SearchApi.set_settings.endpoint.encode(index, wanted)  # refused before anything is sent
     own = asynchronous(client)
     before = await _settings_of(own, index)
@@ -182,7 +184,7 @@ async def set_settings(
     unread: dict[str, str] = {}
     if before is None or after is None:
         before, after = {}, {**wanted, **(extra or {})}
-        unread = {"unread": "this key may not read settings; `after` is what was sent"}
+        unread = {"unread": "this key may not read settings; `after` contains the values sent"}
     rows = [(name, before.get(name), after.get(name)) for name in [*wanted, *(extra or ())]]
     frame = DataFrame(rows, columns=["setting", "before", "after"], dtype=object)
     frame.attrs["svc"] = {"index": index, **check.facts(), **unread, **outcome.facts()}
@@ -190,7 +192,7 @@ async def set_settings(
 
 
 def _confirm(client: AsyncClient, index: str, wanted: Mapping[str, Any]) -> Confirm | None:
-    """Return what tells whether settings are changed; nothing tells what became of `extra`."""
+    """Return the check that settings are changed; there is none for `extra` alone."""
     named = {ALIASES.get(name) or name: value for name, value in wanted.items()}
     return (lambda: holds(client, index, "settings", named)) if named else None
 
@@ -251,10 +253,12 @@ async def reset_settings(
     chosen = None if names is None else list_texts(names, "names", column="setting")
     for name in chosen or ():
         if name not in hints(Settings):
-            raise BadInput(f"`{name}` is no setting{did_you_mean(name, hints(Settings))}")
+            raise BadInput(f"`{name}` is not a setting{did_you_mean(name, hints(Settings))}")
     if chosen is None:
         present = await own.get_settings(index)
-        chosen = [name for name in present if name not in TOLD and _differs(name, present)]
+        chosen = [
+            name for name in present if name not in REPORTED_MEMBERS and _differs(name, present)
+        ]
     if not chosen:
         return DataFrame([], columns=["setting", "before", "after"], dtype=object)
     nothing: Any = dict.fromkeys(chosen)
@@ -319,13 +323,13 @@ async def diff_settings(
     ['attributesForFaceting', 'searchableAttributes']
     """
     if other is not None and file is not None:
-        raise BadInput("compare with another index, with a file or with a dict, not with several")
+        raise BadInput("more than one side to compare with; pass another index, a file or a dict")
     own = asynchronous(client)
     here = dict(await own.get_settings(index))
     name, there = await _other_side(own, other, file)
     rows = [
         (setting, _value(here, setting), _value(there, setting))
-        for setting in sorted({*here, *there} - {*TOLD})
+        for setting in sorted({*here, *there} - {*REPORTED_MEMBERS})
         if _value(here, setting) != _value(there, setting)
     ]
     return DataFrame(rows, columns=["setting", index, name], dtype=object)
@@ -347,14 +351,14 @@ async def _other_side(
 
 
 def _value(found: Mapping[str, Any], name: str) -> Any:
-    """A setting that is not there is at its default."""
+    """Return the value of a setting; a missing setting has its default."""
     known = name in hints(Settings)
     value = found.get(name)
     return default_of(name) if value is None and known else value
 
 
 def read_settings_file(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object of settings; former names are understood."""
+    """Read a JSON object of settings; former names of settings are accepted."""
     try:
         found = msgspec.json.decode(Path(path).expanduser().read_bytes())
     except OSError as error:
@@ -362,8 +366,8 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{path} is not valid JSON: {error}") from None
     if not isinstance(found, dict):
-        raise BadInput(f"{path} should hold a JSON object of settings")
-    present = {str(name): value for name, value in found.items() if name not in TOLD}
+        raise BadInput(f"{path} must contain a JSON object of settings")
+    present = {str(name): value for name, value in found.items() if name not in REPORTED_MEMBERS}
     named = {ALIASES.get(name, name): value for name, value in present.items()}
     try:
         return check_members(named, Settings, "")
@@ -372,11 +376,11 @@ def read_settings_file(path: str | Path) -> dict[str, Any]:
 
 
 async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any] | None:
-    """Read settings; None for a key that may not."""
+    """Return the settings; None if the key may not read them."""
     try:
         return dict(await client.get_settings(index))
     except NotFound:
-        return {}  # the change will make the index
+        return {}  # the change creates the index
     except KeyRefused:
         return None
 

@@ -1,4 +1,4 @@
-"""Say from which networks the service may be called."""
+"""The allowlist: networks from which requests are allowed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svc_notebook.api.shapes import Source
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import NotFound, did_you_mean
 from svc_notebook.frames.columns import Backend
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import Documents, take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -21,13 +21,13 @@ from svc_notebook.session.connection import AnyClient, asynchronous
         "sources add",
         "sources add 192.0.2.0/24 --description office --yes",
         completes={"source": None},
-        destructive="let {source} call, and of all others only those listed",
+        destructive="allow requests from {source}, and from other networks only if they are listed",
     ),
     endpoints=("append_source",),
 )
 async def add_source(
     source: str, *, description: str = "", client: AnyClient | None = None
-) -> Done:
+) -> WriteSummary:
     """Allow requests from a network.
 
     With the first network on the allowlist, requests from all others are refused.
@@ -72,11 +72,11 @@ async def add_source(
         variable="sources",
         body="networks",
         document=BodyDocument("sources", Source),
-        destructive="let only these networks call",
+        destructive="allow requests from these networks only",
     ),
     endpoints=("replace_sources",),
 )
-async def replace_sources(sources: Documents, *, client: AnyClient | None = None) -> Done:
+async def replace_sources(sources: Documents, *, client: AnyClient | None = None) -> WriteSummary:
     """Replace the allowlist of networks.
 
     Parameters
@@ -118,11 +118,11 @@ async def replace_sources(sources: Documents, *, client: AnyClient | None = None
         "sources delete",
         "sources delete 192.0.2.0/24",
         completes={"source": "network"},
-        destructive="no longer let {source} call",
+        destructive="remove {source} from the allowlist",
     ),
     endpoints=("delete_source",),
 )
-async def delete_source(source: str, *, client: AnyClient | None = None) -> Done:
+async def delete_source(source: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Remove a network from the allowlist.
 
     With the last network removed, requests from every network are allowed.
@@ -156,7 +156,7 @@ async def delete_source(source: str, *, client: AnyClient | None = None) -> Done
     own = asynchronous(client)
     known = [entry["source"] for entry in await own.list_sources()]
     if source not in known:
-        raise NotFound(f"{source} is not on the list{did_you_mean(source, known)}", status=404)
+        raise NotFound(f"{source} is not on the allowlist{did_you_mean(source, known)}", status=404)
     await own.delete_source(source)
     return {"source": source, "before": len(known), "after": len(known) - 1}
 

@@ -13,8 +13,8 @@ from svc_notebook.api.shapes import Synonym
 from svc_notebook.client.curation import SYNONYMS, own_members
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.frames.columns import Backend
-from svc_notebook.functions import curated_lists
-from svc_notebook.functions.curated_lists import Done, Forward
+from svc_notebook.functions import curation
+from svc_notebook.functions.curation import Forward, WriteSummary
 from svc_notebook.functions.documents import Documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -79,7 +79,7 @@ async def save_synonyms(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Add synonyms to an index, or replace those with the same objectID.
 
     Parameters
@@ -116,9 +116,7 @@ async def save_synonyms(
     >>> svc.save_synonyms("products", sofas)
     {'index': 'products', 'saved': 1, 'before': 1, 'after': 2}
     """
-    return await curated_lists.save(
-        asynchronous(client), SYNONYMS, index, synonyms, replicas, extra
-    )
+    return await curation.save(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
 @public(
@@ -138,7 +136,7 @@ async def replace_synonyms(
     client: AnyClient | None = None,
     extra: Mapping[str, Any] | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Replace all synonyms of an index at once.
 
     Parameters
@@ -175,9 +173,7 @@ async def replace_synonyms(
     >>> svc.replace_synonyms("products", [sofas])["after"]
     1
     """
-    return await curated_lists.replace(
-        asynchronous(client), SYNONYMS, index, synonyms, replicas, extra
-    )
+    return await curation.replace(asynchronous(client), SYNONYMS, index, synonyms, replicas, extra)
 
 
 @public(
@@ -195,7 +191,7 @@ async def delete_synonyms(
     *,
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
-) -> Done:
+) -> WriteSummary:
     """Delete synonyms of an index.
 
     Nothing is deleted if one of them does not exist; a key that may not read synonyms deletes
@@ -230,7 +226,7 @@ async def delete_synonyms(
     >>> svc.delete_synonyms("products", ["cups"])
     {'index': 'products', 'before': 1, 'after': 0}
     """
-    return await curated_lists.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
+    return await curation.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
 
 
 @public(
@@ -243,7 +239,7 @@ async def delete_synonyms(
 )
 async def clear_synonyms(
     index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
-) -> Done:
+) -> WriteSummary:
     """Delete all synonyms of an index.
 
     Parameters
@@ -273,14 +269,16 @@ async def clear_synonyms(
     >>> svc.clear_synonyms("products")["after"]
     0
     """
-    return await curated_lists.clear(asynchronous(client), SYNONYMS, index, replicas)
+    return await curation.clear(asynchronous(client), SYNONYMS, index, replicas)
 
 
 @public(
     verb("synonyms export", "synonyms export products synonyms.csv", names={"path": "file"}),
     endpoints=("search_synonyms",),
 )
-async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
+async def export_synonyms(
+    index: str, path: str | Path, *, client: AnyClient | None = None
+) -> WriteSummary:
     """Write the synonyms of an index to a file.
 
     Parameters
@@ -312,7 +310,7 @@ async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | N
     >>> svc.export_synonyms("products", "synonyms.csv")
     {'index': 'products', 'path': 'synonyms.csv', 'written': 1}
     """
-    return await curated_lists.export(asynchronous(client), SYNONYMS, index, path)
+    return await curation.export(asynchronous(client), SYNONYMS, index, path)
 
 
 @public(

@@ -39,7 +39,7 @@ async def wait(
     tasks: Tasks,
     *,
     index: str | None = None,
-    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = 600,  # noqa: ASYNC109 - the error names the tasks that are left
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
 ) -> int:
@@ -140,7 +140,7 @@ async def read_writes(
 
 
 async def _status(client: AsyncClient, write: Write) -> str:
-    """Ask for one task; where it cannot be told, that is its status."""
+    """Return the status of one task, `unknown` if the service does not report it."""
     try:
         answer: Any = (
             await client.get_app_task(write.task)

@@ -30,8 +30,10 @@ def read_word(text: str, wanted: Any, name: str) -> Any:
     try:
         return read_text(text, wanted, name)
     except BadInput as error:
-        told, of_text, _ = f"{error}".rpartition(OF_TEXT)
-        raise (BadInput(f"{told}, not `{text[:MAX_CHARACTERS]}`") if of_text else error) from None
+        problem, of_text, _ = f"{error}".rpartition(OF_TEXT)
+        raise (
+            BadInput(f"{problem}, not `{text[:MAX_CHARACTERS]}`") if of_text else error
+        ) from None
 
 
 def is_valid(value: Any, wanted: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Say which cluster holds which user's data."""
+"""Map users to clusters."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from svc_notebook.api.texts import OneOrMany
 from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.frames.columns import Backend
-from svc_notebook.functions.curated_lists import Done
+from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
@@ -53,7 +53,9 @@ async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, A
     ),
     endpoints=("assign_user", "assign_users"),
 )
-async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | None = None) -> Done:
+async def assign_users(
+    users: OneOrMany, cluster: str, *, client: AnyClient | None = None
+) -> WriteSummary:
     """Assign users to a cluster.
 
     Several users at once must be new; one user that is on another cluster is moved.
@@ -86,7 +88,7 @@ async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | No
     """
     named = [users] if isinstance(users, str) else list(users)
     if not named or not all(isinstance(user, str) and user for user in named):
-        raise BadInput("users are named by text, one or several")
+        raise BadInput("`users` must be one or more user ids, as text")
     own = asynchronous(client)
     if len(named) == 1:
         done = await own.assign_user(named[0], cluster)
@@ -101,7 +103,7 @@ async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | No
     ),
     endpoints=("assign_user",),
 )
-async def move_user(user: str, cluster: str, *, client: AnyClient | None = None) -> Done:
+async def move_user(user: str, cluster: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Move a user and its data to another cluster.
 
     Parameters
@@ -141,7 +143,7 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
     verb("users remove", "users remove 42", destructive="remove the user {user} with its data"),
     endpoints=("remove_user",),
 )
-async def remove_user(user: str, *, client: AnyClient | None = None) -> Done:
+async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Remove a user and its data.
 
     Parameters
@@ -349,5 +351,7 @@ async def users_or_top(
     if not top:
         return await read_users(query, cluster=cluster, client=client)
     if query or cluster:
-        raise BadOption("`--top` is of all users of every cluster; leave the rest out")
+        raise BadOption(
+            "`--top` applies to all users of every cluster; omit `query` and `--cluster`"
+        )
     return await read_top_users(client=client)

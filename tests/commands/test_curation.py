@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.functions import curated_lists
+from svc_notebook.functions import curation
 from tests.commands.conftest import Typed
 from tests.conftest import Running
 
@@ -181,7 +181,7 @@ def test_what_takes_away_asks_first(
 
 
 def test_more_than_one_request_takes_are_saved(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curated_lists, "HITS_PER_PAGE", 2)
+    monkeypatch.setattr(curation, "HITS_PER_PAGE", 2)
 
     assert svc.save_synonyms(index, SYNONYMS)["after"] == 5
     assert svc.delete_synonyms(index, [one["objectID"] for one in SYNONYMS])["after"] == 0

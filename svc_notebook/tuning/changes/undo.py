@@ -89,7 +89,7 @@ def settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str
         "undo products",
         "undo products 3f9c21aa --yes",
         names={"change_id": "change"},
-        destructive="take back a change of {index}",
+        destructive="undo a change of {index}",
         settles=settle_undo,
     )
 )

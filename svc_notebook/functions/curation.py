@@ -1,4 +1,4 @@
-"""What synonyms and rules have in common: lists of objects around an index, each with an id."""
+"""Operations that synonyms and rules share: save, replace, delete, clear, export, count."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from svc_notebook.functions.documents import Documents, take_curated, write_file
 from svc_notebook.tuning.changes.journalled_write import noting
 from svc_notebook.tuning.changes.state import by_id, holds
 
-Done = dict[str, Any]
-MAX_PARALLEL_DELETIONS = 8  # deletions under way at the same time
+WriteSummary = dict[str, Any]
+MAX_PARALLEL_DELETIONS = 8
 
 
 class Forward(TypedDict, total=False):
-    """Whether a change is made to the replicas, too."""
+    """Whether the replicas change too."""
 
     forwardToReplicas: bool
 
@@ -35,8 +35,8 @@ async def save(
     given: Documents,
     forward: Forward,
     extra: Mapping[str, Any] | None = None,
-) -> Done:
-    """Save each in place of the one with its id; the others stay."""
+) -> WriteSummary:
+    """Add objects, or replace those with the same objectID."""
     objects, made = take_curated(given, kind)
     before = await count(client, kind, index)
     saving = with_extra(client, extra)
@@ -48,8 +48,8 @@ async def save(
         outcome = await write_and_wait(
             client, answers, index=index, confirm=_confirm(client, kind, index, objects, extra)
         )
-    told = {"saved": len(objects), **_made(made)}
-    return await _told(client, kind, index, before, outcome, **told)
+    saved = {"saved": len(objects), **_generated(made)}
+    return await _summary(client, kind, index, before, outcome, **saved)
 
 
 async def replace(
@@ -59,11 +59,11 @@ async def replace(
     given: Documents,
     forward: Forward,
     extra: Mapping[str, Any] | None = None,
-) -> Done:
-    """Put these in place of all there are, at one moment."""
+) -> WriteSummary:
+    """Replace all objects at once."""
     objects, made = take_curated(given, kind)
     if not objects:
-        raise BadInput(f"there are no {kind.name} to put in place of the others; `clear` is for it")
+        raise BadInput(f"no {kind.name} to save; use `clear` to delete all")
     before = await count(client, kind, index)
     note = f"{kind.name} replace"
     async with noting(client, index, {kind.name: by_id(objects)}, whole=True, note=note):
@@ -73,16 +73,16 @@ async def replace(
             index=index,
             confirm=_confirm(client, kind, index, objects, extra, whole=True),
         )
-    told = {"saved": len(objects), **_made(made)}
-    return await _told(client, kind, index, before, outcome, **told)
+    saved = {"saved": len(objects), **_generated(made)}
+    return await _summary(client, kind, index, before, outcome, **saved)
 
 
 async def delete(
     client: AsyncClient, kind: ResourceKind, index: str, ids: Iterable[Any], forward: Forward
-) -> Done:
-    """Delete those with these ids; what is not there is an error, and nothing is deleted.
+) -> WriteSummary:
+    """Delete objects by objectID; if one does not exist, raise `NotFound` and delete nothing.
 
-    A key that may not read them deletes without that check.
+    A key that may not read the objects deletes without that check.
     """
     wanted = list(dict.fromkeys(id_text(each) for each in ([ids] if isinstance(ids, str) else ids)))
     known: set[str] | None = None
@@ -107,11 +107,13 @@ async def delete(
             client, answers, index=index,
             confirm=lambda: holds(client, index, kind.name, gone),
         )  # fmt: skip
-    return await _told(client, kind, index, None if known is None else len(known), outcome)
+    return await _summary(client, kind, index, None if known is None else len(known), outcome)
 
 
-async def clear(client: AsyncClient, kind: ResourceKind, index: str, forward: Forward) -> Done:
-    """Delete all of them; an index that is not there is an error."""
+async def clear(
+    client: AsyncClient, kind: ResourceKind, index: str, forward: Forward
+) -> WriteSummary:
+    """Delete all objects; raise `NotFound` if the index does not exist."""
     before = await count(client, kind, index)
     if before == 0 and not await client.index_exists(index):
         raise NotFound(f"Index {index} does not exist", status=404)
@@ -122,18 +124,20 @@ async def clear(client: AsyncClient, kind: ResourceKind, index: str, forward: Fo
             index=index,
             confirm=lambda: holds(client, index, kind.name, {}, whole=True),
         )
-    return await _told(client, kind, index, before, outcome)
+    return await _summary(client, kind, index, before, outcome)
 
 
-async def export(client: AsyncClient, kind: ResourceKind, index: str, path: str | Path) -> Done:
-    """Write all of them to a file."""
+async def export(
+    client: AsyncClient, kind: ResourceKind, index: str, path: str | Path
+) -> WriteSummary:
+    """Write all objects to a file."""
     found = await find_all(client, kind, index)
     write_file(Path(path), found, kind.shape)
     return {"index": index, "path": str(path), "written": len(found)}
 
 
 async def count(client: AsyncClient, kind: ResourceKind, index: str) -> int | None:
-    """Count them; None for a key that may not read them, 0 where there is no index yet."""
+    """Count the objects; None if the key may not read them, 0 if the index does not exist."""
     try:
         answer = await kind.find(client, index, 0, 1)
     except NotFound:
@@ -143,19 +147,19 @@ async def count(client: AsyncClient, kind: ResourceKind, index: str) -> int | No
     return int(answer["nbHits"])
 
 
-def _made(ids: list[str]) -> dict[str, list[str]]:
-    """Say which objectIDs were made, if any were."""
+def _generated(ids: list[str]) -> dict[str, list[str]]:
+    """Return the objectIDs that were generated, if any."""
     return {"made": ids} if ids else {}
 
 
-async def _told(
+async def _summary(
     client: AsyncClient,
     kind: ResourceKind,
     index: str,
     before: int | None,
     outcome: WriteOutcome,
     **more: Any,
-) -> Done:
+) -> WriteSummary:
     after = await count(client, kind, index)
     return {"index": index, **more, "before": before, "after": after, **outcome.facts()}
 
@@ -169,7 +173,7 @@ def _confirm(
     *,
     whole: bool = False,
 ) -> Confirm | None:
-    """Return what tells whether objects are saved; nothing tells what became of `extra`."""
+    """Return the check that objects are saved; there is none if `extra` is sent."""
     if extra:
         return None
     return lambda: holds(client, index, kind.name, by_id(objects), whole=whole)
