@@ -736,7 +736,7 @@ class SeriesAccessor:
 def _index_of(data: Any, index: str | None, client: AnyClient | None) -> str:
     """Return the given index, or the index that is attached to the data.
 
-    Raises `BadInput` if there is neither, or if the data came from another service.
+    Raises `BadInput` if there is neither, or if the data is from another service.
     """
     from svc_notebook.frames.provenance import check_origin
     from svc_notebook.session.connection import asynchronous

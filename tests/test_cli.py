@@ -101,10 +101,10 @@ def test_a_verb_tells_what_it_takes() -> None:
     ("words", "message"),
     [
         (["laod"], "svc: `laod` is not a verb; did you mean `load`?"),
-        (["load", "a.csv"], "svc: INDEX is missing: svc load SOURCE INDEX [options]"),
+        (["load", "a.csv"], "svc: INDEX is missing; usage: svc load SOURCE INDEX [options]"),
         (["load", "a.csv", "x", "--bach", "3"], "did you mean `--batch`?"),
-        (["connect", "local"], "`connect` is for notebooks"),
-        (["tasks", "--profile", "local"], "`tasks` wants one of show, wait after it"),
+        (["connect", "local"], "`connect` is available only in notebooks"),
+        (["tasks", "--profile", "local"], "`tasks` requires a subcommand: show, wait"),
     ],
 )
 def test_misuse_is_said_on_stderr_with_status_2(words: list[str], message: str) -> None:
@@ -374,7 +374,7 @@ def test_rows_that_cannot_be_sent_are_told(connected: Svc, tmp_path: Path) -> No
 
 def test_a_command_is_not_told_of_variables() -> None:
     assert "--from" not in svc("help", "replace").stdout
-    assert "is for notebooks" in svc("edit", "query", "x").stderr
+    assert "is available only in notebooks" in svc("edit", "query", "x").stderr
 
 
 def test_what_is_missing_is_left_blank(connected: Svc, stocked: str) -> None:
@@ -397,7 +397,7 @@ def test_a_key_is_printed_only_when_asked(connected: Svc) -> None:
     key = json.loads(shown.stdout)["key"]
 
     assert json.loads(hidden.stdout)["key"] == "Secret(...)"
-    assert "--reveal shows a key whole" in hidden.stderr
+    assert "pass --reveal to show them" in hidden.stderr
     assert (len(key), shown.stderr) == (32, "")
 
 
@@ -422,10 +422,10 @@ def test_hits_are_shown_as_text(connected: Svc, stocked: str) -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["events", "films", "x"], "svc: `x` is too much: svc events [INDEX]"),
+        (["events", "films", "x"], "svc: unexpected argument `x`; usage: svc events [INDEX]"),
         (["crawlers", "tst", "c", "u"], "`crawlers tst` is not a verb; did you mean `test`?"),
-        (["tasks"], "`tasks` wants one of show, wait after it"),
-        (["synonyms", "save", "x"], "svc: FILE is missing: svc synonyms save INDEX FILE"),
+        (["tasks"], "`tasks` requires a subcommand: show, wait"),
+        (["synonyms", "save", "x"], "svc: FILE is missing; usage: svc synonyms save INDEX FILE"),
         (["keys", "secure", "p", "--hitPerPage", "3"], "did you mean `--hitsPerPage`?"),
     ],
 )
@@ -480,7 +480,7 @@ def test_a_whole_key_is_no_argument(connected: Svc, verb: str) -> None:
     unset = connected("keys", verb, "--env", "NOWHERE")
 
     assert [done.returncode for done in (refused, unasked, unset)] == [2, 2, 2]
-    assert "everyone on this machine sees a key that is an argument" in refused.stderr
-    assert "`-` reads it from standard input" in unasked.stderr
-    assert "no key came from the environment's NOWHERE" in unset.stderr
+    assert "a key passed as an argument is visible" in refused.stderr
+    assert "`-` to read it from standard input" in unasked.stderr
+    assert "no key was read from the environment variable NOWHERE" in unset.stderr
     assert "0123456789abcdef" not in refused.stderr

@@ -91,7 +91,7 @@ APART = ("serve", "local", "stop", "connect", "use")
 
 
 @pytest.mark.filterwarnings("ignore::svc_notebook.errors.UnknownAttributeWarning")
-@pytest.mark.filterwarnings("ignore:the service took the call")
+@pytest.mark.filterwarnings("ignore:the service accepted the call")
 @pytest.mark.parametrize("form", ["table", "csv", "json", "refused"])
 @pytest.mark.parametrize(("verb", "line"), LINES)
 def test_no_verb_prints_control_characters(

@@ -132,7 +132,7 @@ class _Binding:
     def _keep(self, option: Option, value: Any) -> None:
         into = self.apart if option in (PROFILE, FORMAT, YES) else self.given
         if option.parameter in into:
-            raise BadOption(f"`--{option.name}` is given more than once")
+            raise BadOption(f"`--{option.name}` is given twice")
         into[option.parameter] = value
 
     def _take_placed(self) -> None:
@@ -178,9 +178,7 @@ class _Binding:
 
     def _take_document(self, body: str, document: BodyDocument) -> None:
         if document.argument in self.given:
-            raise BadOption(
-                f"the {self.verb.body} are given more than once: in the line and in the body"
-            )
+            raise BadOption(f"the {self.verb.body} are given twice: in the line and in the body")
         found = read_documents(body, document.shape)
         if not document.many and len(found) != 1:
             raise BadOption(f"the body must contain one object, not {len(found)}")

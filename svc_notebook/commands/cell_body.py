@@ -57,7 +57,7 @@ def _read_entries(entries: list[Entry], shape: Any, body: str) -> dict[str, Any]
     members: dict[str, Any] = {}
     for entry in entries:
         if entry.name in members:
-            raise BadOption(f"line {entry.line}: `{entry.name}` is given more than once")
+            raise BadOption(f"line {entry.line}: `{entry.name}` is given twice")
         members[entry.name] = _read_entry(entry, shape, body)
     return members
 
@@ -91,7 +91,7 @@ def _refuse_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(members):
         names = [name for name, _ in members]
         duplicate = next(name for name in names if names.count(name) > 1)
-        raise BadOption(f"`{duplicate}` is given more than once")
+        raise BadOption(f"`{duplicate}` is given twice")
     return found
 
 

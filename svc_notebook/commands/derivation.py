@@ -29,7 +29,7 @@ from svc_notebook.declarations.docstrings import read_entries, summary
 from svc_notebook.declarations.members import describe_member
 from svc_notebook.declarations.signatures import shape_of
 
-# Parameters of functions that are no options of verbs.
+# Parameters of functions that are not options of verbs.
 OMITTED = {"client", "on_progress", "extra", "dtype_backend"}
 # What completes a parameter, by its name; columns of rows are those of the file or table.
 COMPLETES: dict[str, Source] = {

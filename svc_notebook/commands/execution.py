@@ -159,9 +159,7 @@ def _index_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
     if not lost:
         return ""
     listed = (
-        "`indices` lists the existing ones"
-        if known
-        else "there is no index yet; `load` creates one"
+        "`indices` lists the existing ones" if known else "no index exists yet; `load` creates one"
     )
     return did_you_mean(lost[0], known).removeprefix("; ") or listed
 

@@ -65,7 +65,7 @@ class Option:
     @cached_property
     def is_switch(self) -> bool:
         """Whether its only values are `true` and `false`."""
-        return not any(map(self.takes, ("x", 2, []))) and not self.choices
+        return self.takes(True) and not any(map(self.takes, ("x", 2, []))) and not self.choices
 
     @cached_property
     def choices(self) -> list[str]:
@@ -173,8 +173,8 @@ class Verb:
 
     def named(self, face: Face) -> dict[str, Option]:
         """Return all `--name` options in that interface, the verb's own first."""
-        asked = (YES,) if self.destructive else ()
-        own = {o.name: o for o in (*self.options, *asked, *self.common) if face in o.faces}
+        confirmation = (YES,) if self.destructive else ()
+        own = {o.name: o for o in (*self.options, *confirmation, *self.common) if face in o.faces}
         return own | spread_options(self.spread) | own
 
     def placed(self, face: Face) -> list[Option]:

@@ -1108,12 +1108,12 @@ VERBS: tuple[Verb, ...] = (
     ),
     Verb(
         'crawlers', 'Read the crawlers and their states',
-        'svc_notebook.functions.crawl_results.read_crawlers',
+        'svc_notebook.functions.crawls.read_crawlers',
         examples=('crawlers',),
     ),
     Verb(
         'domains', 'Read the domains that crawlers may visit',
-        'svc_notebook.functions.crawl_results.read_domains',
+        'svc_notebook.functions.crawls.read_domains',
         options=(
             Option('app-id', 'id of the application whose domains are read'),),
         examples=('domains',),
@@ -1130,24 +1130,6 @@ VERBS: tuple[Verb, ...] = (
             Option('since', 'earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`'), 
             Option('until', 'end of the time range (exclusive), in UTC unless it has a zone, or age')),
         examples=('events products', 'events products --type click --since 2h'),
-    ),
-    Verb(
-        'crawlers stats', 'Count the URLs of the last crawl of one or several crawlers by outcome',
-        'svc_notebook.functions.crawl_results.read_crawler_urls',
-        operands=(
-            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
-        examples=('crawlers stats docs',),
-    ),
-    Verb(
-        'crawlers urls', 'Read the outcome of each URL of the last crawl of one or several crawlers',
-        'svc_notebook.functions.crawl_results.read_crawled_urls',
-        operands=(
-            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
-        options=(
-            Option('status', 'outcome of the URLs to return: `DONE`, `SKIPPED` or `FAILED`'), 
-            Option('reason', 'reason of the outcome, as counted by `read_crawler_urls`'), 
-            Option('limit', 'maximum number of URLs of each crawler', type=int)),
-        examples=('crawlers urls docs --status FAILED', 'crawlers urls docs --reason http_404'),
     ),
     Verb(
         'crawlers show', 'Read the state and the configuration of a crawler',
@@ -1257,6 +1239,24 @@ VERBS: tuple[Verb, ...] = (
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('task', 'id of the task', positional=True)),
         examples=('crawlers cancel docs',),
+    ),
+    Verb(
+        'crawlers stats', 'Count the URLs of the last crawl of one or several crawlers by outcome',
+        'svc_notebook.functions.crawls.read_crawler_urls',
+        operands=(
+            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
+        examples=('crawlers stats docs',),
+    ),
+    Verb(
+        'crawlers urls', 'Read the outcome of each URL of the last crawl of one or several crawlers',
+        'svc_notebook.functions.crawls.read_crawled_urls',
+        operands=(
+            Option('crawlers', 'names or ids of the crawlers', type=list[str], completes='crawler', required=True, positional=True, rest=True),),
+        options=(
+            Option('status', 'outcome of the URLs to return: `DONE`, `SKIPPED` or `FAILED`'), 
+            Option('reason', 'reason of the outcome, as counted by `read_crawler_urls`'), 
+            Option('limit', 'maximum number of URLs of each crawler', type=int)),
+        examples=('crawlers urls docs --status FAILED', 'crawlers urls docs --reason http_404'),
     ),
     Verb(
         'events send', 'Send user events',

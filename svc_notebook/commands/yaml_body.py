@@ -119,7 +119,7 @@ def _check_node(node: Any, body: str) -> None:
             if name.id != "scalar":
                 raise BadOption(f"line {line}: a name must be text, not a list or an object")
             if name.value in seen:
-                raise BadOption(f"line {line}: `{name.value}` is given more than once")
+                raise BadOption(f"line {line}: `{name.value}` is given twice")
             seen.add(name.value)
             _check_node(value, body)
 

@@ -50,10 +50,10 @@ class VerbDeclaration:
     - `variable`: the argument that `--from VARIABLE` sets in a notebook.
     - `spread`: the TypedDict whose members are options and members of a body.
     - `document`: the objects that a body contains, if it does not contain options.
-    - `fixed`: arguments that every call has; `result`: what makes the verb's result of the
-      function's.
+    - `fixed`: arguments that every call has; `result`: what converts the result of the
+      function to that of the verb.
     - `lists`: whether the word `list` may follow the name.
-    - `destructive`: what the verb does, for the confirmation; `{name}` stands for an argument.
+    - `destructive`: what the verb does, for the confirmation; `{name}` is replaced by an argument.
       `spares` returns whether these arguments need no confirmation, and `settles` the description
       that only the client can give, with arguments that bind the call to it.
     """

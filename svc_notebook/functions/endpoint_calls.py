@@ -82,7 +82,7 @@ async def call(
     row = _row(endpoint)
     given = _read(row, arguments or {})
     if twice := sorted(given.keys() & (body or {}).keys()):
-        raise BadInput(f"`{twice[0]}` is given more than once")
+        raise BadInput(f"`{twice[0]}` is given twice")
     own = asynchronous(client)
     return await own.perform(row, row.encode(**given, **(body or {})))
 

@@ -151,7 +151,7 @@ async def update_key(
     """Change fields of a key and wait until the change is visible.
 
     Other fields keep their values. The service restarts the validity with each change; unless
-    `validity` is given, the key gets the rest of its own.
+    `validity` is given, the key keeps its remaining validity.
 
     Parameters
     ----------
@@ -372,7 +372,7 @@ async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
     answer = await (client.list_keys() if index is None else client.list_index_keys(index))
     found = [each["value"] for each in answer["keys"] if each["value"].startswith(beginning)]
     if len(found) != 1:
-        count = f"{len(found)} keys start" if found else "no key starts"
+        count = f"{len(found)} keys begin" if found else "no key begins"
         raise NotFound(f"{count} with `{beginning[:4]}`; `keys` lists them", status=404)
     return found[0]
 

@@ -101,9 +101,12 @@ def test_a_warning_is_given_each_time_and_shows_no_line_of_this_package(typed: T
     ("line", "message"),
     [
         ("edit qury", "`edit qury` is not a verb; did you mean `query`\\?$"),
-        ("edit x", "`edit x` is not a verb; there are crawler, judgments, query"),
-        ("synonyms save {}", "FILE is missing: .*; or say --from, or give a body"),
-        ("call nosuch_thing", "is no endpoint; svc.current\\(\\) has all of them"),
+        ("edit x", "`edit x` is not a verb; the verbs are crawler, judgments, query"),
+        ("synonyms save {}", "FILE is missing; .*; or pass --from VARIABLE, or a cell body"),
+        (
+            "call nosuch_thing",
+            "is not an endpoint; the methods of svc.current\\(\\) are the endpoints",
+        ),
     ],
 )
 def test_a_refusal_says_what_to_do_next(typed: Typed, line: str, message: str) -> None:
@@ -115,4 +118,4 @@ def test_an_index_that_is_like_no_other_is_looked_for_in_the_list(typed: Typed) 
     with pytest.raises(svc.errors.NotFound) as caught:
         typed("search q9")
 
-    assert caught.value.__notes__ == ["`indices` lists those there are"]
+    assert caught.value.__notes__ == ["`indices` lists the existing ones"]

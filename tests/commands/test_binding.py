@@ -83,24 +83,24 @@ def test_what_may_be_true_may_stand_alone(line: str, value: object) -> None:
     ("line", "message"),
     [
         ("serch x", "`serch` is not a verb; did you mean `search`?"),
-        ("xyzzy", "`%svc help` lists them"),
+        ("xyzzy", "`%svc help` lists the verbs"),
         ("search x --hitPerPage 3", "`--hitPerPage`; did you mean `--hitsPerPage`?"),
         ("search x --page 2.5", "`--page` should be a whole number, not `2.5`"),
         ("search x --page many", "`--page` should be a whole number, not `many`"),
         ("search x --page 1 --page 2", "`--page` is given twice"),
         ("search x --typoTolerance maybe", "`maybe` is not one of min, strict"),
-        ("search x --filters", "`--filters` wants a value"),
-        ("search x --filters --page 2", "`--filters` wants a value"),
-        ("search", "INDEX is missing: %svc search INDEX [QUERY...]"),
-        ("load a.csv", "INDEX is missing: %svc load SOURCE INDEX"),
-        ("load a.csv b c", "`c` is too much"),
+        ("search x --filters", "`--filters` requires a value"),
+        ("search x --filters --page 2", "`--filters` requires a value"),
+        ("search", "INDEX is missing; usage: %svc search INDEX [QUERY...]"),
+        ("load a.csv", "INDEX is missing; usage: %svc load SOURCE INDEX"),
+        ("load a.csv b c", "unexpected argument `c`"),
         ("load a.csv b --if-exists drop", "`drop` is not one of append"),
         ("push films", "--from VARIABLE is missing"),
-        ("push films --from fram", "there is no `fram`; did you mean `frame`?"),
-        ("search films --params frame", "`--params` wants a dict, not int"),
-        ("search films -o 1x", "`-o` wants the name of a variable, not `1x`"),
-        ("search films -o class", "`-o` wants the name of a variable, not `class`"),
-        ("search films -o", "`-o` wants the name of a variable"),
+        ("push films --from fram", "`fram` is not one; did you mean `frame`?"),
+        ("search films --params frame", "`--params` must be a dict, not int"),
+        ("search films -o 1x", "`-o` requires the name of a variable, not `1x`"),
+        ("search films -o class", "`-o` requires the name of a variable, not `class`"),
+        ("search films -o", "`-o` requires the name of a variable"),
         ("wait seven", "`TASKS` should be a whole number"),
     ],
 )
@@ -133,7 +133,7 @@ def test_a_wrong_name_in_params_is_refused() -> None:
 
 
 def test_a_body_is_refused_where_none_belongs() -> None:
-    with pytest.raises(BadOption, match="takes no body"):
+    with pytest.raises(BadOption, match="has no body"):
         bind("indices", body="page: 1")
 
 

@@ -107,7 +107,7 @@ def test_null_in_settings_stays_null() -> None:
     [
         (
             "query: a\n\nhitPerPage: 3",
-            "line 3: `hitPerPage` is not known; did you mean `hitsPerPage`",
+            "line 3: unknown member `hitPerPage`; did you mean `hitsPerPage`",
         ),
         ("query: a\npage: x", "line 2: `page`"),
         ("query: a\nquery: b", "line 2: `query` is given twice"),
@@ -121,7 +121,7 @@ def test_null_in_settings_stays_null() -> None:
         ("page: two", "line 1: `page` should be a whole number, not `two`"),
         ("hitsPerPage:\n  - 3", "line 1: `hitsPerPage` should be a whole number, not a list"),
         ('{"hitPerPage": 1}', "did you mean `hitsPerPage`"),
-        ('{"minProximity": NaN}', "JSON has no NaN"),
+        ('{"minProximity": NaN}', "NaN is not valid JSON"),
         ("{" * 5000, "not valid JSON"),
     ],
 )
@@ -263,7 +263,7 @@ def test_lines_mean_in_yaml_what_they_meant(body: str, members: dict[str, Any]) 
         ("facets:\n  - a\n  - b #c", "line 3: `#c` begins a comment"),
         ("query: a\nquery: b", "line 2: `query` is given twice"),
         ("semanticSearch:\n  a: 1\n  a: 2", "line 3: `a` is given twice"),
-        ("page: 1\n---\npage: 2", "should hold one object, not 2"),
+        ("page: 1\n---\npage: 2", "must contain one object, not 2"),
         ("page: 1.5", "line 1: `page` should be a whole number"),
         ("hitPerPage: [1]", "did you mean `hitsPerPage`"),
         ("semanticSearch: &a\n  b: *a", "line 1: "),

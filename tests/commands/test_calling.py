@@ -62,8 +62,11 @@ def test_what_writes_asks_first_and_what_reads_does_not(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("call get_objekt", "no endpoint; did you mean `get_object`"),
-        ("call get_object index", "takes index, object_id.*as name=value, not `index`"),
+        ("call get_objekt", "not an endpoint; did you mean `get_object`"),
+        (
+            "call get_object index",
+            "unexpected argument `index`; .* takes index, object_id",
+        ),
         ("call get_object indx=a", "did you mean `index`"),
         ("call get_object index=a", "object_id"),
         ("call search index=a hitsPerPage=x", "hitsPerPage"),

@@ -58,7 +58,9 @@ def test_the_local_service_that_runs_is_used_and_it_is_said(
     done = svc("indices")
 
     assert done.returncode == 0
-    assert done.stderr == f"svc: no service is configured: the local one at {running.url} is used\n"
+    assert (
+        done.stderr == f"svc: no service is configured; using the local service at {running.url}\n"
+    )
 
 
 def test_what_is_configured_wins(svc: Svc, running: LocalService, tmp_path: Path) -> None:
@@ -90,7 +92,7 @@ def test_at_a_terminal_nothing_is_started_unasked(svc: Svc, answer: str) -> None
     done = svc("indices", typed=answer)
 
     assert done.returncode == 1
-    assert "start one, to run until `svc stop`? [y/N]" in done.stderr
+    assert "start one that runs until `svc stop`? [y/N]" in done.stderr
     assert svc("stop").returncode == 1
 
 

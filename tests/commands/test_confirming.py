@@ -90,7 +90,7 @@ def test_where_nobody_can_be_asked_it_is_refused_and_told_what_it_is(
         type_line(*words)
 
     assert f"to {told}" in f"{refused.value}"
-    assert f"{service.appId} at {service.url}, add `--yes`" in f"{refused.value}"
+    assert f"{service.appId} at {service.url}, pass `--yes`" in f"{refused.value}"
     assert left() == 3
 
 
@@ -108,7 +108,7 @@ def test_every_verb_that_takes_away_knows_yes_and_no_other_does() -> None:
 
 
 def test_what_is_refused_anyway_is_not_asked() -> None:
-    with pytest.raises(svc.errors.BadInput, match="name the records by their ids or by filters"):
+    with pytest.raises(svc.errors.BadInput, match="pass ids or filters"):
         type_line("delete", INDEX)
 
 
@@ -163,5 +163,5 @@ def test_a_line_of_a_pipe_is_no_answer(run: Run) -> None:
     done = run("clear", INDEX, "--profile", "shop", answer="y\n", terminal=False)
 
     assert done.returncode == 2
-    assert "add `--yes`" in done.stderr
+    assert "pass `--yes`" in done.stderr
     assert left() == 3

@@ -240,8 +240,8 @@ def test_without_a_task_that_blocks_nothing_is_cancelled(stub: Stub, typed: Type
     ("line", "body", "message"),
     [
         ("crawlers create docs --from held", None, "a configuration is one object, not 2"),
-        ("crawlers create docs", "[{}, {}]", "should hold one object, not 2"),
-        (f"crawlers crawl {C1} --from none", None, "name the URLs"),
+        ("crawlers create docs", "[{}, {}]", "must contain one object, not 2"),
+        (f"crawlers crawl {C1} --from none", None, "no URLs to crawl"),
         ("crawlers create docs", None, "FILE is missing"),
         ("crawlers crete docs", None, "`crawlers crete` is not a verb; did you mean `create`"),
     ],

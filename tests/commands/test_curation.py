@@ -120,7 +120,7 @@ def test_a_replacement_leaves_none_of_the_old(typed: Typed, index: str, kind: st
 def test_nothing_is_no_replacement(typed: Typed, index: str, kind: str) -> None:
     typed(f"{kind} save {index} --from held", held=KINDS[kind])
 
-    with pytest.raises(svc.errors.BadInput, match="`clear` is for it"):
+    with pytest.raises(svc.errors.BadInput, match="use `clear` to delete all"):
         typed(f"{kind} replace {index} --from none --yes", none=[])
 
     assert len(typed(f"{kind} {index}")) == len(KINDS[kind])
@@ -204,12 +204,16 @@ def test_a_key_that_may_not_read_them_saves_and_counts_nothing(
     [
         ("synonyms save x", None, "FILE is missing"),
         ("synonyms save x a.csv", "objectID: a", "given twice"),
-        ("synonyms save x", "objectID: a\ntpye: synonym", "line 2: `tpye`.*did you mean `type`"),
+        (
+            "synonyms save x",
+            "objectID: a\ntpye: synonym",
+            "line 2: unknown .*did you mean `type`",
+        ),
         ("synonyms save x", "objectID: a\nobjectID: b", "line 2: `objectID` is given twice"),
         ("synonyms save x", "[{]", "line 1, column 3: not valid JSON"),
         ("synonyms save x", '{"objectID": "a"}', "`synonyms.0..type` is missing"),
-        ("synonyms import x a.csv", "objectID: a", "takes no body"),
-        ("rules save x a.xlsx", None, "should end in one of .csv"),
+        ("synonyms import x a.csv", "objectID: a", "has no body"),
+        ("rules save x a.xlsx", None, "unsupported format .* use .csv"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_sent(

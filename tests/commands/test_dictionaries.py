@@ -106,11 +106,11 @@ def test_standard_entries_are_switched_language_by_language(typed: Typed) -> Non
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("dictionaries settings --off fr", "say which dictionary"),
-        ("dictionaries settings stopwords --off fr --on fr", "both off and on"),
-        ("dictionaries settings stopwords --off fr --reset", "leave `off` and `on` out"),
+        ("dictionaries settings --off fr", "`dictionary` is missing"),
+        ("dictionaries settings stopwords --off fr --on fr", "in both `off` and `on`"),
+        ("dictionaries settings stopwords --off fr --reset", "omit `off` and `on`"),
         ("dictionaries save plural a.csv", "plurals"),
-        ("dictionaries replace plurals --from none --yes", "`clear` is for it"),
+        ("dictionaries replace plurals --from none --yes", "use `clear` to delete all"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_sent(typed: Typed, line: str, message: str) -> None:

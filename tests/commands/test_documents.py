@@ -154,18 +154,18 @@ def test_a_long_cell_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [
-        ("a.csv", "objectID;type\na;synonym", "columns have commas between"),
+        ("a.csv", "objectID;type\na;synonym", "separate columns by commas"),
         ("a.csv", "objectID,tpye\na,synonym\n", "`tpye`; did you mean `type`?"),
-        ("a.csv", "objectID,objectID\na,b\n", "two columns have one name"),
-        ("a.csv", "objectID,type\na\n", "row 1 has 1 cells, not 2"),
+        ("a.csv", "objectID,objectID\na,b\n", "duplicate column names"),
+        ("a.csv", "objectID,type\na\n", "row 1 has 1 cells, expected 2"),
         ("a.csv", 'objectID,type\n"a,b\n', "not a CSV file"),
         ("a.csv", "objectID,type\na,synonim\n", "`synonim` is not one of synonym"),
         ("a.csv", 'objectID,type,synonyms\na,synonym,"[1"\n', "row 1: `synonyms`: not valid JSON"),
         ("a.json", '[{"objectID": "a"}]', r"`synonyms\[0\].type` is missing"),
-        ("a.json", "[1]", r"synonyms\[0\] should be an object, not int"),
+        ("a.json", "[1]", r"synonyms\[0\] must be an object, not int"),
         ("a.json", '{"objectID": NaN}', "not valid JSON"),
         ("a.ndjson", '{"objectID": "a", "type": "synonym"}\n{', "line 2: not valid JSON"),
-        ("a.jsn", "[]", "should end in one of .csv, .json.*did you mean `.json`"),
+        ("a.jsn", "[]", "unsupported format .* use .csv, .json.*did you mean `.json`"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_place(

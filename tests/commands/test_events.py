@@ -190,7 +190,7 @@ def test_a_thousand_events_travel_together(stub: Stub) -> None:
     with pytest.raises(svc.errors.Refused, match="bad") as caught:
         type_line("events send --from events", events=[EVENT] * 1500)
 
-    assert caught.value.__notes__ == ["the first 1000 of 1500 events were taken"]
+    assert caught.value.__notes__ == ["the first 1000 of 1500 events were accepted"]
     assert [len(body["events"]) for _, _, body in sent(stub)] == [1000, 500]
 
 
@@ -204,7 +204,7 @@ def test_a_thousand_events_travel_together(stub: Stub) -> None:
         ("events send --from unfit", None, r"`events\[1\].positions` goes with a queryID"),
         ("events delete a@b --yes", None, "`user` should be 1 to 129 letters"),
         ("events films --type klick", None, "click"),
-        ("events films --since yesterday-ish", None, "`since` should be a time such as"),
+        ("events films --since yesterday-ish", None, "`since` must be a time such as"),
     ],
 )
 def test_a_mistake_is_said_before_anything_is_sent(

@@ -11,7 +11,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.commands.registry import find_verb
-from svc_notebook.functions.connection import connect_asking
+from svc_notebook.functions.connection import connect_with_prompt
 from svc_notebook.session import connection as session
 from svc_notebook.session.config import make_connection
 from svc_notebook.session.local_service import find_running
@@ -206,12 +206,12 @@ def test_a_folder_belongs_to_the_local_service_only() -> None:
 
 def test_a_profile_that_is_not_there_asks_for_no_key() -> None:
     with pytest.raises(svc.errors.NotConnected, match="there is no profile `nowhere`"):
-        connect_asking("nowhere")
+        connect_with_prompt("nowhere")
 
 
 def test_where_nobody_can_be_asked_a_missing_key_is_an_error() -> None:
     with pytest.raises(svc.errors.NotConnected, match="no API key"):
-        connect_asking(url="http://127.0.0.1:9", app_id="SHOP")
+        connect_with_prompt(url="http://127.0.0.1:9", app_id="SHOP")
 
 
 def test_profiles_name_their_files(tmp_path: Path) -> None:

@@ -33,21 +33,23 @@ def test_help_lists_the_verbs_of_its_face(face: Face) -> None:
 
     listed = [line.split()[0] for line in text.splitlines()[2:] if line[2] != " "]
     assert listed == list(dict.fromkeys(verb.family for verb in VERBS if face in verb.faces))
-    assert "further: get, save, import, replace, delete, clear, export" in " ".join(text.split())
+    assert "subcommands: get, save, import, replace, delete, clear, export" in " ".join(
+        text.split()
+    )
 
 
 def test_help_on_a_family_lists_its_verbs() -> None:
     text = help_on("synonyms")
 
     assert text.startswith("%svc synonyms INDEX")
-    assert "`%svc synonyms list ...` is the same" in text
+    assert "`%svc synonyms list ...` is an alias" in text
     assert "synonyms replace" in text
 
 
 def test_help_on_a_verb_with_a_body_names_what_the_body_holds() -> None:
     text = help_on("synonyms save")
 
-    assert "several with `---` between" in text
+    assert "several separated by `---`" in text
     assert "corrections, placeholder, replacements." in text
 
 

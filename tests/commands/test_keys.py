@@ -75,7 +75,7 @@ def test_a_changed_key_does_not_live_longer(typed: Typed) -> None:
 
 
 def test_an_update_of_nothing_is_refused(typed: Typed, key: Any) -> None:
-    with pytest.raises(svc.errors.BadInput, match="name what is to change: acl"):
+    with pytest.raises(svc.errors.BadInput, match="no field to change; pass one or more of acl"):
         typed("keys update --from key", key=key)
 
 
@@ -175,7 +175,7 @@ def test_a_secured_key_is_explained_without_a_service() -> None:
 
 
 @pytest.mark.parametrize(
-    ("until", "meaning"), [(1, "ended at 1970-01-01 00:00:01 UTC"), (10**18, "for ever")]
+    ("until", "meaning"), [(1, "expired at 1970-01-01 00:00:01 UTC"), (10**18, "for ever")]
 )
 def test_an_end_is_told_as_a_time(until: int, meaning: str) -> None:
     told = svc.explain_key(svc.secured_key("parent", validUntil=until, reveal=True))
@@ -185,7 +185,7 @@ def test_an_end_is_told_as_a_time(until: int, meaning: str) -> None:
 
 @pytest.mark.parametrize("key", ["1f3a5d9b27c04e68", "not base 64!", Secret("abc")])
 def test_what_is_no_secured_key_is_not_explained(key: Any) -> None:
-    with pytest.raises(svc.errors.BadInput, match="no secured key"):
+    with pytest.raises(svc.errors.BadInput, match="not a secured key"):
         svc.explain_key(key)
 
 

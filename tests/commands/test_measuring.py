@@ -49,5 +49,5 @@ def test_an_index_is_compared_with_itself_under_parameters(typed: Typed, shop: s
 
 
 def test_judgments_are_asked_for(typed: Typed, shop: str) -> None:
-    with pytest.raises(BadOption, match="judgments are wanted"):
+    with pytest.raises(BadOption, match="judgments are missing"):
         typed(f"evaluate {shop}")

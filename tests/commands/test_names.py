@@ -99,7 +99,7 @@ def test_a_question_that_fails_when_nobody_waits_is_not_complained_of(
 ) -> None:
     names = LiveNames({})
     names.named("key", "")  # the answer is that of another question
-    (task,) = names._asked.values()
+    (task,) = names._tasks.values()
 
     slow.go_on.set()
     while not task.done():

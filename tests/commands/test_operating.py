@@ -101,7 +101,7 @@ def test_the_rest_is_listed(typed: Typed, line: str, column: str) -> None:
 
 
 def test_top_users_cannot_be_chosen(typed: Typed) -> None:
-    with pytest.raises(svc.errors.BadOption, match="leave the rest out"):
+    with pytest.raises(svc.errors.BadOption, match="omit `query` and `--cluster`"):
         typed("users smith --top")
 
 

@@ -54,7 +54,7 @@ def test_a_network_that_is_not_listed_is_not_taken_off(networks: Typed) -> None:
     networks(f"sources add {HERE} --yes")
 
     with pytest.raises(
-        svc.errors.NotFound, match=r"not on the list; did you mean `127\.0\.0\.1/32`"
+        svc.errors.NotFound, match=r"not on the allowlist; did you mean `127\.0\.0\.1/32`"
     ):
         networks("sources delete 127.0.0.2/32 --yes")
 
@@ -83,7 +83,7 @@ def test_a_user_that_is_not_there_is_an_error(typed_apart: Typed, line: str) -> 
 
 @pytest.mark.parametrize("users", [[], [""], [1]])
 def test_users_are_named_by_text(typed_apart: Typed, users: Any) -> None:
-    with pytest.raises(svc.errors.BadInput, match="named by text"):
+    with pytest.raises(svc.errors.BadInput, match="one or more user ids"):
         svc.assign_users(users, "local-1")
 
 

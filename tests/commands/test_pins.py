@@ -151,11 +151,11 @@ def test_the_replicas_get_it_too(index: str) -> None:
         (lambda index: svc.hide(index, "lamp", "9"), "has no record `9`"),
         (lambda index: svc.unpin(index, "lamp", "1"), "`1` is not pinned for the query `lamp`"),
         (lambda index: svc.unhide(index, "lamp", "1"), "`1` is not hidden for the query `lamp`"),
-        (lambda index: svc.pin(index, "lamp", "1", -1), "0 for the first place, not -1"),
-        (lambda index: svc.pin(index, "lamp", "1", True), "0 for the first place, not True"),
+        (lambda index: svc.pin(index, "lamp", "1", -1), "0 for the first position, not -1"),
+        (lambda index: svc.pin(index, "lamp", "1", True), "0 for the first position, not True"),
         (
             lambda index: svc.pin(index, 7, "1"),  # type: ignore[arg-type]
-            "`query` is the text of a query, not 7",
+            "`query` must be text, not 7",
         ),
     ],
 )

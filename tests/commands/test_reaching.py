@@ -24,7 +24,7 @@ from svc_notebook.commands.registry import VERBS
 from svc_notebook.functions import aio, keys
 
 # No key here is ever seen to change.
-pytestmark = pytest.mark.filterwarnings("ignore:the service took the call")
+pytestmark = pytest.mark.filterwarnings("ignore:the service accepted the call")
 ROW = pd.DataFrame({"objectID": ["1"], "name": ["lamp"]})
 SYNONYM = {"objectID": "1", "type": "synonym", "synonyms": ["a", "b"]}
 RULE = {"objectID": "1", "consequence": {"filterPromotes": True}}

@@ -86,7 +86,7 @@ def test_records_are_deleted_by_filters(index: str) -> None:
 
 @pytest.mark.parametrize("which", [{}, {"ids": ["1"], "filters": "price < 20"}])
 def test_records_are_named_in_one_way(index: str, which: Any) -> None:
-    with pytest.raises(svc.errors.BadInput, match="by their ids or by filters"):
+    with pytest.raises(svc.errors.BadInput, match="pass ids or filters"):
         svc.delete_records(index, **which)
 
     assert len(ids_in(index)) == 3
@@ -103,7 +103,7 @@ def test_a_variable_holds_the_ids_to_read_or_delete(index: str) -> None:
 
 
 def test_a_table_without_ids_deletes_nothing(index: str) -> None:
-    with pytest.raises(svc.errors.BadInput, match="no column `objectID`; give the column"):
+    with pytest.raises(svc.errors.BadInput, match="no column `objectID`; pass the column"):
         svc.delete_records(index, LAMPS[["name"]])
 
     assert len(ids_in(index)) == 3

@@ -82,5 +82,5 @@ def test_an_index_that_is_not_there_is_made(typed: Typed, index: str) -> None:
 
 @pytest.mark.parametrize("least", [-1, 2, 50])
 def test_a_share_is_from_nought_to_one(index: str, least: float) -> None:
-    with pytest.raises(svc.errors.BadInput, match="is a share, from 0 to 1"):
+    with pytest.raises(svc.errors.BadInput, match="must be a share from 0 to 1"):
         svc.replace_records(index, NEW, min_share=least)

@@ -118,12 +118,12 @@ def test_all_settings_are_put_back(typed: Typed, index: str) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("settings reset {} hitPerPage --yes", "`hitPerPage` is no setting; did you mean"),
-        ("settings diff {} other --file a.json", "not with several"),
+        ("settings reset {} hitPerPage --yes", "`hitPerPage` is not a setting; did you mean"),
+        ("settings diff {} other --file a.json", "more than one side"),
         ("settings diff {} --file nowhere.json", "cannot be read"),
         ("settings set {}", "no settings to change"),
         ("settings set {} --file {}", "cannot be read"),
-        ("settings sett {}", "`sett`|is too much"),
+        ("settings sett {}", "`sett`|unexpected argument"),
     ],
 )
 def test_a_mistake_is_said(typed: Typed, index: str, line: str, message: str) -> None:
@@ -134,7 +134,7 @@ def test_a_mistake_is_said(typed: Typed, index: str, line: str, message: str) ->
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[1]", "should hold a JSON object"),
+        ("[1]", "must contain a JSON object"),
         ("{", "not valid JSON"),
         ('{"hitPerPage": 1}', "did you mean `hitsPerPage`"),
     ],

@@ -129,7 +129,7 @@ def test_nothing_found_is_said(typed: Typed, index: str) -> None:
 
 @pytest.mark.parametrize("frame", [pd.DataFrame({"objectID": ["1"]}), "films", None])
 def test_what_no_search_gave_is_not_shown(frame: object) -> None:
-    with pytest.raises(svc.errors.BadInput, match="show what `search` gave"):
+    with pytest.raises(svc.errors.BadInput, match="not the result of a search"):
         svc.show(frame)  # type: ignore[arg-type]
 
 

@@ -66,25 +66,25 @@ def note_on(line: str) -> str:
         ("sources replace df --yes", "did you mean `--from df`?"),
         ("crawlers create docs saved", "did you mean `--from saved`?"),
         ("keys get saved", "did you mean `--from saved`?"),
-        ("load df {}", "`df` is a variable; `%svc push INDEX --from df` takes it"),
-        ("rules import {} df", "`df` is a variable; `%svc rules save ... --from df` takes it"),
-        ("diff saved {}", "`saved` is a variable; svc.tuning.diff takes it"),
-        ("search df lamp", "`df` is a variable; a line takes words as they stand"),
+        ("load df {}", "`df` is a variable; use `%svc push INDEX --from df`"),
+        ("rules import {} df", "`df` is a variable; use `%svc rules save ... --from df`"),
+        ("diff saved {}", "`saved` is a variable; use svc.tuning.diff"),
+        ("search df lamp", "`df` is a variable; words of a line are literal"),
         (
             "search name lamp",
-            "`name` is a variable; a line takes words as they stand: write what it holds",
+            "`name` is a variable, but words of a line are literal; write its value",
         ),
         (
             "search $name lamp",
-            "`name` is a variable; a line takes words as they stand: write what it holds",
+            "`name` is a variable, but words of a line are literal; write its value",
         ),
         (
             "browse {{name}}",
-            "`name` is a variable; a line takes words as they stand: write what it holds",
+            "`name` is a variable, but words of a line are literal; write its value",
         ),
         (
             "load path {}",
-            "`path` is a variable; a line takes words as they stand: write what it holds",
+            "`path` is a variable, but words of a line are literal; write its value",
         ),
     ],
 )
@@ -144,7 +144,7 @@ def test_what_a_variable_holds_is_not_shown() -> None:
 
 
 def test_an_expression_is_to_be_named_first() -> None:
-    with pytest.raises(svc.errors.BadOption, match=r"no `df.head\(\)`; name it first"):
+    with pytest.raises(svc.errors.BadOption, match=r"`df.head\(\)` is not one; assign it"):
         run(f"push {INDEX} --from df.head()", None, dict(VARIABLES))
 
 

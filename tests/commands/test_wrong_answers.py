@@ -25,7 +25,7 @@ from tests.commands.test_reaching import CALLS, CASES, ENTRY, ON_SOMETHING, RULE
 
 # No key here is ever seen to change.
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:the service took the call"),
+    pytest.mark.filterwarnings("ignore:the service accepted the call"),
     pytest.mark.filterwarnings("ignore::svc_notebook.errors.UnknownAttributeWarning"),
     pytest.mark.filterwarnings("ignore:.* of .* ids .* not in:UserWarning"),
 ]

@@ -53,7 +53,7 @@ def test_the_present_name_does_not_warn(admin: svc.Client, tmp_path: Path) -> No
 def test_an_option_has_a_former_name_too() -> None:
     verb = find_verb("export", "command")
 
-    with pytest.warns(UserWarning, match="`--beside` is now called `--include`"):
+    with pytest.warns(UserWarning, match="`--beside` is renamed to `--include`"):
         call = bind_words(verb, ["x", "x.csv", "--beside", "settings"], "command")
 
     assert call.arguments["include"] == ["settings"]

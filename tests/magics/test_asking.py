@@ -40,5 +40,7 @@ def test_a_notebook_run_by_a_program_wants_it_said(copied: Kernel) -> None:
     cell = copied.run("%svc drop asking")
 
     assert cell.status == "error"
-    assert cell.error.startswith("BadOption: nobody can be asked here; to delete the whole index")
-    assert "add `--yes`" in cell.error
+    assert cell.error.startswith(
+        "BadOption: confirmation needed but no prompt is available: pass `--yes`"
+    )
+    assert "pass `--yes`" in cell.error

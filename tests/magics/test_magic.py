@@ -52,10 +52,10 @@ def test_when_a_cell_fails_the_name_keeps_its_old_value(notebook: Kernel, line: 
         ("%svc serch films", "BadOption: `serch` is not a verb; did you mean `search`?"),
         ("%svc search films --hitPerPage 2", "did you mean `--hitsPerPage`?"),
         ("%svc search nowhere x", "NotFound: Index nowhere does not exist"),
-        ("%%svc search films\npage: 0\nquerry: x", "BadOption: line 2: `querry` is not known"),
+        ("%%svc search films\npage: 0\nquerry: x", "BadOption: line 2: unknown member `querry`"),
         ("%svc wait 987654321 --index films --timeout 0.1", "NotFound: "),
-        ("%%svc\nsearch films", "BadOption: write the verb after `%%svc`"),
-        ("%%svc indices\nx", "`%%svc indices` takes no body"),
+        ("%%svc\nsearch films", "BadOption: the verb is missing; write it after `%%svc`"),
+        ("%%svc indices\nx", "`%%svc indices` has no body"),
     ],
 )
 def test_a_failing_cell_fails_with_one_short_message(
@@ -67,7 +67,7 @@ def test_a_failing_cell_fails_with_one_short_message(
     assert error in cell.error
     first, *advice = cell.traceback.split("\n")
     assert first == cell.error
-    assert advice in ([], ["`indices` lists those there are"])
+    assert advice in ([], ["`indices` lists the existing ones"])
     assert cell.printed == cell.warned == ""
 
 
@@ -277,7 +277,7 @@ def test_a_key_in_a_line_is_advised_against(notebook: Kernel, service: Running) 
         f"%svc connect --url {service.url} --app-id {service.appId} --api-key {service.adminKey}"
     )
 
-    assert "it is asked for" in cell.warned
+    assert "enter it at a prompt" in cell.warned
     assert service.adminKey not in cell.warned + cell.result
 
 

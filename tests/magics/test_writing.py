@@ -116,7 +116,7 @@ def test_tab_completes(notebook: Kernel, code: str, fragment: str, matches: list
 @pytest.mark.parametrize(
     ("code", "error"),
     [
-        ("%%svc synonyms save curated\ntyp: x", "BadOption: line 1: `typ` is not known"),
+        ("%%svc synonyms save curated\ntyp: x", "BadOption: line 1: unknown member `typ`"),
         ("%svc synonyms sve curated", "did you mean `synonyms save`?"),
         ("%svc synonyms save curated no.csv", "BadInput: no.csv cannot be read"),
         ("%svc synonyms get curated none", "NotFound: "),
