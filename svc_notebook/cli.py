@@ -23,7 +23,7 @@ EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
-    words = list(map(_in_utf8, sys.argv[1:] if arguments is None else arguments))
+    words = list(map(_decode_utf8, sys.argv[1:] if arguments is None else arguments))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             # A terminal that cannot encode a character shows its code.
@@ -51,7 +51,7 @@ def _exit_status(words: list[str]) -> int:
     return status
 
 
-def _in_utf8(word: str) -> str:
+def _decode_utf8(word: str) -> str:
     """Read an argument as UTF-8, whatever the locale says; return other bytes unchanged."""
     try:
         return os.fsencode(word).decode()

@@ -60,7 +60,7 @@ class _Binding:
     variables: Mapping[str, object]
     given: dict[str, Any] = field(default_factory=dict)
     placed: list[str] = field(default_factory=list)
-    apart: dict[str, Any] = field(default_factory=dict)
+    common: dict[str, Any] = field(default_factory=dict)
 
     def bind(self, words: Sequence[str], body: str | None) -> BoundCall:
         left = deque(words)
@@ -72,24 +72,24 @@ class _Binding:
             if word in ("-h", "--help"):
                 return BoundCall(self.verb, {}, wants_help=True)
             if word == "-o" and self.face == "magic":
-                self.apart["output"] = self._identifier(left.popleft() if left else "")
+                self.common["output"] = self._identifier(left.popleft() if left else "")
             elif word.startswith("--"):
                 self._take_named(word[2:], left)
             else:
                 self.placed.append(word)
         self._take_placed()
         self._take_params(body)
-        self._refuse_missing()
-        return BoundCall(self.verb, self.given, **self.apart)
+        self._check_required()
+        return BoundCall(self.verb, self.given, **self.common)
 
     def _take_named(self, word: str, left: deque[str]) -> None:
         name, equals, value = word.partition("=")
-        option = self._known(name)
+        option = self._find_option(name)
         if not equals:
             value = self._value_of(option, left)
-        self._keep(option, self._read(option, value, f"--{name}"))
+        self._store(option, self._read(option, value, f"--{name}"))
 
-    def _known(self, name: str) -> Option:
+    def _find_option(self, name: str) -> Option:
         known = self.verb.named(self.face)
         if present := dict(self.verb.former).get(name):
             warn_user(f"`--{name}` is renamed to `--{present}`")
@@ -129,8 +129,8 @@ class _Binding:
             )
         return self.variables[name]
 
-    def _keep(self, option: Option, value: Any) -> None:
-        into = self.apart if option in (PROFILE, FORMAT, YES) else self.given
+    def _store(self, option: Option, value: Any) -> None:
+        into = self.common if option in (PROFILE, FORMAT, YES) else self.given
         if option.parameter in into:
             raise BadOption(f"`--{option.name}` is given twice")
         into[option.parameter] = value
@@ -141,10 +141,10 @@ class _Binding:
             if operand.rest:
                 taken, self.placed = self.placed, []
                 if taken:
-                    self._keep(operand, self._read_rest(operand, taken))
+                    self._store(operand, self._read_rest(operand, taken))
             elif self.placed:
                 word = self.placed.pop(0)
-                self._keep(operand, self._read(operand, word, operand.name.upper()))
+                self._store(operand, self._read(operand, word, operand.name.upper()))
         if self.placed:
             word = self.placed[0]
             advice = self._option_meant(word) or f"; usage: {usage(self.verb, self.face)}"
@@ -168,13 +168,13 @@ class _Binding:
         if body is not None and self.verb.document:
             self._take_document(body, self.verb.document)
             body = None
-        under = self.given.pop("params", {})
-        if not isinstance(under, dict):
-            raise BadOption(f"`--params` must be a dict, not {type(under).__name__}")
-        if under:
-            under = check_members(under, self.verb.spread, "")
-        within = read_body(body, self.verb.spread) if body is not None else {}
-        self.given = under | within | self.given
+        params = self.given.pop("params", {})
+        if not isinstance(params, dict):
+            raise BadOption(f"`--params` must be a dict, not {type(params).__name__}")
+        if params:
+            params = check_members(params, self.verb.spread, "")
+        members = read_body(body, self.verb.spread) if body is not None else {}
+        self.given = params | members | self.given
 
     def _take_document(self, body: str, document: BodyDocument) -> None:
         if document.argument in self.given:
@@ -184,13 +184,13 @@ class _Binding:
             raise BadOption(f"the body must contain one object, not {len(found)}")
         self.given[document.argument] = found if document.many else found[0]
 
-    def _refuse_missing(self) -> None:
+    def _check_required(self) -> None:
         known = (*self.verb.placed(self.face), *self.verb.named(self.face).values())
         for option in known:
             if option.required and option.parameter not in self.given:
                 raise BadOption(
                     f"{written(option)} is missing; usage: {usage(self.verb, self.face)}"
-                    f"{_instead(option, self.face)}"
+                    f"{_alternative(option, self.face)}"
                 )
 
     def _identifier(self, name: str) -> str:
@@ -199,7 +199,7 @@ class _Binding:
         return name
 
 
-def _instead(option: Option, face: Face) -> str:
+def _alternative(option: Option, face: Face) -> str:
     """Return what a notebook can use in place of an operand: a variable, a body."""
     _, found, body = option.help.partition(VARIABLE_ALTERNATIVE)
     return f"{found}{body}" if face == "magic" else ""

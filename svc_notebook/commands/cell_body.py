@@ -17,7 +17,7 @@ from svc_notebook.errors import BadInput, BadOption, did_you_mean
 from svc_notebook.functions.text_values import is_valid, read_word
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
-BETWEEN = "---"
+SEPARATOR = "---"
 _DASHES = re.compile(r"\n(- .*(?:\n|$))+")
 
 
@@ -47,7 +47,7 @@ def _groups_of_lines(body: str) -> list[list[Entry]]:
     groups: list[list[Entry]] = [[]]
     for entry in _entries(body):
         groups[-1].append(entry)
-        if entry.name == BETWEEN:
+        if entry.name == SEPARATOR:
             groups[-1].pop()
             groups.append([])
     return groups
@@ -72,7 +72,7 @@ def _read_json(body: str) -> dict[str, Any]:
 def _load_json(body: str) -> Any:
     try:
         return json.loads(
-            body, parse_constant=_refuse_constant, object_pairs_hook=_refuse_duplicates
+            body, parse_constant=_reject_constant, object_pairs_hook=_reject_duplicates
         )
     except json.JSONDecodeError as error:
         raise BadOption(
@@ -82,11 +82,11 @@ def _load_json(body: str) -> Any:
         raise BadOption("the body is nested too deeply") from None
 
 
-def _refuse_constant(word: str) -> NoReturn:
+def _reject_constant(word: str) -> NoReturn:
     raise BadOption(f"{word} is not valid JSON")
 
 
-def _refuse_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
+def _reject_duplicates(members: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(members)
     if len(found) < len(members):
         names = [name for name, _ in members]
@@ -111,8 +111,8 @@ def _entries(body: str) -> Iterator[Entry]:
 
 
 def _open_entry(line: str, number: int) -> Entry:
-    if line == BETWEEN:
-        return Entry(BETWEEN, "", number)
+    if line == SEPARATOR:
+        return Entry(SEPARATOR, "", number)
     found = _ENTRY.fullmatch(line)
     if not found:
         raise BadOption(f"line {number}: `{line[:40]}` is not `name: value`")
@@ -170,7 +170,7 @@ def _unquoted(text: str) -> Any:
 def _read_value(text: str, wanted: Any, name: str) -> Any:
     """Parse a value as JSON if the type fits; else as text, so that `query: 1984` is text."""
     try:
-        value = json.loads(text, parse_constant=_refuse_constant)
+        value = json.loads(text, parse_constant=_reject_constant)
     except (ValueError, RecursionError):
         return read_word(text, wanted, name)
     try:

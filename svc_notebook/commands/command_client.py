@@ -29,7 +29,7 @@ def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Cli
     except NotConnected:
         if profile or _is_configured():
             raise
-    running = find_running(default_folder()) or _start(ask)
+    running = find_running(default_folder()) or _start_local_service(ask)
     warn_user(f"no service is configured; using the local service at {running.url}")
     return connect_local(running)
 
@@ -40,7 +40,7 @@ def _is_configured() -> bool:
     return has_variable or config.name_profile(None) is not None
 
 
-def _start(ask: Callable[[str], str | None]) -> LocalService:
+def _start_local_service(ask: Callable[[str], str | None]) -> LocalService:
     """Start the local service, if the user confirms it."""
     folder = default_folder()
     answer = ask(f"no local service runs on {folder}; start one that runs until `svc stop`? [y/N] ")
@@ -49,16 +49,17 @@ def _start(ask: Callable[[str], str | None]) -> LocalService:
     raise NotConnected(
         "no service is configured, and no local service runs; run `svc serve` in another "
         "terminal, or pass `--profile local` to run one for this command; "
-        f"{_named()}for another service, set SVC_URL, SVC_APP_ID and SVC_API_KEY{_others()}"
+        f"{_describe_profiles()}for another service, set SVC_URL, SVC_APP_ID and SVC_API_KEY"
+        f"{_describe_others()}"
     )
 
 
-def _named() -> str:
+def _describe_profiles() -> str:
     names = ", ".join(f"`--profile {name}`" for name in config.profiles())
     return f"pass {names} to use a profile; " if names else ""
 
 
-def _others() -> str:
+def _describe_others() -> str:
     """Describe the local services that run on other folders than the default."""
     found = [f"{each.url} on {each.data}" for each in all_running()]
     return f". Local services on other folders: {', '.join(found)}" if found else ""

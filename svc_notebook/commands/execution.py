@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _MAX_VALUE_CHARACTERS = 80  # characters of a value in a confirmation
 KEYS = ("key", "parent")
-PLAIN = (str, int, float, list, type(None))
+PRINTED_TYPES = (str, int, float, list, type(None))
 
 
 def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
@@ -35,17 +35,17 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
     Raises if the user declines, or if no prompt is available.
     """
     settled = call.verb.settle(call.arguments, client)
-    description, bound = settled or (_deed(call), {})
-    deed = f"{description}, {_place(client)}"
-    answer = ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
+    description, bound = settled or (_describe_action(call), {})
+    action = f"{description}, {_describe_target(client)}"
+    answer = ask(f"{action[0].upper()}{action[1:]}? [y/N] ", face)
     if answer is None:
-        raise BadOption(f"confirmation needed but no prompt is available: pass `--yes` to {deed}")
+        raise BadOption(f"confirmation needed but no prompt is available: pass `--yes` to {action}")
     if answer.strip().casefold() not in ("y", "yes"):
-        raise Stopped(f"not confirmed; nothing was done: {deed}")
+        raise Stopped(f"not confirmed; nothing was done: {action}")
     return bound
 
 
-def _deed(call: BoundCall) -> str:
+def _describe_action(call: BoundCall) -> str:
     """Describe the action and its index, and in brackets the other arguments."""
     shown = {name: _masked(name, value) for name, value in call.arguments.items()}
     text = call.verb.destructive.format_map(shown)
@@ -65,13 +65,13 @@ def _short(value: Any) -> str:
     if isinstance(value, dict):
         text = ", ".join(f"{n}={_masked(n, v)}" for n, v in value.items())
         return shorten(text, _MAX_VALUE_CHARACTERS)
-    if not isinstance(value, PLAIN):
+    if not isinstance(value, PRINTED_TYPES):
         return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") else "given"
     text = ", ".join(map(_short, value)) if isinstance(value, list) else f"{value}"
     return shorten(text, _MAX_VALUE_CHARACTERS)
 
 
-def _place(client: Client) -> str:
+def _describe_target(client: Client) -> str:
     from svc_notebook import session
 
     own = client.connection
@@ -116,9 +116,9 @@ def warn_of_no_facets(call: BoundCall, value: Any, client: AsyncClient | Client 
     if not named or not _found_nothing(value):
         return
     facets = _facets_of(call, client)
-    lost = [name for name in named if name not in facets] if facets is not None else []
-    if lost:
-        warn_user(_no_facet(lost[0], call, facets or ()))
+    unknown = [name for name in named if name not in facets] if facets is not None else []
+    if unknown:
+        warn_user(_no_facet(unknown[0], call, facets or ()))
 
 
 def _found_nothing(value: Any) -> bool:
@@ -155,13 +155,13 @@ def _index_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
         return ""
     known = [entry["name"] for entry in answer["items"]]
     given = [name for place in places if isinstance(name := call.arguments.get(place), str)]
-    lost = [name for name in given if name not in known]
-    if not lost:
+    unknown = [name for name in given if name not in known]
+    if not unknown:
         return ""
     listed = (
         "`indices` lists the existing ones" if known else "no index exists yet; `load` creates one"
     )
-    return did_you_mean(lost[0], known).removeprefix("; ") or listed
+    return did_you_mean(unknown[0], known).removeprefix("; ") or listed
 
 
 def _facet_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
@@ -198,10 +198,10 @@ def _facets_of(call: BoundCall, client: AsyncClient | Client | None) -> set[str]
     except CallFailed:
         return None
     listed = settings.get("attributesForFaceting") or ()
-    return {TAGS, *(_bare(entry) for entry in listed)}
+    return {TAGS, *(_without_modifiers(entry) for entry in listed)}
 
 
-def _bare(entry: str) -> str:
+def _without_modifiers(entry: str) -> str:
     while found := _MODIFIER.fullmatch(entry):
         entry = found[1]
     return entry

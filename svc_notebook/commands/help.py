@@ -54,14 +54,14 @@ def help(verb: str | None = None, *, face: Face = "magic") -> Help:  # noqa: A00
         return Help("\n".join(_overview(face)))
     family = [row for row in VERBS if row.name.startswith(f"{verb} ") and face in row.faces]
     head = [] if family and not _is_verb(verb, face) else _chapter(find_verb(verb, face), face)
-    return Help("\n".join([*head, *_relatives(verb, family, face)]))
+    return Help("\n".join([*head, *_family(verb, family, face)]))
 
 
 def _is_verb(name: str, face: Face) -> bool:
     return any(row.name == name and face in row.faces for row in VERBS)
 
 
-def _relatives(name: str, family: list[Verb], face: Face) -> Iterator[str]:
+def _family(name: str, family: list[Verb], face: Face) -> Iterator[str]:
     if not family:
         return
     if _is_verb(name, face):
@@ -112,10 +112,10 @@ def _overview(face: Face) -> Iterator[str]:
             families.setdefault(row.family, []).append(row)
     yield f"{prefix} VERB ...    (`{prefix} help VERB` describes a verb)"
     yield ""
-    yield from _columns((name, _gist(name, verbs)) for name, verbs in families.items())
+    yield from _columns((name, _summary(name, verbs)) for name, verbs in families.items())
 
 
-def _gist(family: str, verbs: list[Verb]) -> str:
+def _summary(family: str, verbs: list[Verb]) -> str:
     own = [verb.summary for verb in verbs if verb.name == family]
     members = ", ".join(verb.name.removeprefix(f"{family} ") for verb in verbs[len(own) :])
     return "; ".join([*own, *([f"subcommands: {members}" if own else members] if members else [])])

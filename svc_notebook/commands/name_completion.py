@@ -126,8 +126,8 @@ class LiveNames:
     ) -> list[str]:
         task = self._tasks.get(key)
         slow = any(not pending.done() for pending in self._tasks.values())
-        met = any(known[0] == key[0] for known in self._known)
-        timeout = SHORT_CALL_SECONDS if slow else CALL_SECONDS if met else FIRST_CALL_SECONDS
+        connected = any(known[0] == key[0] for known in self._known)
+        timeout = SHORT_CALL_SECONDS if slow else CALL_SECONDS if connected else FIRST_CALL_SECONDS
         if task is None or task.get_loop() is not asyncio.get_running_loop():
             task = self._tasks[key] = asyncio.ensure_future(request(client))
             task.add_done_callback(_retrieve_exception)

@@ -37,12 +37,12 @@ def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     if members and first not in names and rest[:1] in (["-h"], ["--help"]):
         return find_verb("help", face), [first]
     if members and first not in names:
-        raise BadOption(_which(first, rest[:1], members))
+        raise BadOption(_subcommand_error(first, rest[:1], members))
     verb = find_verb(first, face)
     if rest and rest[0] in lists_of(verb, members, face):
         return verb, rest[1:]
     if members and rest and not rest[0].startswith("-") and not verb.placed(face):
-        raise BadOption(_which(first, rest[:1], members))
+        raise BadOption(_subcommand_error(first, rest[:1], members))
     return verb, rest
 
 
@@ -53,7 +53,7 @@ def lists_of(verb: Verb, members: Sequence[str], face: Face) -> list[str]:
     return [LIST, *searched] if members or verb.lists else searched
 
 
-def _which(family: str, word: Sequence[str], members: Sequence[str]) -> str:
+def _subcommand_error(family: str, word: Sequence[str], members: Sequence[str]) -> str:
     known = sorted(name.removeprefix(f"{family} ") for name in members)
     if not word or word[0].startswith("-"):
         return f"`{family}` requires a subcommand: {', '.join(known)}"

@@ -106,7 +106,7 @@ def _is_marked(event: Any) -> bool:
 
 def _check_node(node: Any, body: str) -> None:
     if node.id == "scalar" or node.flow_style:
-        _refuse_hidden(node, body)
+        _reject_comment(node, body)
     if node.id == "scalar":
         return
     if node.id == "sequence":
@@ -124,7 +124,7 @@ def _check_node(node: Any, body: str) -> None:
             _check_node(value, body)
 
 
-def _refuse_hidden(node: Any, body: str) -> None:
+def _reject_comment(node: Any, body: str) -> None:
     """Reject `colour: red #2`, which YAML reads as `red`."""
     rest = body[node.end_mark.index :].partition("\n")[0]
     before = body[: node.end_mark.index][-1:]

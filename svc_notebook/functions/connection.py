@@ -228,13 +228,15 @@ def stop(data: str | Path | None = None) -> None:
     folder = Path(data or session.folder_in_use()).expanduser().absolute()
     running = find_running(folder)
     if running is None and data is None:
-        running = _connected_to()
+        running = _connected_service()
     if running is None:
-        raise LocalServiceFailed(f"no local service runs on {folder}{'' if data else _others()}")
+        raise LocalServiceFailed(
+            f"no local service runs on {folder}{'' if data else _describe_others()}"
+        )
     running.stop()
 
 
-def _connected_to() -> LocalService | None:
+def _connected_service() -> LocalService | None:
     """Return the local service that has the address of the current client, if any."""
     try:
         address = session.current().connection.address
@@ -243,7 +245,7 @@ def _connected_to() -> LocalService | None:
     return next((each for each in all_running() if each.url == address), None)
 
 
-def _others() -> str:
+def _describe_others() -> str:
     """Describe the other local services that run."""
     found = [str(each.data) for each in all_running()]
     return f"; one runs on {', '.join(found)}: pass --data {found[0]}" if found else ""

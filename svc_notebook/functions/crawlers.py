@@ -1,4 +1,4 @@
-"""Make, change, run and try crawlers, each named by its name or its id.
+"""Create, change, run and test crawlers, each given by its name or its id.
 
 Keys and logins in a configuration are masked, and are sent unmasked when the configuration is
 passed back.
@@ -20,9 +20,9 @@ from svc_notebook.functions.documents import take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 Config = Mapping[str, Any] | str | Path
-# Members of a configuration, at any depth, of which every text is a secret.
+# Members of a configuration, at any depth, whose texts are all secret.
 SECRETS = ("apiKey", "headers", "login", "proxy")
-# Members that hold JavaScript; a text alone will do.
+# Members that contain JavaScript; plain text is accepted.
 FUNCTIONS = ("recordExtractor", "linkExtractor")
 
 
@@ -61,7 +61,7 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     """
     own = asynchronous(client)
     found = dict(await own.get_crawler(await crawler_id(own, crawler), withConfig=True))
-    return {name: _hidden(value) for name, value in found.items()}
+    return {name: _mask(value) for name, value in found.items()}
 
 
 @public(
@@ -325,40 +325,40 @@ def _config(given: Config) -> dict[str, Any]:
     found = take_documents(given, dict, "config")
     if len(found) != 1:
         raise BadInput(f"a configuration is one object, not {len(found)}")
-    return {name: _written(name, _revealed(value)) for name, value in found[0].items()}
+    return {name: _encode_member(name, _unmask(value)) for name, value in found[0].items()}
 
 
-def _written(name: str, value: Any) -> Any:
-    """Write a member as the API has it: a function's text is marked, `add_key`'s answer a key."""
+def _encode_member(name: str, value: Any) -> Any:
+    """Return a member in the form of the API: functions are tagged, the key of `add_key` is text."""
     if name == "apiKey" and isinstance(value, Mapping) and "key" in value:
         return value["key"]
     if name in FUNCTIONS and isinstance(value, str):
         return {"__type": "function", "source": value}
     if name == "actions" and isinstance(value, list):
-        return [_action(one) for one in value]
+        return [_encode_action(one) for one in value]
     return value
 
 
-def _action(action: Any) -> Any:
+def _encode_action(action: Any) -> Any:
     if not isinstance(action, Mapping):
         return action
-    return {name: _written(name, value) for name, value in action.items()}
+    return {name: _encode_member(name, value) for name, value in action.items()}
 
 
-def _hidden(value: Any, *, secret: bool = False) -> Any:
-    """Return JSON with a `Secret` in place of each text that is one."""
+def _mask(value: Any, *, secret: bool = False) -> Any:
+    """Return JSON in which each secret text is a `Secret`."""
     if isinstance(value, Mapping):
-        return {n: _hidden(held, secret=secret or n in SECRETS) for n, held in value.items()}
+        return {n: _mask(held, secret=secret or n in SECRETS) for n, held in value.items()}
     if isinstance(value, list):
-        return [_hidden(one, secret=secret) for one in value]
+        return [_mask(one, secret=secret) for one in value]
     return Secret(value) if secret and isinstance(value, str) else value
 
 
-def _revealed(value: Any) -> Any:
+def _unmask(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {name: _revealed(held) for name, held in value.items()}
+        return {name: _unmask(held) for name, held in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_revealed(one) for one in value]
+        return [_unmask(one) for one in value]
     return value.reveal() if isinstance(value, Secret) else value
 
 
@@ -368,5 +368,5 @@ def describe_task(crawler: str, answer: Mapping[str, Any]) -> WriteSummary:
 
 
 def _warnings(answer: Mapping[str, Any]) -> WriteSummary:
-    """What a service says besides, if anything: that another crawler writes to the same index."""
+    """Return the warnings of a service, such as another crawler that writes to the same index."""
     return {"warnings": answer["warnings"]} if answer.get("warnings") else {}

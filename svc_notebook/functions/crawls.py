@@ -18,7 +18,7 @@ from svc_notebook.functions.crawlers import describe_task
 from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.session.connection import AnyClient, asynchronous
 
-MAX_URLS_PER_CALL = 50  # URLs that one call takes
+MAX_URLS_PER_CALL = 50
 
 
 @public(

@@ -88,9 +88,9 @@ async def delete(
     known: set[str] | None = None
     with suppress(KeyRefused):
         known = {each["objectID"] for each in await find_all(client, kind, index)}
-    if known is not None and (lost := [each for each in wanted if each not in known]):
+    if known is not None and (missing := [each for each in wanted if each not in known]):
         raise NotFound(
-            f"{index} has no {kind.name} {', '.join(lost[:10])}; nothing was deleted", status=404
+            f"{index} has no {kind.name} {', '.join(missing[:10])}; nothing was deleted", status=404
         )
     answers: list[Any] = []
 

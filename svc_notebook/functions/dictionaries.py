@@ -84,7 +84,7 @@ async def save_entries(
     """
     requests = _additions(dictionary, entries)
     own = asynchronous(client)
-    before = await _count(own, dictionary)
+    before = await _count_custom(own, dictionary)
     answers = [
         await own.batch_dictionary(dictionary, requests[start : start + HITS_PER_PAGE])
         for start in range(0, len(requests), HITS_PER_PAGE)
@@ -142,7 +142,7 @@ async def replace_entries(
     if not requests:
         raise BadInput("no entries to save; use `clear` to delete all")
     own = asynchronous(client)
-    before = await _count(own, dictionary)
+    before = await _count_custom(own, dictionary)
     outcome = await write_and_wait(own, own.batch_dictionary(dictionary, requests, True))
     return await _summary(own, dictionary, before, outcome, saved=len(requests))
 
@@ -197,7 +197,7 @@ async def delete_entries(
     own = asynchronous(client)
     known: set[str] | None = None
     with suppress(KeyRefused):
-        known = {each["objectID"] for each in await _own_entries(own, dictionary)}
+        known = {each["objectID"] for each in await _custom_entries(own, dictionary)}
     wanted = [id_text(each) for each in ([ids] if isinstance(ids, str) else ids)]
     if known is not None and (lost := [each for each in wanted if each not in known]):
         raise NotFound(
@@ -253,7 +253,7 @@ async def clear_entries(
     0
     """
     own = asynchronous(client)
-    before = await _count(own, dictionary)
+    before = await _count_custom(own, dictionary)
     outcome = await write_and_wait(own, own.batch_dictionary(dictionary, [], True))
     return await _summary(own, dictionary, before, outcome)
 
@@ -294,7 +294,7 @@ async def export_entries(
     >>> svc.export_entries("stopwords", "stopwords.csv")["path"]
     'stopwords.csv'
     """
-    found = await _own_entries(asynchronous(client), dictionary)
+    found = await _custom_entries(asynchronous(client), dictionary)
     write_file(Path(path), found, DictionaryEntry)
     return {"dictionary": dictionary, "path": str(path), "written": len(found)}
 
@@ -337,7 +337,7 @@ async def dictionary_settings(
     DataFrame
         One row per language that was changed: `dictionary` and `language` (str) and `off`
         (bool). If the key may not read the settings, the rows are those sent, and
-        `attrs["svc"]["unread"]` says so.
+        `attrs["svc"]["unread"]` is the reason.
 
     Raises
     ------
@@ -357,7 +357,7 @@ async def dictionary_settings(
     """
     own, changes, facts = asynchronous(client), StandardEntries(), dict[str, str]()
     if off or on or reset:
-        changes = _switched(dictionary, list_texts(off, "off"), list_texts(on, "on"), reset)
+        changes = _standard_entries(dictionary, list_texts(off, "off"), list_texts(on, "on"), reset)
         facts = (await write_and_wait(own, own.set_dictionary_settings(changes))).facts()
     try:
         found: Any = (await own.get_dictionary_settings())["disableStandardEntries"]
@@ -379,7 +379,7 @@ async def dictionary_settings(
     return frame
 
 
-def _switched(
+def _standard_entries(
     dictionary: DictionaryName | None, off: Sequence[str], on: Sequence[str], reset: bool
 ) -> StandardEntries:
     if dictionary is None:
@@ -410,15 +410,15 @@ def _additions(dictionary: str, entries: Documents) -> list[DictionaryRequest]:
     return [{"action": "addEntry", "body": entry} for entry in found]
 
 
-async def _own_entries(client: AsyncClient, dictionary: DictionaryName) -> list[dict[str, Any]]:
+async def _custom_entries(client: AsyncClient, dictionary: DictionaryName) -> list[dict[str, Any]]:
     """Find the custom entries; only languages that have some are searched, up to the last one."""
     found: list[dict[str, Any]] = []
-    for language, held in (await _counts(client, dictionary)).items():
-        found += await _own_of(client, dictionary, language, held)
+    for language, held in (await _custom_counts(client, dictionary)).items():
+        found += await _custom_entries_of(client, dictionary, language, held)
     return sorted(found, key=lambda entry: str(entry["objectID"]))
 
 
-async def _own_of(
+async def _custom_entries_of(
     client: AsyncClient, dictionary: DictionaryName, language: str, held: int
 ) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
@@ -433,16 +433,16 @@ async def _own_of(
     return found
 
 
-async def _count(client: AsyncClient, dictionary: DictionaryName) -> int | None:
+async def _count_custom(client: AsyncClient, dictionary: DictionaryName) -> int | None:
     """Count the custom entries; None if the key may not read them."""
     _check(dictionary)
     try:
-        return sum((await _counts(client, dictionary)).values())
+        return sum((await _custom_counts(client, dictionary)).values())
     except KeyRefused:
         return None
 
 
-async def _counts(client: AsyncClient, dictionary: DictionaryName) -> dict[str, int]:
+async def _custom_counts(client: AsyncClient, dictionary: DictionaryName) -> dict[str, int]:
     """Return the number of custom entries by language, without languages that have none."""
     _check(dictionary)
     counts = {
@@ -459,7 +459,7 @@ async def _summary(
     outcome: WriteOutcome,
     **more: Any,
 ) -> WriteSummary:
-    counts = {"before": before, "after": await _count(client, dictionary)}
+    counts = {"before": before, "after": await _count_custom(client, dictionary)}
     return {"dictionary": dictionary, **more, **counts, **outcome.facts()}
 
 

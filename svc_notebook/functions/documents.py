@@ -70,7 +70,7 @@ def _objects(given: Any, shape: Any, what: str) -> Sequence[Any]:
     if isinstance(given, (str, os.PathLike)):
         return read_file(Path(given), shape)
     if isinstance(given, DataFrame):
-        return [_present(row) for row in given.to_dict("records")]
+        return [_without_missing(row) for row in given.to_dict("records")]
     if isinstance(given, Mapping):
         return [given]
     if isinstance(given, Iterable):
@@ -89,7 +89,7 @@ def _checked(document: Any, shape: Any, where: str) -> dict[str, Any]:
         raise advise_extra(error) from None
 
 
-def _present(row: Mapping[Any, Any]) -> dict[str, Any]:
+def _without_missing(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Remove missing values: every row of a table has all columns, an object need not."""
     plain = {str(name): _plain(value) for name, value in row.items()}
     return {name: value for name, value in plain.items() if not _is_missing(value)}
@@ -220,10 +220,10 @@ def write_lines(documents: Sequence[Mapping[str, Any]], shape: Any) -> str:
 def write_csv(documents: Sequence[Mapping[str, Any]], shape: Any) -> str:
     """Write one row per object, with the columns that occur in any object."""
     kinds = hints(shape)
-    met = {name for document in documents for name in document}
-    names = [name for name in kinds if name in met or name == "objectID"]
-    if lost := sorted(met - set(names)):
-        raise BadInput(f"a CSV file cannot contain `{lost[0]}`; write a .json file")
+    used = {name for document in documents for name in document}
+    names = [name for name in kinds if name in used or name == "objectID"]
+    if unknown := sorted(used - set(names)):
+        raise BadInput(f"a CSV file cannot contain `{unknown[0]}`; write a .json file")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(names)

@@ -120,14 +120,14 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     if "timestamp" in chosen and is_datetime64_any_dtype(chosen["timestamp"]):
         chosen["timestamp"] = _milliseconds(chosen["timestamp"])
     rows = take_documents(chosen, dict, "events")
-    events = [{**_known_of(frame), **event, **shared} for event in rows]
+    events = [{**_search_members(frame), **event, **shared} for event in rows]
     if not all("index" in event for event in events):
         raise BadInput(
             "these rows have no index attached (pandas drops it in a merge); pass index='products'"
         )
     ranks = added.get("rank", "rank")
     if ranks in frame and "positions" not in {*frame.columns, *shared}:
-        lost = _place_clicks(events, frame[ranks])
+        lost = _add_positions(events, frame[ranks])
         if lost and added:
             warn_user(
                 "these clicks have no queryID and are not attributed to a search; search with "
@@ -136,14 +136,14 @@ def events_of_rows(frame: DataFrame, shared: Mapping[str, Any]) -> list[dict[str
     return events
 
 
-def _known_of(frame: DataFrame) -> dict[str, Any]:
+def _search_members(frame: DataFrame) -> dict[str, Any]:
     """Return the index, the queryID and the user token of a search."""
     origin = frame.attrs.get("svc", {})
     facts = {**origin.get("params", {}), **origin}
     return {name: facts[name] for name in ("index", "queryID", "userToken") if name in facts}
 
 
-def _place_clicks(events: Sequence[dict[str, Any]], ranks: Iterable[Any]) -> int:
+def _add_positions(events: Sequence[dict[str, Any]], ranks: Iterable[Any]) -> int:
     """Add the position of each click in its search; return the number of clicks without one."""
     clicks = [
         (event, rank)

@@ -291,7 +291,7 @@ async def _put(
     own = asynchronous(client)
     await count_existing(own, index)
     before = await _count(own, destination)
-    async with _noting(own, index, destination, scope):
+    async with _journalled(own, index, destination, scope):
         outcome = await write_and_wait(
             own, own.operate_index(index, operation, destination, scope), index=index
         )
@@ -301,7 +301,7 @@ async def _put(
 
 
 @asynccontextmanager
-async def _noting(
+async def _journalled(
     client: AsyncClient, index: str, destination: str, scope: list[CopyScope] | None
 ) -> AsyncIterator[None]:
     """Record the parts that a copy changes in the journal; a whole copy leaves nothing to undo."""

@@ -127,7 +127,7 @@ async def add_key(
         made = await own.add_key(**fields)
     else:
         made = await own.add_index_key(index, **fields)
-    await _settled(own, made["key"], index, there=True)
+    await _wait_for_key(own, made["key"], index, there=True)
     return {"key": mask_key(made["key"], reveal), "createdAt": made["createdAt"]}
 
 
@@ -196,7 +196,7 @@ async def update_key(
         await own.update_key(text, **kept)
     else:
         await own.update_index_key(index, text, **kept)
-    await _changed(own, text, index, {name: kept[name] for name in fields})
+    await _wait_for_fields(own, text, index, {name: kept[name] for name in fields})
     rows = [(name, before.get(name), kept[name]) for name in fields]
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
 
@@ -265,7 +265,7 @@ async def delete_key(
         done = await own.delete_key(text)
     else:
         done = await own.delete_index_key(index, text)
-    await _settled(own, text, index, there=False)
+    await _wait_for_key(own, text, index, there=False)
     return {"key": mask_key(text, reveal), "deletedAt": done["deletedAt"]}
 
 
@@ -301,7 +301,7 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> WriteS
     own = asynchronous(client)
     text = key_text(key)
     done = await own.restore_key(text)
-    await _settled(own, text, None, there=True)
+    await _wait_for_key(own, text, None, there=True)
     return {"key": Secret(text), "createdAt": done["createdAt"]}
 
 
@@ -391,16 +391,16 @@ async def _exists(client: AsyncClient, text: str, index: str | None) -> bool:
     return True
 
 
-async def _settled(client: AsyncClient, text: str, index: str | None, *, there: bool) -> None:
+async def _wait_for_key(client: AsyncClient, text: str, index: str | None, *, there: bool) -> None:
     """Wait until the service accepts a key, or no longer accepts it."""
 
-    async def is_settled() -> bool:
+    async def is_accepted_or_gone() -> bool:
         return await _exists(client, text, index) == there
 
-    await _poll(is_settled, "is not accepted yet" if there else "is still accepted")
+    await _poll(is_accepted_or_gone, "is not accepted yet" if there else "is still accepted")
 
 
-async def _changed(
+async def _wait_for_fields(
     client: AsyncClient, text: str, index: str | None, fields: Mapping[str, Any]
 ) -> None:
     """Wait until a key has these fields."""

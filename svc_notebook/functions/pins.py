@@ -206,7 +206,9 @@ async def unpin(
     >>> svc.unpin("products", "desk lamp", "LMP-004")["rule"]
     'for-desk-lamp'
     """
-    return await _release(asynchronous(client), index, query, id_text(object_id), "pin", replicas)
+    return await _remove_curation(
+        asynchronous(client), index, query, id_text(object_id), "pin", replicas
+    )
 
 
 @public(
@@ -257,7 +259,9 @@ async def unhide(
     >>> svc.unhide("products", "desk lamp", "LMP-001")["rule"]
     'for-desk-lamp'
     """
-    return await _release(asynchronous(client), index, query, id_text(object_id), "hide", replicas)
+    return await _remove_curation(
+        asynchronous(client), index, query, id_text(object_id), "hide", replicas
+    )
 
 
 def move_record(
@@ -266,13 +270,13 @@ def move_record(
     """Return a consequence in which one record is pinned, hidden, or neither."""
     left = (_without(pin, object_id) for pin in consequence.get("promote", ()))
     pins = [pin for pin in left if pin]
-    away = [item for item in consequence.get("hide", ()) if item["objectID"] != object_id]
+    hidden = [item for item in consequence.get("hide", ()) if item["objectID"] != object_id]
     if where == "pin":
         pins = _insert_pin(pins, {"objectID": object_id, "position": position})
     if where == "hide":
-        away = [*away, {"objectID": object_id}]
+        hidden = [*hidden, {"objectID": object_id}]
     rest = {name: value for name, value in consequence.items() if name not in ("promote", "hide")}
-    return {**rest, **({"promote": pins} if pins else {}), **({"hide": away} if away else {})}
+    return {**rest, **({"promote": pins} if pins else {}), **({"hide": hidden} if hidden else {})}
 
 
 def promoted(pin: Mapping[str, Any]) -> Sequence[str]:
@@ -293,7 +297,7 @@ def is_for(rule: Mapping[str, Any], query: str) -> bool:
         return False
     named = {name for name, value in condition.items() if value not in ("", False, None)}
     exact = condition.get("anchoring") == "is" and named <= {"pattern", "anchoring"}
-    return exact and _plain(condition.get("pattern", "")) == _plain(query)
+    return exact and _normalize(condition.get("pattern", "")) == _normalize(query)
 
 
 def name_rule(query: str, taken: Iterable[str]) -> str:
@@ -312,20 +316,20 @@ async def _check_record(client: AsyncClient, index: str, name: str) -> None:
         raise NotFound(f"{index} has no record `{name}`; nothing was changed", status=404)
 
 
-async def _release(
+async def _remove_curation(
     client: AsyncClient, index: str, query: str, name: str, from_: Place, replicas: Forward
 ) -> WriteSummary:
-    def release(consequence: Consequence) -> dict[str, Any]:
+    def remove(consequence: Consequence) -> dict[str, Any]:
         pins = [one for pin in consequence.get("promote", ()) for one in promoted(pin)]
-        away = [item["objectID"] for item in consequence.get("hide", ())]
-        if name not in (pins if from_ == "pin" else away):
+        hidden = [item["objectID"] for item in consequence.get("hide", ())]
+        if name not in (pins if from_ == "pin" else hidden):
             what = "pinned" if from_ == "pin" else "hidden"
             raise NotFound(f"`{name}` is not {what} for the query `{query}` in {index}", status=404)
         changed = move_record(consequence, name, "free")
         kept = "hide" if from_ == "pin" else "promote"
         return {**changed, kept: consequence[kept]} if kept in consequence else changed
 
-    done = await _curate(client, index, query, f"un{from_} {name}", replicas, release)
+    done = await _curate(client, index, query, f"un{from_} {name}", replicas, remove)
     return {**done, "objectID": name}
 
 
@@ -378,7 +382,7 @@ def _make_rule(query: str, rules: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _plain(query: str) -> str:
+def _normalize(query: str) -> str:
     """Normalize a query as rules do: case and runs of whitespace do not matter."""
     return " ".join(query.split()).casefold()
 

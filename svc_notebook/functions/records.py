@@ -90,7 +90,7 @@ async def delete_records(
 
     async def are_gone() -> bool:
         if filters is None:
-            return await _lacks(own, index, steps[-BATCH_RECORDS:])
+            return await _are_deleted(own, index, steps[-BATCH_RECORDS:])
         return not await count_records(own, index, filters=filters)
 
     if filters is None:
@@ -101,7 +101,7 @@ async def delete_records(
     return await count_after(own, index, before, outcome)
 
 
-async def _lacks(client: AsyncClient, index: str, steps: Sequence[BatchRequest]) -> bool:
+async def _are_deleted(client: AsyncClient, index: str, steps: Sequence[BatchRequest]) -> bool:
     """Return whether these deletions are done; an index applies its tasks in order."""
     ids = [step["body"]["objectID"] for step in steps]
     wanted: Any = [
