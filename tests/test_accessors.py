@@ -72,9 +72,7 @@ def test_a_column_of_a_searched_frame_that_is_named_is_sent(client: Client, inde
     assert sorted(back.columns) == ["objectID", "rank", "title"]
 
 
-def test_an_attribute_with_the_name_of_what_a_search_tells_is_sent(
-    client: Client, index: str
-) -> None:
+def test_attribute_named_like_a_search_column_is_sent(client: Client, index: str) -> None:
     ranked: Any = pd.DataFrame({"objectID": ["7"], "rank": [42], "title": ["Heat"]})
     ranked.svc.push(index, client=client)
 
@@ -85,9 +83,7 @@ def test_an_attribute_with_the_name_of_what_a_search_tells_is_sent(
     assert back.to_dict("records") == [{"objectID": "7", "rank": 42, "title": "Heat"}]
 
 
-def test_what_a_search_added_to_a_frame_that_forgot_it_is_warned_of(
-    client: Client, index: str
-) -> None:
+def test_warns_of_search_columns_without_attrs(client: Client, index: str) -> None:
     FILMS.svc.push(index, id="id", client=client)
     found = svc.search(index, "jaws", client=client, highlight=True)
     merged: Any = found.merge(pd.DataFrame({"id": ["1"], "seen": [True]}), on="id")
@@ -102,7 +98,7 @@ def test_what_a_search_added_to_a_frame_that_forgot_it_is_warned_of(
     assert chosen.columns["column"].tolist() == ["title", "seen"]
 
 
-def test_a_click_is_told_by_the_rank_of_the_hit(client: Client, index: str) -> None:
+def test_position_of_a_click_is_the_rank_of_the_hit(client: Client, index: str) -> None:
     ranked: Any = pd.DataFrame({"objectID": ["7"], "rank": [42], "title": ["Heat"]})
     ranked.svc.push(index, client=client)
     found = svc.search(index, client=client, clickAnalytics=True)
@@ -122,7 +118,7 @@ def test_a_column_of_queries_is_searched(client: Client, index: str) -> None:
     assert found["objectID"].fillna("none").tolist() == ["1", "none", "2"]
 
 
-def test_the_row_of_a_query_without_hits_is_no_record(client: Client, index: str) -> None:
+def test_row_of_a_query_without_hits_is_not_a_record(client: Client, index: str) -> None:
     FILMS.svc.push(index, id="id", client=client)
     found: Any = svc.search_many(index, ["jaws", "zzz"], client=client, clickAnalytics=True)
 
@@ -167,7 +163,7 @@ def test_an_accessor_says_what_it_can() -> None:
     assert repr(titles.svc) == "series.svc of 2 values: records, search, facet, crawl"
 
 
-def test_the_column_of_the_ids_is_asked_for_with_advice(client: Client, index: str) -> None:
+def test_missing_id_column_is_an_error_with_advice(client: Client, index: str) -> None:
     with pytest.raises(BadInput, match=r"no column `objectID`.*`id=`"):
         FILMS.svc.delete(index, client=client)
 
@@ -374,7 +370,9 @@ def test_the_rows_that_a_comparison_misses_can_be_deleted(client: Client, index:
     "call", [svc.browse_all, svc.refresh, svc.next_page], ids=lambda c: c.__name__
 )
 @pytest.mark.parametrize("given", ["films", None, 7, pd.Series(["1"], name="id")], ids=type)
-def test_what_is_no_frame_is_refused_with_advice(client: Client, call: Any, given: Any) -> None:
+def test_value_that_is_not_a_frame_is_refused_with_advice(
+    client: Client, call: Any, given: Any
+) -> None:
     with pytest.raises(BadInput, match=r"pass the DataFrame that a search .*read_browse\(index\)"):
         call(given, client=client)
 

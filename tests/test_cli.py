@@ -89,7 +89,7 @@ def test_no_verb_is_misuse() -> None:
     assert svc().returncode == 2
 
 
-def test_a_verb_tells_what_it_takes() -> None:
+def test_help_of_a_verb_lists_its_parameters() -> None:
     done = svc("load", "--help")
 
     assert done.returncode == 0
@@ -107,7 +107,7 @@ def test_a_verb_tells_what_it_takes() -> None:
         (["tasks", "--profile", "local"], "`tasks` requires a subcommand: show, wait"),
     ],
 )
-def test_misuse_is_said_on_stderr_with_status_2(words: list[str], message: str) -> None:
+def test_misuse_is_printed_to_stderr_with_status_2(words: list[str], message: str) -> None:
     done = svc(*words)
 
     assert done.returncode == 2
@@ -115,7 +115,7 @@ def test_misuse_is_said_on_stderr_with_status_2(words: list[str], message: str) 
     assert done.stdout == ""
 
 
-def test_the_version_is_told() -> None:
+def test_version_is_printed() -> None:
     assert svc("--version").stdout.startswith("svc-notebook ")
 
 
@@ -180,7 +180,7 @@ def test_settings_are_changed_and_shown(connected: Svc, stocked: str) -> None:
     assert changed.stdout == "setting,before,after\nhitsPerPage,20,7\n"
 
 
-def test_who_i_am_is_told(connected: Svc, service: Running) -> None:
+def test_whoami_describes_the_client(connected: Svc, service: Running) -> None:
     told = json.loads(connected("whoami", "--format", "json").stdout)
 
     assert told["application"] == service.appId
@@ -202,7 +202,7 @@ def test_a_search_key_knows_its_rights(address: dict[str, str], service: Running
         (["browse", "x", "--profile", "nowhere"], "there is no profile `nowhere`"),
     ],
 )
-def test_a_failure_is_said_on_stderr_with_status_1(
+def test_failure_is_printed_to_stderr_with_status_1(
     connected: Svc, words: list[str], message: str
 ) -> None:
     done = connected(*words)
@@ -218,7 +218,7 @@ VERBS_HERE = sorted({v.name for v in VERBS if "command" in v.faces} | FAMILIES)
 
 @pytest.mark.parametrize("flag", ["-h", "--help"])
 @pytest.mark.parametrize("name", VERBS_HERE)
-def test_every_verb_and_family_says_what_it_takes(
+def test_every_verb_and_family_has_help(
     capsys: pytest.CaptureFixture[str], name: str, flag: str
 ) -> None:
     status = main([*name.split(), flag])
@@ -238,14 +238,14 @@ def test_help_and_version_are_printed_by_the_process(words: list[str]) -> None:
     assert "serve" in done.stdout or done.stdout.startswith("svc-notebook ")
 
 
-def test_without_a_connection_it_is_said_what_to_type(tmp_path: Path) -> None:
+def test_error_without_a_connection_says_what_to_type(tmp_path: Path) -> None:
     done = svc("indices", XDG_DATA_HOME=str(tmp_path), XDG_STATE_HOME=str(tmp_path))
 
     assert done.returncode == 1
     assert "--profile" in done.stderr
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
 
@@ -258,7 +258,7 @@ def test_a_reader_that_leaves_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (1, "")
 
 
-def test_a_load_that_is_stopped_tells_what_was_sent(
+def test_stopped_load_reports_what_was_sent(
     service: Running, address: dict[str, str], tmp_path: Path
 ) -> None:
     path = tmp_path / "many.csv"
@@ -279,7 +279,7 @@ def test_a_load_that_is_stopped_tells_what_was_sent(
     assert "Traceback" not in told
 
 
-def test_serve_tells_where_it_is_and_stops_cleanly(tmp_path: Path) -> None:
+def test_serve_prints_its_address_and_stops_cleanly(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "serve", "--json", "--data", str(tmp_path / "data")],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
@@ -332,7 +332,7 @@ def test_a_profile_is_used_by_its_name(
     assert "desk" in found.stdout
 
 
-def test_a_load_that_is_refused_tells_what_was_sent(address: dict[str, str], lamps: str) -> None:
+def test_refused_load_reports_what_was_sent(address: dict[str, str], lamps: str) -> None:
     done = svc("load", lamps, "cli-refused", **(address | {"SVC_API_KEY": "wrong"}))
 
     assert done.returncode == 1
@@ -360,7 +360,7 @@ def test_a_warning_is_one_line(connected: Svc, stocked: str) -> None:
     assert done.stderr == f"svc: `name` is not among attributesForFaceting of {stocked}\n"
 
 
-def test_rows_that_cannot_be_sent_are_told(connected: Svc, tmp_path: Path) -> None:
+def test_rows_that_cannot_be_sent_are_listed(connected: Svc, tmp_path: Path) -> None:
     twice = tmp_path / "twice.csv"
     twice.write_text("sku,name\n1,lamp\n1,desk\n")
 
@@ -372,7 +372,7 @@ def test_rows_that_cannot_be_sent_are_told(connected: Svc, tmp_path: Path) -> No
     assert json.loads(numbers.stdout)["rejected_rows"] == 1
 
 
-def test_a_command_is_not_told_of_variables() -> None:
+def test_command_help_does_not_mention_variables() -> None:
     assert "--from" not in svc("help", "replace").stdout
     assert "is available only in notebooks" in svc("edit", "query", "x").stderr
 
@@ -391,7 +391,7 @@ def test_ids_that_do_not_exist_are_named(connected: Svc, stocked: str) -> None:
     assert "1 of 2 ids is not in" in done.stderr
 
 
-def test_a_key_is_printed_only_when_asked(connected: Svc) -> None:
+def test_key_is_printed_only_on_request(connected: Svc) -> None:
     hidden = connected("keys", "add", "--acl", "search", "--format", "json")
     shown = connected("keys", "add", "--acl", "search", "--reveal", "--format", "json")
     key = json.loads(shown.stdout)["key"]
@@ -429,7 +429,7 @@ def test_hits_are_shown_as_text(connected: Svc, stocked: str) -> None:
         (["keys", "secure", "p", "--hitPerPage", "3"], "did you mean `--hitsPerPage`?"),
     ],
 )
-def test_misuse_of_a_family_is_said(words: list[str], message: str) -> None:
+def test_misuse_of_a_family_is_an_error(words: list[str], message: str) -> None:
     done = svc(*words)
 
     assert done.returncode == 2
@@ -456,7 +456,7 @@ def test_a_terminal_that_is_not_utf8_gets_all_it_can_show(
     assert r"svc: Index gr\xf6sse does not exist" in lost.stderr
 
 
-def test_a_shell_without_a_key_is_told_what_a_shell_can_do() -> None:
+def test_error_without_a_key_has_advice_for_a_shell() -> None:
     done = svc("search", "films", SVC_URL="http://127.0.0.1:9", SVC_APP_ID="A")
 
     assert done.returncode == 1
@@ -474,7 +474,7 @@ def test_a_secured_key_is_made_without_a_service() -> None:
 
 
 @pytest.mark.parametrize("verb", ["restore", "secure", "explain"])
-def test_a_whole_key_is_no_argument(connected: Svc, verb: str) -> None:
+def test_unmasked_key_is_not_accepted_as_argument(connected: Svc, verb: str) -> None:
     refused = connected("keys", verb, "0123456789abcdef")
     unasked = connected("keys", verb)
     unset = connected("keys", verb, "--env", "NOWHERE")

@@ -329,7 +329,7 @@ def _config(given: Config) -> dict[str, Any]:
 
 
 def _encode_member(name: str, value: Any) -> Any:
-    """Return a member in the form of the API: functions are tagged, the key of `add_key` is text."""
+    """Return a member in the form of the API: functions are tagged, a new key is text."""
     if name == "apiKey" and isinstance(value, Mapping) and "key" in value:
         return value["key"]
     if name in FUNCTIONS and isinstance(value, str):

@@ -111,7 +111,7 @@ def test_a_wrong_line_is_refused_with_advice(line: str, message: str) -> None:
     assert message in str(caught.value)
 
 
-def test_variables_are_taken_by_name() -> None:
+def test_variables_are_passed_by_name() -> None:
     rows = object()
 
     assert bind("push films --from rows", rows=rows).arguments["df"] is rows
@@ -137,7 +137,7 @@ def test_a_body_is_refused_where_none_belongs() -> None:
         bind("indices", body="page: 1")
 
 
-def test_an_option_of_the_other_face_is_not_known() -> None:
+def test_option_of_the_other_interface_is_unknown() -> None:
     with pytest.raises(BadOption, match="does not take `--format`"):
         bind("indices --format json")
     with pytest.raises(BadOption, match="does not take `--params`"):
@@ -151,6 +151,6 @@ def test_the_apart_options_do_not_reach_the_function() -> None:
     assert bind("indices --format csv", face="command").format == "csv"
 
 
-def test_help_is_asked_for_anywhere() -> None:
+def test_help_option_is_accepted_anywhere() -> None:
     assert bind("search --help").wants_help
     assert bind("load a.csv -h").wants_help

@@ -1,4 +1,4 @@
-"""What could come next inside a call."""
+"""Completion inside a call."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def told(code: str) -> tuple[str, list[str], bool] | None:
         ('svc.search("films", "some wor', "wor", []),  # a query is anything, and no file
     ],
 )
-def test_a_text_goes_on_with_names(code: str, fragment: str, texts: list[str]) -> None:
+def test_string_is_completed_with_names(code: str, fragment: str, texts: list[str]) -> None:
     found = told(code)
 
     assert found is not None
@@ -77,7 +77,7 @@ def test_a_text_goes_on_with_names(code: str, fragment: str, texts: list[str]) -
         ("svc.search_many(index=", "", ['"films"']),
     ],
 )
-def test_names_of_arguments_come_beside_python_s_own(
+def test_argument_names_are_completed_with_those_of_python(
     code: str, fragment: str, some: list[str]
 ) -> None:
     found = told(code)
@@ -104,7 +104,7 @@ def test_what_is_given_is_not_offered_again() -> None:
         'svc . search("films")',
     ],
 )  # fmt: skip
-def test_elsewhere_nothing_is_said(code: str) -> None:
+def test_nothing_is_printed_elsewhere(code: str) -> None:
     assert told(code) is None
 
 

@@ -1,4 +1,4 @@
-"""The service of a command that names none."""
+"""The client of a command without a configured service."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def running(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> Ite
     service.stop()
 
 
-def test_the_local_service_that_runs_is_used_and_it_is_said(
-    svc: Svc, running: LocalService
-) -> None:
+def test_running_local_service_is_used_with_a_warning(svc: Svc, running: LocalService) -> None:
     done = svc("indices")
 
     assert done.returncode == 0
@@ -74,9 +72,7 @@ def test_what_is_configured_wins(svc: Svc, running: LocalService, tmp_path: Path
     assert running.url not in done.stderr
 
 
-def test_without_one_and_without_a_terminal_it_is_said_what_to_type(
-    svc: Svc, tmp_path: Path
-) -> None:
+def test_error_without_service_and_terminal_says_what_to_type(svc: Svc, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[profiles.shop]\nurl = "http://127.0.0.1:9"\n')
 
     done = svc("indices")
@@ -88,7 +84,7 @@ def test_without_one_and_without_a_terminal_it_is_said_what_to_type(
 
 
 @pytest.mark.parametrize("answer", ["n", ""])
-def test_at_a_terminal_nothing_is_started_unasked(svc: Svc, answer: str) -> None:
+def test_terminal_starts_nothing_without_confirmation(svc: Svc, answer: str) -> None:
     done = svc("indices", typed=answer)
 
     assert done.returncode == 1

@@ -1,4 +1,4 @@
-"""What could come next."""
+"""Completion of lines and bodies."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ class Known:
         ("call nothing in", "in", []),
     ],
 )
-def test_a_line_goes_on(typed: str, fragment: str, texts: list[str]) -> None:
+def test_line_is_completed(typed: str, fragment: str, texts: list[str]) -> None:
     found = complete_line(typed, "magic", Known())
 
     assert found.texts == texts
@@ -206,7 +206,7 @@ def test_a_line_goes_on(typed: str, fragment: str, texts: list[str]) -> None:
         ("synonyms films", "ty", "", []),
     ],
 )
-def test_a_body_goes_on(line: str, typed: str, fragment: str, texts: list[str]) -> None:
+def test_body_is_completed(line: str, typed: str, fragment: str, texts: list[str]) -> None:
     found = complete_body(line, typed, Known())
 
     assert sorted(found.texts) == sorted(texts)

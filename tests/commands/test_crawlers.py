@@ -1,4 +1,4 @@
-"""Crawlers: what is sent, to a service that answers as it is told."""
+"""Crawlers: the requests sent to a service with given responses."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def test_what_cannot_be_done_is_not_waited_for(
         typed(f"crawlers reindex {C1} --wait")
 
 
-def test_a_crawl_that_was_waited_for_tells_how_its_urls_ended(stub: Stub, typed: Typed) -> None:
+def test_awaited_crawl_returns_outcomes_of_its_urls(stub: Stub, typed: Typed) -> None:
     data = [{"status": "DONE", "count": 4}, {"status": "FAILED", "count": 1}]
     stub.acts[:] = [answer({**TASK, "pending": False, "data": data})]
 
@@ -169,7 +169,7 @@ def test_a_crawler_is_found_by_its_name(stub: Stub, typed: Typed) -> None:
     ],
     ids=["near", "twice", "none"],
 )
-def test_a_name_that_no_crawler_or_two_have_is_told(
+def test_unknown_or_ambiguous_crawler_name_is_an_error(
     stub: Stub, typed: Typed, items: list[Any], message: str
 ) -> None:
     stub.acts[:] = [answer({"items": items, "total": len(items)})]
@@ -194,7 +194,7 @@ def test_a_function_may_be_a_plain_text(stub: Stub, typed: Typed) -> None:
     }
 
 
-def test_the_answer_of_a_new_key_stands_for_it(stub: Stub, typed: Typed) -> None:
+def test_response_of_add_key_is_accepted_as_key(stub: Stub, typed: Typed) -> None:
     stub.acts[:] = [answer({"id": C1})]
     made = {"key": Secret("k" * 32), "createdAt": "2026-01-01"}
 
@@ -216,7 +216,7 @@ def test_keys_and_logins_of_a_configuration_do_not_show(stub: Stub, typed: Typed
     assert sent(stub)[1][2] == {"config": config}
 
 
-def test_a_task_that_takes_too_long_is_told(stub: Stub, typed: Typed) -> None:
+def test_task_that_exceeds_the_timeout_is_an_error(stub: Stub, typed: Typed) -> None:
     stub.acts[:] = [answer({"pending": True, "count": 0})]
 
     with pytest.raises(svc.errors.TaskFailed, match="is not done after"):
@@ -246,7 +246,7 @@ def test_without_a_task_that_blocks_nothing_is_cancelled(stub: Stub, typed: Type
         ("crawlers crete docs", None, "`crawlers crete` is not a verb; did you mean `create`"),
     ],
 )
-def test_a_mistake_is_said_before_anything_is_sent(
+def test_mistake_is_an_error_before_anything_is_sent(
     stub: Stub, typed: Typed, line: str, body: str | None, message: str
 ) -> None:
     with pytest.raises(svc.errors.BadInput, match=message):

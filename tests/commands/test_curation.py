@@ -1,4 +1,4 @@
-"""Synonyms and rules: saved, replaced, deleted, taken out and in again, on a real service."""
+"""Synonyms and rules: saved, replaced, deleted, exported and imported, on a real service."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_a_table_that_was_read_is_saved_again(typed: Typed, index: str, kind: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_body_holds_several_as_lines(typed: Typed, index: str, kind: str) -> None:
+def test_body_contains_several_objects_as_lines(typed: Typed, index: str, kind: str) -> None:
     done = typed(f"{kind} save {index}", BODIES[kind])
 
     assert done["saved"] == 2
@@ -117,7 +117,7 @@ def test_a_replacement_leaves_none_of_the_old(typed: Typed, index: str, kind: st
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_nothing_is_no_replacement(typed: Typed, index: str, kind: str) -> None:
+def test_empty_replacement_is_refused(typed: Typed, index: str, kind: str) -> None:
     typed(f"{kind} save {index} --from held", held=KINDS[kind])
 
     with pytest.raises(svc.errors.BadInput, match="use `clear` to delete all"):
@@ -161,7 +161,7 @@ def test_a_misspelt_index_is_not_cleared(typed: Typed, kind: str) -> None:
 
 @pytest.mark.parametrize("line", ["replace {} --from held", "delete {} a", "clear {}"])
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_takes_away_asks_first(
+def test_destructive_verb_requires_confirmation(
     typed: Typed, monkeypatch: pytest.MonkeyPatch, kind: str, line: str
 ) -> None:
     asked: list[str] = []
@@ -180,7 +180,9 @@ def test_what_takes_away_asks_first(
     assert "\n" not in asked[0]
 
 
-def test_more_than_one_request_takes_are_saved(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_objects_than_fit_in_one_request_are_saved(
+    index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(curation, "HITS_PER_PAGE", 2)
 
     assert svc.save_synonyms(index, SYNONYMS)["after"] == 5
@@ -216,7 +218,7 @@ def test_a_key_that_may_not_read_them_saves_and_counts_nothing(
         ("rules save x a.xlsx", None, "unsupported format .* use .csv"),
     ],
 )
-def test_a_mistake_is_said_before_anything_is_sent(
+def test_mistake_is_an_error_before_anything_is_sent(
     typed: Typed, line: str, body: str | None, message: str
 ) -> None:
     with pytest.raises(svc.errors.BadInput, match=message):
@@ -292,7 +294,7 @@ def test_ids_are_made_where_they_are_missing_alone(typed: Typed, index: str, kin
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_client_takes_the_id_of_the_path(
+def test_client_accepts_the_id_of_the_path(
     admin: svc.Client, index: str, kind: str, tmp_path: Path
 ) -> None:
     save: Any = admin.save_synonym if kind == "synonyms" else admin.save_rule
@@ -310,7 +312,7 @@ def test_a_proposal_makes_ids_too(admin: svc.Client, index: str, kind: str) -> N
     assert changed["name"].tolist() == [known_id(kind)]
 
 
-def test_an_editor_takes_objects_without_ids(admin: svc.Client, index: str, tmp_path: Path) -> None:
+def test_editor_accepts_objects_without_ids(admin: svc.Client, index: str, tmp_path: Path) -> None:
     path = tmp_path / "held.json"
     path.write_text(json.dumps([NAMELESS["synonyms"]]))
 

@@ -1,4 +1,4 @@
-"""Entries of one's own in the dictionaries of a service of this test's own."""
+"""Custom dictionary entries, in a service of this test."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_standard_entries_are_switched_language_by_language(typed: Typed) -> Non
         ("dictionaries replace plurals --from none --yes", "use `clear` to delete all"),
     ],
 )
-def test_a_mistake_is_said_before_anything_is_sent(typed: Typed, line: str, message: str) -> None:
+def test_mistake_is_an_error_before_anything_is_sent(typed: Typed, line: str, message: str) -> None:
     with pytest.raises(svc.errors.BadInput, match=message):
         typed(line, none=[])
 

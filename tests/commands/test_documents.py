@@ -1,4 +1,4 @@
-"""Objects in files and tables: what is written is what is read."""
+"""Objects in files and tables: reading a written file returns the same objects."""
 
 from __future__ import annotations
 
@@ -97,14 +97,14 @@ def test_what_is_written_is_what_is_read(
 
 @settings(max_examples=30, deadline=None)
 @given(held=st.lists(SYNONYMS, max_size=4))
-def test_a_table_gives_back_its_objects(held: list[dict[str, Any]]) -> None:
+def test_table_is_read_back_as_its_objects(held: list[dict[str, Any]]) -> None:
     full = [{name: value for name, value in one.items() if value != ""} for one in held]
 
     assert take_documents(pd.DataFrame(full), Synonym, "synonyms") == full
 
 
 @pytest.mark.parametrize("backend", ["numpy_nullable", "pyarrow"])
-def test_a_table_of_any_backend_gives_its_objects(backend: Any) -> None:
+def test_table_of_any_backend_is_read_as_objects(backend: Any) -> None:
     frame = pd.DataFrame(
         {"objectID": ["a", "b"], "type": "synonym", "input": [None, "x"], "synonyms": [["q"], None]}
     )
@@ -168,7 +168,7 @@ def test_a_long_cell_is_read(tmp_path: Path) -> None:
         ("a.jsn", "[]", "unsupported format .* use .csv, .json.*did you mean `.json`"),
     ],
 )
-def test_what_cannot_be_read_is_said_with_its_place(
+def test_error_of_an_unreadable_file_names_the_place(
     tmp_path: Path, name: str, text: str, message: str
 ) -> None:
     (tmp_path / name).write_text(text)
@@ -177,7 +177,7 @@ def test_what_cannot_be_read_is_said_with_its_place(
         take_documents(tmp_path / name, Synonym, "synonyms")
 
 
-def test_a_bad_cell_tells_its_row_column_and_value(tmp_path: Path) -> None:
+def test_error_of_a_bad_cell_has_row_column_and_value(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("objectID,enabled,consequence\na,perhaps,{}\n")
 
     with pytest.raises(BadRecord) as caught:
@@ -187,7 +187,7 @@ def test_a_bad_cell_tells_its_row_column_and_value(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("given", [7, [7], [None], pd.DataFrame({"x": [1]})])
-def test_what_is_no_object_is_refused(given: Any) -> None:
+def test_value_that_is_not_an_object_is_refused(given: Any) -> None:
     with pytest.raises(BadInput):
         take_documents(given, Synonym, "synonyms")
 
@@ -204,7 +204,7 @@ def test_a_file_that_cannot_be_written_leaves_the_one_that_is_there(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("deed", "word"), [(read_file, "read"), (write_file, "written")])
-def test_a_folder_that_is_not_there_is_said(tmp_path: Path, deed: Any, word: str) -> None:
+def test_missing_folder_is_an_error(tmp_path: Path, deed: Any, word: str) -> None:
     path = tmp_path / "no" / "a.csv"
 
     with pytest.raises(BadInput, match=f"cannot be {word}: No such file"):

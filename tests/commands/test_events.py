@@ -1,4 +1,4 @@
-"""Events are sent from whatever holds them, read back, and forgotten."""
+"""Events are sent, read and deleted."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ def test_hits_that_were_joined_keep_their_search_and_want_an_index(own: str) -> 
     assert (event["queryID"], event["positions"]) == (found["queryID"][0], [1])
 
 
-def test_clicks_on_hits_of_no_known_search_are_told(own: str) -> None:
+def test_warns_of_clicks_without_a_search(own: str) -> None:
     svc.push(pd.DataFrame({"id": ["1"], "title": ["a fox"]}), own, id="id")
     found: Any = svc.search(own, "fox")
 
@@ -139,14 +139,14 @@ def test_clicks_on_hits_of_no_known_search_are_told(own: str) -> None:
     assert svc.read_events(own)["queryID"].tolist() == [""]
 
 
-def test_hits_are_not_taken_for_events(own: str) -> None:
+def test_hits_are_not_accepted_as_events(own: str) -> None:
     svc.push(pd.DataFrame({"id": ["1"], "title": ["a fox"]}), own, id="id")
 
     with pytest.raises(svc.errors.BadInput, match=r"hits, not events; .*hits\.svc\.events\("):
         svc.send_events(svc.search(own, "fox"))
 
 
-def test_a_users_events_are_forgotten_when_that_is_confirmed(own: str) -> None:
+def test_events_of_a_user_are_deleted_after_confirmation(own: str) -> None:
     user = f"user-{secrets.token_hex(4)}"
     svc.send_events({**EVENT, "index": own, "userToken": user})
 
@@ -168,7 +168,7 @@ def test_pages_are_read_to_the_last(stub: Stub) -> None:
     ]
 
 
-def test_a_service_that_hands_out_no_events_is_told_from_others(stub: Stub) -> None:
+def test_service_without_stored_events_is_an_error(stub: Stub) -> None:
     stub.acts[:] = [answer({"message": "no such path"}, 404)]
 
     with pytest.raises(svc.errors.NotFound, match=r"does not list events.*svc.connect\('local'\)"):
@@ -207,7 +207,7 @@ def test_a_thousand_events_travel_together(stub: Stub) -> None:
         ("events films --since yesterday-ish", None, "`since` must be a time such as"),
     ],
 )
-def test_a_mistake_is_said_before_anything_is_sent(
+def test_mistake_is_an_error_before_anything_is_sent(
     stub: Stub, line: str, body: str | None, message: str
 ) -> None:
     late = [*[EVENT] * 1500, {**EVENT, "objectIDs": []}]

@@ -1,4 +1,4 @@
-"""The functions behind the verbs, awaited and not, on a real service."""
+"""Functions of verbs, as coroutines and blocking, on a real service."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_current_client_is_used_unless_another_is_given(reader: Client) -> N
         svc.read_browse(INDEX, client=reader)
 
 
-def test_a_whole_index_comes_in_one_frame_or_in_several() -> None:
+def test_index_is_read_as_one_frame_or_in_chunks() -> None:
     whole = svc.read_browse(INDEX, columns=["name"])
     chunks = list(svc.read_browse(INDEX, columns=["name"], chunksize=2))
 
@@ -84,7 +84,7 @@ def test_facets_are_counted_and_searched() -> None:
     assert list(values["value"]) == ["desk"]
 
 
-def test_a_change_of_settings_is_told_once_it_is_published() -> None:
+def test_change_of_settings_returns_after_publication() -> None:
     changed = svc.settings(INDEX, hitsPerPage=7, ranking=["typo", "custom"])
     shown = svc.read_settings(INDEX).set_index("setting")["value"]
     reset = svc.settings(INDEX, hitsPerPage=None, ranking=None)
@@ -113,7 +113,7 @@ def test_tasks_are_waited_for_in_any_shape(client: Client) -> None:
     assert svc.wait(answers[0]["taskID"], index=INDEX) == 1
 
 
-def test_a_dry_run_gives_the_plan(tmp_path: Path) -> None:
+def test_dry_run_returns_the_plan(tmp_path: Path) -> None:
     LAMPS.to_csv(tmp_path / "lamps.csv", index=False)
 
     plan = find_verb("load", "command").call(
@@ -126,7 +126,9 @@ def test_a_dry_run_gives_the_plan(tmp_path: Path) -> None:
         svc.search("functions-planned")
 
 
-def test_a_bar_is_drawn_when_asked_for(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_progress_bar_is_drawn_on_request(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     many = pd.DataFrame({"objectID": [str(n) for n in range(60_000)], "text": "some words"})
 
     result = svc.push(many, "functions-many", progress=True, batch=500)
@@ -148,7 +150,7 @@ def test_the_awaited_twins_run_on_the_callers_loop(tmp_path: Path) -> None:
     assert asyncio.run(load_and_search(tmp_path / "lamps.csv")) == (3, 3, 3)
 
 
-def test_the_rights_of_a_key_are_told(reader: Client, service: Running) -> None:
+def test_rights_of_a_key_are_returned(reader: Client, service: Running) -> None:
     told = svc.whoami(client=reader)
 
     assert (told["application"], told["rights"]) == (service.appId, ["search"])
@@ -185,9 +187,7 @@ def test_a_local_service_that_is_connected_to_by_its_address_is_stopped(tmp_path
     assert find_running(tmp_path / "data") is None
 
 
-def test_where_another_local_service_runs_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_local_services_are_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "none"))
     running = svc.local(tmp_path / "data")
@@ -209,7 +209,7 @@ def test_a_profile_that_is_not_there_asks_for_no_key() -> None:
         connect_with_prompt("nowhere")
 
 
-def test_where_nobody_can_be_asked_a_missing_key_is_an_error() -> None:
+def test_missing_key_without_a_prompt_is_an_error() -> None:
     with pytest.raises(svc.errors.NotConnected, match="no API key"):
         connect_with_prompt(url="http://127.0.0.1:9", app_id="SHOP")
 

@@ -1,4 +1,4 @@
-"""Keys made, changed, deleted and restored on a real service; secured keys made and explained."""
+"""Keys created, changed, deleted and restored on a real service; secured keys."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def rights(key: Any) -> list[str]:
     return list(svc.get_key(key)["acl"])
 
 
-def test_a_made_key_shows_itself_to_nobody_who_does_not_ask(typed: Typed, key: Any) -> None:
+def test_created_key_is_masked_by_default(typed: Typed, key: Any) -> None:
     assert isinstance(key["key"], Secret)
     assert key["key"].reveal() not in f"{key} {as_text(key)} {svc.get_key(key)}"
 
 
-def test_a_made_key_is_shown_when_asked(typed: Typed) -> None:
+def test_created_key_is_shown_on_request(typed: Typed) -> None:
     made = typed("keys add --acl search --reveal")
 
     assert rights(made["key"]) == ["search"]
@@ -99,7 +99,7 @@ def test_the_key_in_use_is_read_without_naming_it(key: Any, service: Running) ->
     assert "search" in svc.get_key()["acl"]
 
 
-def test_a_deleted_key_comes_back(typed: Typed) -> None:
+def test_deleted_key_is_restored(typed: Typed) -> None:
     made = typed("keys add --acl search")
 
     gone = typed("keys delete --from made --yes", made=made)
@@ -177,14 +177,14 @@ def test_a_secured_key_is_explained_without_a_service() -> None:
 @pytest.mark.parametrize(
     ("until", "meaning"), [(1, "expired at 1970-01-01 00:00:01 UTC"), (10**18, "for ever")]
 )
-def test_an_end_is_told_as_a_time(until: int, meaning: str) -> None:
+def test_expiry_is_formatted_as_a_time(until: int, meaning: str) -> None:
     told = svc.explain_key(svc.secured_key("parent", validUntil=until, reveal=True))
 
     assert told["meaning"].tolist() == [meaning]
 
 
 @pytest.mark.parametrize("key", ["1f3a5d9b27c04e68", "not base 64!", Secret("abc")])
-def test_what_is_no_secured_key_is_not_explained(key: Any) -> None:
+def test_key_that_is_not_secured_is_not_explained(key: Any) -> None:
     with pytest.raises(svc.errors.BadInput, match="not a secured key"):
         svc.explain_key(key)
 
@@ -248,7 +248,7 @@ def test_what_is_the_same_in_other_words_is_seen_at_once(
     assert late.looked == 1
 
 
-def test_a_change_that_is_not_seen_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_warns_if_a_change_does_not_become_visible(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
 
     with pytest.warns(UserWarning, match="has not changed"):

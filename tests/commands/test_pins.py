@@ -1,4 +1,4 @@
-"""Records are pinned and hidden for one query, by line and by function, and that is undone."""
+"""Records pinned and hidden for one query, by line and by function, and undone."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_a_hidden_record_is_left_out_until_it_is_shown_again(typed: Typed, index
     assert rules(index) == []
 
 
-def test_a_pin_is_taken_off_and_what_else_a_rule_does_stays(typed: Typed, index: str) -> None:
+def test_unpin_keeps_other_consequences_of_the_rule(typed: Typed, index: str) -> None:
     typed(f"pin {index} 'desk lamp' 5 --position 0")
     typed(f"hide {index} 'desk lamp' 5")
     typed(f"pin {index} 'desk lamp' 4")
@@ -178,7 +178,7 @@ def test_pins_of_several_processes_are_all_kept(index: str) -> None:
     assert sorted(pinned) == list("12345")
 
 
-def test_a_key_without_the_right_is_told(index: str, service: Running) -> None:
+def test_key_without_the_right_is_an_error(index: str, service: Running) -> None:
     svc.connect(url=service.url, app_id=service.appId, api_key=service.searchKey)
 
     with pytest.raises(svc.errors.KeyRefused):

@@ -1,4 +1,4 @@
-"""Settings: changed, compared, put back, on a real service."""
+"""Settings: changed, compared, reset, on a real service."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_settings_come_from_a_variable(typed: Typed, index: str) -> None:
     assert differing(typed(f"settings diff {index}"))["hitsPerPage"] == [9, 20]
 
 
-def test_a_change_reaches_the_replicas_when_asked(typed: Typed, admin: svc.Client) -> None:
+def test_change_is_forwarded_to_replicas_on_request(typed: Typed, admin: svc.Client) -> None:
     sent: list[Any] = []
     perform = admin.aio.sender.send
 
@@ -126,7 +126,7 @@ def test_all_settings_are_put_back(typed: Typed, index: str) -> None:
         ("settings sett {}", "`sett`|unexpected argument"),
     ],
 )
-def test_a_mistake_is_said(typed: Typed, index: str, line: str, message: str) -> None:
+def test_mistake_is_an_error(typed: Typed, index: str, line: str, message: str) -> None:
     with pytest.raises(svc.errors.BadInput, match=message):
         typed(line.replace("{}", index))
 
@@ -139,7 +139,7 @@ def test_a_mistake_is_said(typed: Typed, index: str, line: str, message: str) ->
         ('{"hitPerPage": 1}', "did you mean `hitsPerPage`"),
     ],
 )
-def test_a_file_that_holds_no_settings_is_refused(
+def test_file_without_settings_is_refused(
     typed: Typed, index: str, tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "a.json").write_text(text)

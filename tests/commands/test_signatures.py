@@ -1,4 +1,4 @@
-"""`help` lists what a function takes by name, as it is declared."""
+"""`help` lists the keyword members that a function declares."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def test_help_lists_each_parameter_once_with_its_meaning(name: str) -> None:
 
 
 @pytest.mark.parametrize("module", [aio, blocking])
-def test_no_function_hides_what_it_takes(module: Any) -> None:
+def test_every_function_lists_its_parameters(module: Any) -> None:
     for name in set(module.__all__) - {"call"}:
         parameters = inspect.signature(getattr(module, name)).parameters.values()
         hidden = [p.name for p in parameters if p.kind is p.VAR_KEYWORD]
         assert hidden == [], name
 
 
-def test_types_and_defaults_are_said() -> None:
+def test_types_and_defaults_are_documented() -> None:
     doc = inspect.getdoc(svc.search) or ""
 
     assert "hitsPerPage : integer ≥ 0 ≤ 1000, default 20\n    hits per page" in doc

@@ -1,4 +1,4 @@
-"""Variables named where a line takes words, as a newcomer names them."""
+"""Variables named where a line contains literal words."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_what_fails_for_another_reason_is_not_put_down_to_a_variable(line: str) 
 
 @pytest.mark.filterwarnings("ignore:.* of .* ids (is|are) not in:UserWarning")
 @pytest.mark.parametrize("line", ["get {} ids", "delete {} ids --yes", "multi-search {} ids"])
-def test_a_word_that_is_a_collections_name_is_told_to_stand_for_itself(line: str) -> None:
+def test_warns_that_a_word_named_like_a_collection_is_literal(line: str) -> None:
     with pytest.warns(UserWarning, match="`ids` is taken as it stands; .* `--from ids`"):
         run(line.format(INDEX), None, dict(VARIABLES))
 
@@ -129,14 +129,14 @@ def test_a_word_that_is_a_collections_name_is_told_to_stand_for_itself(line: str
         "scratches -o df",
     ],
 )
-def test_what_is_meant_as_it_stands_is_not_warned_of(line: str) -> None:
+def test_no_warning_for_a_literal_word(line: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.filterwarnings("ignore", "1 of 2 ids is not in")  # there is no record `ids`
         run(line.format(INDEX), None, dict(VARIABLES))
 
 
-def test_what_a_variable_holds_is_not_shown() -> None:
+def test_content_of_a_variable_is_not_shown() -> None:
     with pytest.raises(SvcError) as caught:
         run("search token", None, {"token": "0123456789abcdef"})
 

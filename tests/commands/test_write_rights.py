@@ -337,9 +337,7 @@ def test_where_tasks_may_not_be_read_the_effect_is_looked_for(
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.reads], ids=named)
-def test_where_tasks_may_be_read_nothing_is_said_of_it(
-    case: Case, scene: Scene, apart: Running
-) -> None:
+def test_key_that_may_read_tasks_gets_no_status(case: Case, scene: Scene, apart: Running) -> None:
     result, _ = act_as(case, scene, apart, *case.rights.split(), "addObject")
 
     assert case.seen(scene)

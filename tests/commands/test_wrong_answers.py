@@ -1,4 +1,4 @@
-"""Whatever a service answers, a function returns or raises an error of ours: never another one."""
+"""Whatever a service returns, a function returns or raises an error of this package."""
 
 from __future__ import annotations
 
@@ -21,7 +21,15 @@ from svc_notebook.api.validation import hints
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.errors import SvcError
 from svc_notebook.functions import aio, keys
-from tests.commands.test_reaching import CALLS, CASES, ENTRY, ON_SOMETHING, RULE, SYNONYM, WRITTEN
+from tests.commands.test_endpoint_coverage import (
+    CALLS,
+    CASES,
+    ENTRY,
+    ON_SOMETHING,
+    RULE,
+    SYNONYM,
+    WRITTEN,
+)
 
 # No key here is ever seen to change.
 pytestmark = [

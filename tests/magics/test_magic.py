@@ -29,7 +29,7 @@ def test_a_result_is_assigned(notebook: Kernel) -> None:
     assert cell.result == "['Godzilla', 'The Godfather']"
 
 
-def test_a_result_is_kept_by_name_in_place_of_being_shown(notebook: Kernel) -> None:
+def test_result_is_assigned_instead_of_displayed(notebook: Kernel) -> None:
     cell = notebook.good("%svc search films rush -o kept")
 
     assert cell.result == ""
@@ -85,7 +85,7 @@ def test_a_body_is_json_or_lines(notebook: Kernel) -> None:
     assert "1972" not in lines.result
 
 
-def test_a_change_of_settings_tells_what_was_and_is(notebook: Kernel) -> None:
+def test_change_of_settings_returns_values_before_and_after(notebook: Kernel) -> None:
     cell = notebook.good('%%svc settings changing\nranking: ["typo", "custom"]\nhitsPerPage: 7')
     shown = notebook.good(
         "now = %svc settings changing\nnow.set_index('setting')['value']['hitsPerPage']"
@@ -98,7 +98,7 @@ def test_a_change_of_settings_tells_what_was_and_is(notebook: Kernel) -> None:
     assert "20" in reset.result
 
 
-def test_nothing_in_a_line_is_taken_for_python(notebook: Kernel) -> None:
+def test_nothing_in_a_line_is_evaluated_as_python(notebook: Kernel) -> None:
     notebook.good("films_year = 'gold'")
 
     cell = notebook.good("found = %svc search films {films_year} $films_year\nlen(found)")
@@ -257,7 +257,7 @@ def test_help_is_a_text(notebook: Kernel) -> None:
     assert notebook.good("%svc search --help").result == notebook.good("%svc help search").result
 
 
-def test_a_missing_key_is_asked_for(notebook: Kernel, service: Running) -> None:
+def test_prompts_for_a_missing_key(notebook: Kernel, service: Running) -> None:
     notebook.good(
         "import svc_notebook as svc\nbefore = svc.current()\ndel os.environ['SVC_API_KEY']"
     )
@@ -311,7 +311,7 @@ before = state()
         ),
     ],
 )
-def test_stop_ends_a_load_and_the_notebook_goes_on(
+def test_stop_ends_a_load_and_the_notebook_continues(
     notebook: Kernel, service: Running, cell: str
 ) -> None:
     notebook.good(

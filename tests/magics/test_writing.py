@@ -30,7 +30,7 @@ def test_a_body_of_several_objects_is_saved(notebook: Kernel) -> None:
     )
 
 
-def test_a_file_takes_rules_out_and_in_again(notebook: Kernel, tmp_path: Path) -> None:
+def test_rules_are_exported_to_a_file_and_imported(notebook: Kernel, tmp_path: Path) -> None:
     notebook.good("rule = {'objectID': 'top', 'consequence': {'filterPromotes': True}}")
     notebook.good("%svc rules save curated --from rule")
     notebook.good(f"%svc rules export curated {tmp_path}/rules.json")
@@ -44,7 +44,7 @@ def test_a_file_takes_rules_out_and_in_again(notebook: Kernel, tmp_path: Path) -
     assert "'after': 1" in back.result
 
 
-def test_what_takes_away_asks_and_a_no_fails_the_cell(notebook: Kernel) -> None:
+def test_declined_confirmation_fails_the_cell(notebook: Kernel) -> None:
     notebook.good(SYNONYMS)
     notebook.good("kept = 'old'")
 

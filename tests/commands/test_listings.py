@@ -1,4 +1,4 @@
-"""The verbs that list what a service tells about itself, typed as they are in a notebook."""
+"""Verbs that list what a service contains, typed in a notebook."""
 
 from __future__ import annotations
 

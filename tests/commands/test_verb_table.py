@@ -1,4 +1,4 @@
-"""The table of verbs is true to the functions behind it."""
+"""The table of verbs matches the functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def test_the_examples_can_be_typed(verb: Verb, face: Face) -> None:
 
 
 @pytest.mark.parametrize("face", ["magic", "command"])
-def test_a_name_stands_for_one_verb(face: Face) -> None:
+def test_name_belongs_to_one_verb(face: Face) -> None:
     names = [verb.name for verb in VERBS if face in verb.faces]
 
     assert len(names) == len(set(names))
@@ -42,7 +42,7 @@ def test_a_load_offers_the_words_its_function_knows(option: str, words: object) 
     assert row.choices == list(get_args(words))
 
 
-def test_every_way_to_read_rows_can_be_said_in_a_line() -> None:
+def test_every_row_option_is_an_option_of_the_line() -> None:
     said = {row.parameter for row in find_verb("load", "command").named("command").values()}
 
     assert set(RowOptions.__annotations__) - said == {"record_bytes", "batch_bytes"}

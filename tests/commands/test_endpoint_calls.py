@@ -18,7 +18,7 @@ def lamps(admin: svc.Client) -> None:
     svc.push(pd.DataFrame({"objectID": ["1"], "name": ["lamp"]}), "calling")
 
 
-def test_an_endpoint_is_called_and_its_answer_comes_as_it_is(typed: Typed) -> None:
+def test_endpoint_is_called_and_its_response_is_unchanged(typed: Typed) -> None:
     assert typed("call get_object index=calling object_id=1") == {"objectID": "1", "name": "lamp"}
 
 
@@ -33,13 +33,13 @@ def test_arguments_are_read_by_their_types(typed: Typed) -> None:
     ['{"requests": [{"indexName": "calling", "query": "lamp"}]}',
      'requests: [{"indexName": "calling", "query": "lamp"}]'],
 )  # fmt: skip
-def test_a_body_holds_more_arguments(typed: Typed, body: str) -> None:
+def test_body_contains_more_arguments(typed: Typed, body: str) -> None:
     found = typed("call search_many strategy=none", body)
 
     assert found["results"][0]["nbHits"] == 1
 
 
-def test_a_variable_holds_more_arguments(typed: Typed) -> None:
+def test_variable_contains_more_arguments(typed: Typed) -> None:
     record = {"record": {"name": "desk"}}
 
     answer = typed("call add_object index=calling --from record --yes", record=record)
@@ -74,7 +74,7 @@ def test_what_writes_asks_first_and_what_reads_does_not(
         ("call get_object --from wrong", "does not take `indx`; did you mean `index`"),
     ],
 )
-def test_a_mistake_is_said_before_anything_is_sent(typed: Typed, line: str, message: str) -> None:
+def test_mistake_is_an_error_before_anything_is_sent(typed: Typed, line: str, message: str) -> None:
     more: dict[str, Any] = {"index": "b"}
 
     with pytest.raises(svc.errors.BadInput, match=message):

@@ -1,4 +1,4 @@
-"""Networks, users and tasks: what an operator changes, on a real service."""
+"""Networks, users and tasks, on a real service."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def listed(typed: Typed) -> list[str]:
     return list(typed("sources")["source"])
 
 
-def test_networks_are_added_and_taken_off(networks: Typed) -> None:
+def test_networks_are_added_and_deleted(networks: Typed) -> None:
     added = networks(f"sources add {HERE} --description here --yes")
     networks("sources add 192.0.2.0/24 --yes")
     gone = networks("sources delete 192.0.2.0/24 --yes")
@@ -50,7 +50,7 @@ def test_networks_are_replaced(networks: Typed, tmp_path: Path, way: str) -> Non
     assert listed(networks) == [HERE, "198.51.100.0/24"]
 
 
-def test_a_network_that_is_not_listed_is_not_taken_off(networks: Typed) -> None:
+def test_unlisted_network_is_not_deleted(networks: Typed) -> None:
     networks(f"sources add {HERE} --yes")
 
     with pytest.raises(

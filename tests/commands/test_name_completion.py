@@ -1,4 +1,4 @@
-"""The names a completion offers."""
+"""Names for completion."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_while_one_question_waits_others_wait_for_less(
     assert names.facets("films") == []
 
 
-def test_a_question_that_fails_when_nobody_waits_is_not_complained_of(
+def test_request_that_fails_unawaited_is_not_logged(
     slow: Slow, caplog: pytest.LogCaptureFixture
 ) -> None:
     names = LiveNames({})
@@ -159,7 +159,7 @@ def test_without_a_connection_there_are_no_names(monkeypatch: pytest.MonkeyPatch
     assert LiveNames({}).indices() == []
 
 
-def test_variables_are_the_users_own() -> None:
+def test_variables_are_those_of_the_user() -> None:
     assert LiveNames({"films": 1, "_": 2, "_i1": 3, "df": 4}).variables() == ["df", "films"]
 
 

@@ -1,4 +1,4 @@
-"""Hits to look at, on a real service."""
+"""Hits as HTML and text, on a real service."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_a_terminal_gets_text(typed: Typed, index: str) -> None:
     assert "<em>fake</em>" in text
 
 
-def test_a_frame_that_a_search_gave_is_shown(index: str) -> None:
+def test_result_of_a_search_is_shown(index: str) -> None:
     plain = svc.show(svc.search(index, "lamp"))
     marked = svc.show(svc.search(index, "lamp", highlight=True, highlightPreTag="[["))
 
@@ -97,7 +97,7 @@ def test_a_hit_is_headed_by_what_it_is_called(columns: dict[str, list[object]], 
     assert head in repr(svc.show(frame)).splitlines()
 
 
-def test_a_record_may_have_a_rank_of_its_own() -> None:
+def test_record_can_have_an_attribute_rank() -> None:
     frame = pd.DataFrame([[1, "7", 5]], columns=["rank", "objectID", "rank"])
     frame.attrs["svc"] = {"index": "x"}
 
@@ -123,12 +123,12 @@ def test_a_part_of_the_hits_says_of_how_many(index: str) -> None:
     assert repr(svc.show(svc.search(index, "", hitsPerPage=1))).startswith("1 of 3 hits in")
 
 
-def test_nothing_found_is_said(typed: Typed, index: str) -> None:
+def test_empty_result_is_reported(typed: Typed, index: str) -> None:
     assert repr(typed(f"show {index} nothing")).startswith('0 hits for "nothing"')
 
 
 @pytest.mark.parametrize("frame", [pd.DataFrame({"objectID": ["1"]}), "films", None])
-def test_what_no_search_gave_is_not_shown(frame: object) -> None:
+def test_value_that_is_not_a_search_result_is_not_shown(frame: object) -> None:
     with pytest.raises(svc.errors.BadInput, match="not the result of a search"):
         svc.show(frame)  # type: ignore[arg-type]
 

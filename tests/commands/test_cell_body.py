@@ -214,7 +214,7 @@ def test_yaml_is_read_without_a_value_becoming_another() -> None:
     }  # fmt: skip
 
 
-def test_what_yaml_holds_is_checked_by_its_place() -> None:
+def test_yaml_values_are_checked_by_their_place() -> None:
     with pytest.raises(BadInput, match=r"line 4: `conditions\[0\].alternatives` should be true or"):
         read_documents(RULE, Rule)
 

@@ -1,4 +1,4 @@
-"""Why hits stand in their order, on a real service."""
+"""The explanation of the order of hits, on a real service."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_each_hit_differs_from_the_next_in_one_criterion(typed: Typed, index: st
     assert len(why) == len(RECORDS) - 1
 
 
-def test_the_value_that_is_said_to_be_first_is(typed: Typed, index: str) -> None:
+def test_value_listed_first_is_first(typed: Typed, index: str) -> None:
     better = {
         "fewer": lambda a, b: a < b, "nearer": lambda a, b: a < b, "earlier": lambda a, b: a < b,
         "more": lambda a, b: a > b, "higher": lambda a, b: a > b, "": lambda a, b: a < b,
@@ -84,7 +84,7 @@ def test_an_order_by_an_attribute_is_named(index: str) -> None:
     assert ["asc(name)", "lower", "red lamp", "red lamps"] in [entry[1:] for entry in why.values()]
 
 
-def test_a_missing_value_stands_last(index: str) -> None:
+def test_missing_value_is_last(index: str) -> None:
     svc.push(pd.DataFrame([{"objectID": "z", "name": "red lamp"}]), index)
 
     why = told(svc.explain(index, "red lamp"))
@@ -101,7 +101,7 @@ def test_strict_typos_come_first(index: str) -> None:
     assert why["a"][1] != "typo"
 
 
-def test_what_a_rule_promotes_is_said(index: str) -> None:
+def test_promoted_hits_are_explained(index: str) -> None:
     svc.save_rules(
         index, {"objectID": "top", "consequence": {"promote": [{"objectID": "g", "position": 0}]}}
     )
@@ -111,7 +111,7 @@ def test_what_a_rule_promotes_is_said(index: str) -> None:
     assert why["g"][1:] == ["promoted", "promoted", True, None]
 
 
-def test_a_key_that_may_only_search_is_told_by_the_default_ranking(
+def test_key_without_settings_right_is_explained_by_default_ranking(
     index: str, service: Running
 ) -> None:
     svc.connect(url=service.url, app_id=service.appId, api_key=service.searchKey)
@@ -131,7 +131,7 @@ def test_one_hit_or_none_has_nothing_to_explain(index: str, query: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::svc_notebook.errors.UnknownAttributeWarning")
-def test_values_are_said_in_words_beside_titles(typed: Typed, index: str) -> None:
+def test_values_are_described_beside_titles(typed: Typed, index: str) -> None:
     svc.settings(index, searchableAttributes=["brand", "name"], ranking=["attribute", "custom"])
 
     found = typed(f"explain {index} lamp").set_index("objectID")

@@ -1,4 +1,4 @@
-"""Measuring by a line of a notebook, on the real service."""
+"""The verbs `evaluate` and `compare`, on a real service."""
 
 from __future__ import annotations
 
@@ -48,6 +48,6 @@ def test_an_index_is_compared_with_itself_under_parameters(typed: Typed, shop: s
     assert found.metrics == ["p@3"]
 
 
-def test_judgments_are_asked_for(typed: Typed, shop: str) -> None:
+def test_judgments_are_required(typed: Typed, shop: str) -> None:
     with pytest.raises(BadOption, match="judgments are missing"):
         typed(f"evaluate {shop}")

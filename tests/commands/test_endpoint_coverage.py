@@ -1,4 +1,4 @@
-"""Every endpoint is reached from a notebook, and through what the table says."""
+"""Every endpoint is called by the functions and verbs that the table names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is around an index is taken down, compared and brought back, by line and by command."""
+"""Snapshots, differences, restoring and undoing, by line and by command."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _shop(admin: svc.Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) ->
     admin.replace_all(INDEX, [{"objectID": "1", "name": "lamp"}])
 
 
-def test_a_change_is_listed_and_taken_back(typed: Typed) -> None:
+def test_change_is_listed_and_undone(typed: Typed) -> None:
     typed(f"settings {INDEX} --hitsPerPage 5")
     change = typed(f"history {INDEX}")["change_id"][0]
 
@@ -40,7 +40,7 @@ def test_taking_back_asks_first(typed: Typed) -> None:
     assert len(typed(f"history {INDEX}")) == 1
 
 
-def test_the_question_names_what_is_taken_back(
+def test_confirmation_names_what_is_undone(
     typed: Typed, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     change = {
@@ -69,7 +69,7 @@ def test_the_question_names_what_is_taken_back(
     assert typed(f"history {INDEX}")["parent"][0] == older
 
 
-def test_many_names_are_cut_and_force_is_said(typed: Typed) -> None:
+def test_many_names_are_shortened_and_force_is_shown(typed: Typed) -> None:
     synonyms = [{"type": "synonym", "synonyms": [f"a{n}", f"b{n}"]} for n in range(5)]
     svc.save_synonyms(INDEX, synonyms)
 
@@ -77,7 +77,7 @@ def test_many_names_are_cut_and_force_is_said(typed: Typed) -> None:
         typed(f"undo {INDEX} --force")
 
 
-def test_nothing_to_take_back_is_told_without_a_question(typed: Typed) -> None:
+def test_nothing_to_undo_is_an_error_without_confirmation(typed: Typed) -> None:
     with pytest.raises(svc.errors.BadInput, match="there is nothing to undo"):
         typed(f"undo {INDEX}")
 

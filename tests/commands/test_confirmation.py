@@ -1,4 +1,4 @@
-"""A verb that takes something away asks first, or wants `--yes` where nobody can be asked."""
+"""Destructive verbs require confirmation, or `--yes` if no prompt is available."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ LINES = [
 
 
 @pytest.mark.parametrize(("words", "told"), LINES, ids=[" ".join(words) for words, _ in LINES])
-def test_where_nobody_can_be_asked_it_is_refused_and_told_what_it_is(
+def test_without_a_prompt_the_refusal_names_the_action(
     words: list[str], told: str, service: Running
 ) -> None:
     with pytest.raises(svc.errors.BadOption) as refused:
@@ -94,11 +94,11 @@ def test_where_nobody_can_be_asked_it_is_refused_and_told_what_it_is(
     assert left() == 3
 
 
-def test_with_yes_nobody_is_asked() -> None:
+def test_yes_skips_the_confirmation() -> None:
     assert type_line("delete", INDEX, "1", "--yes") == {"index": INDEX, "before": 3, "after": 2}
 
 
-def test_every_verb_that_takes_away_knows_yes_and_no_other_does() -> None:
+def test_only_destructive_verbs_have_yes() -> None:
     known = {verb.name for verb in VERBS if YES in verb.named("command").values()}
 
     words = {name.split()[-1] for name in known}
@@ -107,7 +107,7 @@ def test_every_verb_that_takes_away_knows_yes_and_no_other_does() -> None:
     assert not words & {"get", "list", "export", "search", "show"}
 
 
-def test_what_is_refused_anyway_is_not_asked() -> None:
+def test_refused_call_needs_no_confirmation() -> None:
     with pytest.raises(svc.errors.BadInput, match="pass ids or filters"):
         type_line("delete", INDEX)
 
@@ -123,7 +123,7 @@ def test_a_profile_in_use_is_named(
         type_line("drop", INDEX)
 
 
-def test_what_a_body_names_is_told() -> None:
+def test_bound_members_of_a_body_are_checked() -> None:
     call = bind_words(find_verb("call", "magic"), ["delete_key"], "magic", {}, "key: abcdefgh")
     other = bind_words(find_verb("call", "magic"), ["clear_objects"], "magic", {}, "index: films")
 
@@ -159,7 +159,7 @@ def test_a_terminal_asks_and_anything_else_is_a_no(run: Run) -> None:
     assert left() == 3
 
 
-def test_a_line_of_a_pipe_is_no_answer(run: Run) -> None:
+def test_line_of_a_pipe_is_not_an_answer(run: Run) -> None:
     done = run("clear", INDEX, "--profile", "shop", answer="y\n", terminal=False)
 
     assert done.returncode == 2

@@ -17,7 +17,7 @@ ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for
 
 
 @pytest.mark.parametrize(("verb", "face"), ROWS)
-def test_a_verbs_help_names_all_it_takes(verb: Verb, face: Face) -> None:
+def test_help_of_a_verb_names_all_parameters(verb: Verb, face: Face) -> None:
     text = help_on(verb.name, face=face)
 
     assert verb.summary in " ".join(text.split())
@@ -46,7 +46,7 @@ def test_help_on_a_family_lists_its_verbs() -> None:
     assert "synonyms replace" in text
 
 
-def test_help_on_a_verb_with_a_body_names_what_the_body_holds() -> None:
+def test_help_on_a_verb_with_a_body_lists_its_members() -> None:
     text = help_on("synonyms save")
 
     assert "several separated by `---`" in text

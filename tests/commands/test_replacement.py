@@ -1,4 +1,4 @@
-"""All records of an index replaced at one moment, on a real service."""
+"""All records of an index replaced at once, on a real service."""
 
 from __future__ import annotations
 
@@ -33,9 +33,7 @@ def leftovers(index: str) -> list[str]:
 
 
 @pytest.mark.parametrize("way", ["file", "frame"])
-def test_the_new_take_the_place_of_the_old(
-    typed: Typed, index: str, tmp_path: Path, way: str
-) -> None:
+def test_new_records_replace_the_old(typed: Typed, index: str, tmp_path: Path, way: str) -> None:
     NEW.to_csv(tmp_path / "new.csv", index=False)
     source = f'{tmp_path / "new.csv"} --dtype {{"objectID":"string"}}'
 
@@ -55,7 +53,7 @@ def test_too_few_new_ones_replace_nothing(typed: Typed, index: str) -> None:
     assert leftovers(index) == []
 
 
-def test_few_may_replace_many_when_that_is_said(typed: Typed, index: str) -> None:
+def test_few_records_replace_many_on_request(typed: Typed, index: str) -> None:
     typed(f"replace {index} --from new --min-share 0 --yes", new=NEW[:1])
 
     assert held(index) == [["3", "x"]]

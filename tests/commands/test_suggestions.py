@@ -1,4 +1,4 @@
-"""What may have been meant, on a real service."""
+"""Suggestions in errors, on a real service."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ def lamps(admin: svc.Client) -> None:
         ("browse {} --filters 'colour:red'", "did you mean `color`"),
     ],
 )
-def test_a_filter_by_what_is_no_facet_is_told(typed: Typed, line: str, message: str) -> None:
+def test_warns_of_a_filter_by_an_attribute_that_is_not_a_facet(
+    typed: Typed, line: str, message: str
+) -> None:
     with pytest.warns(UserWarning, match=message):
         found = typed(line.format(INDEX))
 
@@ -56,7 +58,7 @@ def test_what_is_right_is_not_warned_of(typed: Typed, line: str) -> None:
         typed(line.format(INDEX))
 
 
-def test_a_search_in_what_is_no_facet_says_what_is_one(typed: Typed) -> None:
+def test_search_in_an_unknown_facet_suggests_one(typed: Typed) -> None:
     with pytest.raises(svc.errors.Refused) as caught:
         typed(f"facets {INDEX} r --in colr")
 
@@ -66,7 +68,7 @@ def test_a_search_in_what_is_no_facet_says_what_is_one(typed: Typed) -> None:
 
 
 @pytest.mark.parametrize("line", ["synonyms sve x", "rules exprt", "keys ad"])
-def test_a_misspelt_verb_of_a_family_is_told(typed: Typed, line: str) -> None:
+def test_suggests_the_verb_for_a_misspelt_one_of_a_family(typed: Typed, line: str) -> None:
     with pytest.raises(svc.errors.NotFound) as caught:
         typed(line)
 
@@ -74,7 +76,7 @@ def test_a_misspelt_verb_of_a_family_is_told(typed: Typed, line: str) -> None:
 
 
 @pytest.mark.parametrize("line", ["search advicing x", "copy advicing elsewhere --yes"])
-def test_a_misspelt_index_is_told(typed: Typed, line: str) -> None:
+def test_suggests_the_index_for_a_misspelt_one(typed: Typed, line: str) -> None:
     with pytest.raises(svc.errors.NotFound) as caught:
         typed(line)
 

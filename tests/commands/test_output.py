@@ -31,13 +31,13 @@ def test_a_frame_is_json_with_its_nested_values() -> None:
     ]
 
 
-def test_columns_of_one_name_are_told_apart() -> None:
+def test_columns_of_the_same_name_are_numbered() -> None:
     frame = pd.DataFrame([[1, "7", 5]], columns=["rank", "objectID", "rank"])
 
     assert json.loads(as_text(frame, "json")) == [{"rank": 1, "objectID": "7", "rank.1": 5}]
 
 
-def test_an_empty_frame_still_tells_its_columns() -> None:
+def test_empty_frame_lists_its_columns() -> None:
     assert as_text(FRAME[:0]) == "(no rows; columns: objectID, name, tags)"
 
 

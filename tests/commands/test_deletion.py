@@ -1,4 +1,4 @@
-"""What takes away and overwrites, on a real service."""
+"""Deleting, copying and moving, on a real service."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_ids_of_an_empty_result_delete_nothing(index: str) -> None:
     assert svc.delete_records(index, [])["after"] == 3
 
 
-def test_more_ids_than_one_batch_takes(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_more_ids_than_fit_in_one_batch(index: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(records, "BATCH_RECORDS", 1)
 
     assert svc.delete_records(index, ["1", "2"])["after"] == 1
@@ -92,7 +92,7 @@ def test_records_are_named_in_one_way(index: str, which: Any) -> None:
     assert len(ids_in(index)) == 3
 
 
-def test_a_variable_holds_the_ids_to_read_or_delete(index: str) -> None:
+def test_variable_contains_the_ids_to_read_or_delete(index: str) -> None:
     cheap: Any = LAMPS[LAMPS["price"] < 20]
 
     read = type_line(f"get {index} --from cheap --columns price", cheap=cheap)
@@ -109,7 +109,7 @@ def test_a_table_without_ids_deletes_nothing(index: str) -> None:
     assert len(ids_in(index)) == 3
 
 
-def test_what_is_no_id_deletes_nothing(index: str) -> None:
+def test_value_that_is_not_an_id_deletes_nothing(index: str) -> None:
     with pytest.raises(svc.errors.BadInput, match="is not an objectID"):
         svc.delete_records(index, ["1", None])
 
@@ -150,7 +150,7 @@ def test_a_copy_of_settings_leaves_the_rest_of_the_destination(index: str, clien
     assert len(svc.read_synonyms(other)) == 0
 
 
-def test_a_moved_index_takes_the_place_of_the_other(index: str) -> None:
+def test_moved_index_replaces_the_other(index: str) -> None:
     other = f"{index}-other"
     svc.push(LAMPS[:1], other)
 
@@ -171,7 +171,7 @@ DEEDS: dict[str, Callable[[str], Any]] = {
 
 
 @pytest.mark.parametrize("deed", DEEDS)
-def test_a_misspelt_index_takes_nothing_away(deed: str) -> None:
+def test_misspelt_index_deletes_nothing(deed: str) -> None:
     svc.push(LAMPS, "removing-kept")
 
     with pytest.raises(svc.errors.NotFound, match="removing-misspelt does not exist"):
@@ -192,7 +192,7 @@ def test_a_key_that_may_not_search_may_clear_but_counts_nothing(
     assert done == {"index": index, "before": None, "after": None}
 
 
-def test_a_key_that_may_only_search_takes_nothing_away(index: str, service: Running) -> None:
+def test_key_that_may_only_search_deletes_nothing(index: str, service: Running) -> None:
     svc.connect(url=service.url, app_id=service.appId, api_key=service.searchKey)
 
     with pytest.raises(svc.errors.KeyRefused, match="deleteIndex"):
