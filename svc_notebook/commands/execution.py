@@ -41,7 +41,7 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
     if answer is None:
         raise BadOption(f"confirmation needed but no prompt is available: pass `--yes` to {action}")
     if answer.strip().casefold() not in ("y", "yes"):
-        raise Stopped(f"not confirmed; nothing was done: {action}")
+        raise Stopped(f"nothing was done; confirmation declined: {action}")
     return bound
 
 

@@ -138,7 +138,7 @@ def test_a_body_is_refused_where_none_belongs() -> None:
 
 
 def test_option_of_the_other_interface_is_unknown() -> None:
-    with pytest.raises(BadOption, match="does not take `--format`"):
+    with pytest.raises(BadOption, match="has no option `--format`"):
         bind("indices --format json")
     with pytest.raises(BadOption, match="does not take `--params`"):
         bind("search films --params x", face="command")

@@ -90,7 +90,8 @@ def test_without_a_prompt_the_refusal_names_the_action(
         type_line(*words)
 
     assert f"to {told}" in f"{refused.value}"
-    assert f"{service.appId} at {service.url}, pass `--yes`" in f"{refused.value}"
+    assert f"{service.appId} at {service.url}" in f"{refused.value}"
+    assert "pass `--yes`" in f"{refused.value}"
     assert left() == 3
 
 

@@ -87,7 +87,7 @@ def test_entries_are_deleted_by_their_ids(typed: Typed, tmp_path: Path) -> None:
 def test_an_entry_that_is_not_there_deletes_nothing(typed: Typed) -> None:
     typed("dictionaries save stopwords --from held", held=ENTRIES["stopwords"])
 
-    with pytest.raises(svc.errors.NotFound, match="no entry of your own none"):
+    with pytest.raises(svc.errors.NotFound, match="no custom entry none"):
         typed("dictionaries delete stopwords down none --yes")
 
     assert svc.delete_entries("stopwords", [])["after"] == 2

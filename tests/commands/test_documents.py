@@ -196,7 +196,7 @@ def test_a_file_that_cannot_be_written_leaves_the_one_that_is_there(tmp_path: Pa
     path = tmp_path / "a.csv"
     path.write_text("as it was")
 
-    with pytest.raises(BadInput, match="has no place for `colour`"):
+    with pytest.raises(BadInput, match="cannot contain `colour`"):
         write_file(path, [{"objectID": "a", "colour": 1}], Synonym)
 
     assert path.read_text() == "as it was"

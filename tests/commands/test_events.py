@@ -120,7 +120,7 @@ def test_hits_that_were_joined_keep_their_search_and_want_an_index(own: str) -> 
     joined: Any = found.merge(pd.DataFrame({"objectID": ["1"], "userToken": ["ada"]}))
     joined.attrs.clear()  # as pandas 2 does, and later ones where the frames differ
 
-    with pytest.raises(svc.errors.BadInput, match="add index='products'"):
+    with pytest.raises(svc.errors.BadInput, match="pass index='products'"):
         joined.svc.events(eventType="click", eventName="Opened")
     joined.svc.events(eventType="click", eventName="Opened", index=own)
 
@@ -201,7 +201,7 @@ def test_a_thousand_events_travel_together(stub: Stub) -> None:
         ("events send", "eventType: clik", "`eventType`"),
         ("events send", '{"eventType": "click"}', "is missing"),
         ("events send --from late", None, r"`events\[1500\].objectIDs` should be a list of at"),
-        ("events send --from unfit", None, r"`events\[1\].positions` goes with a queryID"),
+        ("events send --from unfit", None, r"`events\[1\].positions` needs a queryID"),
         ("events delete a@b --yes", None, "`user` should be 1 to 129 letters"),
         ("events films --type klick", None, "click"),
         ("events films --since yesterday-ish", None, "`since` must be a time such as"),

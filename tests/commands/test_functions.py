@@ -193,7 +193,9 @@ def test_other_local_services_are_listed(tmp_path: Path, monkeypatch: pytest.Mon
     running = svc.local(tmp_path / "data")
     svc.connect(url="http://127.0.0.1:9", app_id="A", api_key="k")
 
-    with pytest.raises(svc.errors.LocalServiceFailed, match=f"one runs on {tmp_path}/data: name"):
+    with pytest.raises(
+        svc.errors.LocalServiceFailed, match=f"one runs on {tmp_path}/data: pass --data"
+    ):
         svc.stop()
 
     running.stop()

@@ -89,7 +89,7 @@ def test_a_key_is_named_by_its_beginning(typed: Typed, key: Any, ending: str) ->
 def test_a_beginning_of_no_key_or_several_is_refused(typed: Typed, key: Any) -> None:
     with pytest.raises(svc.errors.NotFound, match="no key begins with `zzzz`"):
         typed("keys get zzzz-no-such-key")
-    with pytest.raises(svc.errors.BadInput, match="a key is text"):
+    with pytest.raises(svc.errors.BadInput, match="a key must be text"):
         svc.get_key({})
 
 

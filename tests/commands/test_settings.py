@@ -46,7 +46,7 @@ def test_settings_come_as_a_dict_too(index: str) -> None:
     done = svc.set_settings(index, {"hitsPerPage": 5, "minProximity": 3}, minProximity=2)
 
     assert differing(done) == {"hitsPerPage": [7, 5], "minProximity": [None, 2]}
-    with pytest.raises(BadInput, match="settings are a dict"):
+    with pytest.raises(BadInput, match="settings must be a dict"):
         svc.set_settings(index, ["hitsPerPage"])  # type: ignore[arg-type]
 
 

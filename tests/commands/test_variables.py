@@ -112,7 +112,7 @@ def test_what_fails_for_another_reason_is_not_put_down_to_a_variable(line: str) 
 @pytest.mark.filterwarnings("ignore:.* of .* ids (is|are) not in:UserWarning")
 @pytest.mark.parametrize("line", ["get {} ids", "delete {} ids --yes", "multi-search {} ids"])
 def test_warns_that_a_word_named_like_a_collection_is_literal(line: str) -> None:
-    with pytest.warns(UserWarning, match="`ids` is taken as it stands; .* `--from ids`"):
+    with pytest.warns(UserWarning, match="`ids` is literal text here; .* `--from ids`"):
         run(line.format(INDEX), None, dict(VARIABLES))
 
 
