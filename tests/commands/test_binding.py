@@ -140,11 +140,11 @@ def test_a_body_is_refused_where_none_belongs() -> None:
 def test_option_of_the_other_interface_is_unknown() -> None:
     with pytest.raises(BadOption, match="has no option `--format`"):
         bind("indices --format json")
-    with pytest.raises(BadOption, match="does not take `--params`"):
+    with pytest.raises(BadOption, match="has no option `--params`"):
         bind("search films --params x", face="command")
 
 
-def test_the_apart_options_do_not_reach_the_function() -> None:
+def test_common_options_do_not_reach_the_function() -> None:
     call = bind("search films --profile staging -o found")
 
     assert (call.arguments, call.profile, call.output) == ({"index": "films"}, "staging", "found")
