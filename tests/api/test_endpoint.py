@@ -17,6 +17,7 @@ from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec, SearchApi
 from svc_notebook.api.declaration import Asynchronous, Blocking
 from svc_notebook.errors import BadInput
 from tests.api import values
+from tests.conftest import examples
 
 BY_NAME = {row.name: row for row in ENDPOINTS}
 
@@ -88,7 +89,7 @@ def comes_back(row: Endpoint, given_: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(data=st.data())
 def test_a_call_arrives_as_it_was_made(row: Endpoint, data: DataObject) -> None:
     sent = data.draw(arguments_of(row).filter(lambda given_: comes_back(row, given_)))

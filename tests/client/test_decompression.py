@@ -131,6 +131,7 @@ except AnswerTooLarge as error:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("host", [FAR, NEAR])
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_seven_megabytes_that_unpack_to_three_gigabytes_take_little_memory(

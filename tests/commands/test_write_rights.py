@@ -346,6 +346,7 @@ def test_where_tasks_may_be_read_nothing_is_said_of_it(
     assert status_of(result) == "published"
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("case", [case for case in CASES if "edit" in case.rights], ids=named)
 def test_without_the_right_it_is_refused_and_nothing_is_changed(
     case: Case, scene: Scene, apart: Running

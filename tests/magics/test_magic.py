@@ -191,6 +191,7 @@ def test_tab_completes(notebook: Kernel, code: str, fragment: str, matches: list
     assert notebook.complete(code) == (fragment, matches)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("code", "fragment", "matches"),
     [

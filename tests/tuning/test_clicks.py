@@ -16,6 +16,7 @@ from pandas import DataFrame
 import svc_notebook as svc
 from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.tuning import clicks
+from tests.conftest import examples
 
 EMPTY = {"queryID": "", "objectIDs": None, "positions": None, "objectData": None}
 
@@ -192,7 +193,7 @@ def test_hits_that_never_moved_are_no_food_for_pbm() -> None:
         clicks.judgments(fixed, model="pbm", minimum=1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(data=st.data(), model=st.sampled_from(sorted(clicks.MODELS)))
 def test_ratings_are_judgments_whatever_was_clicked(data: Any, model: Any) -> None:
     order = st.permutations(["a", "b", "c"])

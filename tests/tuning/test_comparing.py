@@ -18,6 +18,7 @@ from svc_notebook.tuning.evaluation.comparison import compare
 from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.tables.tables import check_runs
+from tests.conftest import examples
 from tests.tuning.tables import judgments_of, run_of, without
 
 JUDGED = judgments_of(lamp={"a": 3, "b": 1}, table={"t": 2}, chair={"c": 1}, odd={"o": 0})
@@ -162,7 +163,7 @@ def test_no_resamples_are_refused() -> None:
 
 
 @given(st.lists(st.tuples(rankings, rankings), min_size=1, max_size=30))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_overlap_is_the_formula_of_its_authors(pairs: list[tuple[list[str], list[str]]]) -> None:
     old, new = (
         check_runs(run_of(name, **{f"q{n}": pair[side] for n, pair in enumerate(pairs)}))

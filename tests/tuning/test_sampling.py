@@ -26,7 +26,7 @@ from svc_notebook.tuning import (
 )
 from svc_notebook.tuning.tables.logged_queries import join_filters, read_asked
 from svc_notebook.tuning.tables.sampling import STRATA, share_out
-from tests.conftest import Running
+from tests.conftest import Running, examples
 
 
 def log(**frequencies: int) -> DataFrame:
@@ -170,7 +170,7 @@ def test_a_sample_of_more_than_there_is_is_all_of_it() -> None:
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4, unique=True), seed=st.integers(0, 3))
 def test_a_query_stays_on_its_side_in_any_company(texts: list[str], seed: int) -> None:
     together = split(texts, seed=seed).set_index("query")["split"]

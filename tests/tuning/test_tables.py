@@ -18,6 +18,7 @@ from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.tuning.tables.files import write_table
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.tables.tables import check_judgments, check_queries, check_runs
+from tests.conftest import examples
 
 CHECKS: dict[Callable[[Any], DataFrame], Any] = {
     check_judgments: JUDGMENTS, check_queries: QUERIES, check_runs: RUNS,
@@ -47,7 +48,7 @@ def test_what_was_checked_is_taken_as_it_is(check: Callable[[Any], DataFrame]) -
 
 
 @given(rows=st.lists(st.tuples(texts, texts, st.floats(0, 9)), min_size=1, max_size=5))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_file_gives_back_what_was_written(
     suffix: str, rows: list[Any], tmp_path_factory: pytest.TempPathFactory
