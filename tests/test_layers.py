@@ -129,9 +129,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 # Imports inside functions that close a cycle, each with its reason.
 DEFERRED = {
-    ("magics.import_hook", "magics.extension"): "`import svc_notebook` must not load the magics",
     ("loading.sending.load", "loading.dask.load"): "a distributed load sends its parts by `load`",
-    ("tuning.evaluation.comparison", "tuning.plots"): "a comparison draws itself",
 }
 
 

@@ -10,14 +10,9 @@ import pytest
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.evaluation.rater_agreement import (
-    agreement,
-    cohen,
-    fleiss,
-    krippendorff,
-    next_to_judge,
-)
+from svc_notebook.tuning.evaluation.rater_agreement import agreement, next_to_judge
 from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.statistics import cohen, fleiss, krippendorff
 from tests.tuning.tables import judgments_of, run_of, value_of
 
 NAN = math.nan

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.evaluation.statistics import bootstrap_means, holm, interval, sign_flip
+from svc_notebook.tuning.statistics import bootstrap_means, holm, interval, sign_flip
 
 SOME = np.random.default_rng(7).normal(0.1, 1, 300)
 small = st.lists(st.sampled_from([-0.5, -0.25, 0.0, 0.25, 1.0]), min_size=1, max_size=7)

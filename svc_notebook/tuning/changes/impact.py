@@ -24,15 +24,11 @@ from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
 from svc_notebook.tuning.changes.state import compare as differ
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
-from svc_notebook.tuning.evaluation.comparison_summary import (
-    definitions,
-    number,
-    signed,
-    verdict_of,
-)
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, verdict_of
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
+from svc_notebook.tuning.number_format import number, signed
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table
 
 By = Literal["parameters", "scratch copy"]

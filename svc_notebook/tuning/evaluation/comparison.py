@@ -18,8 +18,10 @@ from svc_notebook.tuning.evaluation.missing_queries import add_absent, warn_of_a
 from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
 from svc_notebook.tuning.evaluation.ranked_lists import known_gains
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, score_runs
-from svc_notebook.tuning.evaluation.statistics import (
+from svc_notebook.tuning.plots.deltas import plot_deltas
+from svc_notebook.tuning.statistics import (
     RESAMPLES,
+    TIE_TOLERANCE,
     check_resamples,
     check_seed,
     holm,
@@ -39,8 +41,6 @@ TESTED = [
     "run", "metric", "before", "after", "delta", "low", "high", "p", "p_holm", "wins", "ties",
     "losses", "queries", "left_out", "judged_before", "judged_after",
 ]  # fmt: skip
-TIE_TOLERANCE = 1e-9
-"""Differences up to this are of rounding."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -108,8 +108,6 @@ class Comparison:
 
     def plot(self, metric: str | None = None, *, run: str | None = None, axes: Any = None) -> Axes:
         """Draw the difference of each query by one metric, by default the first."""
-        from svc_notebook.tuning.plots import plot_deltas
-
         drawn: Axes = plot_deltas(self, metric, run=run, axes=axes)
         return drawn
 

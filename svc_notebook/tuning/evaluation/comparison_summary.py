@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -10,20 +9,20 @@ from typing import TYPE_CHECKING, Any
 from pandas import DataFrame
 
 from svc_notebook.tuning.evaluation.missing_queries import say_absent
+from svc_notebook.tuning.number_format import number, p_value, signed, span
 
 if TYPE_CHECKING:
-    from svc_notebook.tuning.evaluation.comparison import Comparison
+    from svc_notebook.tuning.results import ComparedRuns
 
 SHOWN_QUERIES = 5
 """So many winners and losers."""
 MAX_TEXT_CHARACTERS = 60
-NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 CELL = "text-align:left;vertical-align:top;padding:2px 10px"
 NUMBER = "text-align:right;vertical-align:top;padding:2px 10px;font-variant-numeric:tabular-nums"
 SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
 
 
-def write_text(comparison: Comparison) -> str:
+def write_text(comparison: ComparedRuns) -> str:
     """Write a comparison as lines of text."""
     several = len(comparison.variants) > 1
     lines = [headline(comparison)]
@@ -35,7 +34,7 @@ def write_text(comparison: Comparison) -> str:
     return "\n".join([*lines, *notes(comparison)])
 
 
-def write_html(comparison: Comparison) -> str:
+def write_html(comparison: ComparedRuns) -> str:
     """Write a comparison as HTML: results, definitions, and the largest gains and losses."""
     several = len(comparison.variants) > 1
     head = ["run", "metric", "before → after", "difference", "p", "won / tied / lost", "judged"]
@@ -54,7 +53,7 @@ def write_html(comparison: Comparison) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def headline(comparison: Comparison) -> str:
+def headline(comparison: ComparedRuns) -> str:
     """Return the names of the compared runs."""
     after = " and ".join(_short(name) for name in comparison.variants)
     asked = len(comparison.long[["query", "filters"]].drop_duplicates())
@@ -73,13 +72,13 @@ def verdict_of(row: Any, corrected: bool = False) -> list[str]:
     ]
 
 
-def definitions(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def definitions(comparison: ComparedRuns) -> Iterator[tuple[str, str]]:
     """Yield the definition of each metric."""
     told = comparison.long.drop_duplicates("metric")
     yield from zip(told["metric"], told["definition"], strict=True)
 
 
-def notes(comparison: Comparison) -> Iterator[str]:
+def notes(comparison: ComparedRuns) -> Iterator[str]:
     """Describe the conditions: left-out queries, moved hits, and the test method."""
     for name in (comparison.base, *comparison.variants):
         if apart := _apart(comparison, name):
@@ -106,29 +105,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def number(value: float, digits: int = 3) -> str:
-    """Format a number, or its absence."""
-    return NONE if value is None or math.isnan(value) else f"{value:.{digits}f}"
-
-
-def signed(value: float) -> str:
-    """Format a difference with its sign."""
-    return NONE if math.isnan(value) else f"{value:+.3f}".replace("-", MINUS)
-
-
-def span(low: float, high: float) -> str:
-    """Format an interval, if there is one."""
-    return "" if math.isnan(low) else f"[{signed(low)}, {signed(high)}]"
-
-
-def p_value(p: float) -> str:
-    """Format a p-value."""
-    if math.isnan(p):
-        return NONE
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _apart(comparison: Comparison, run: str) -> str:
+def _apart(comparison: ComparedRuns, run: str) -> str:
     first = comparison.metrics[0]
     scores = comparison.long[(comparison.long["run"] == run) & (comparison.long["metric"] == first)]
     failed = scores["error"] != ""
@@ -140,7 +117,7 @@ def _apart(comparison: Comparison, run: str) -> str:
     return ", ".join(f"{int(mask.sum()):,} {words}" for words, mask in counts.items() if mask.any())
 
 
-def _extremes(comparison: Comparison) -> Iterator[str]:
+def _extremes(comparison: ComparedRuns) -> Iterator[str]:
     first = comparison.metrics[0]
     for name in comparison.variants:
         scores = comparison.scores

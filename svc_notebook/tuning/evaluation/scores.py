@@ -21,7 +21,7 @@ from svc_notebook.tuning.evaluation.metric_names import (
 from svc_notebook.tuning.evaluation.metrics import FORMULAS, judged, rank_biased_tail
 from svc_notebook.tuning.evaluation.missing_queries import add_absent, warn_of_absent
 from svc_notebook.tuning.evaluation.ranked_lists import Floats, Lists, gather_lists, known_gains
-from svc_notebook.tuning.evaluation.statistics import RESAMPLES, interval
+from svc_notebook.tuning.statistics import RESAMPLES, interval
 from svc_notebook.tuning.tables.tables import (
     ANSWER,
     QUESTION,

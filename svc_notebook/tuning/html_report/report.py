@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from pathlib import Path
 from pprint import pformat
@@ -21,14 +21,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import (
-    definitions,
-    notes,
-    number,
-    p_value,
-    signed,
-    span,
-)
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, notes
 from svc_notebook.tuning.evaluation.scores import summary
 from svc_notebook.tuning.html_report.page import (
     draw,
@@ -38,6 +31,7 @@ from svc_notebook.tuning.html_report.page import (
     write_section,
     write_table,
 )
+from svc_notebook.tuning.number_format import number, p_value, signed, span
 from svc_notebook.tuning.plots import plot_deltas, plot_density, plot_judged, plot_tops
 from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.tables.schema import now
@@ -232,8 +226,10 @@ def _as_change(made: DataFrame) -> dict[str, Any]:
     return found
 
 
-NUMBERS = {"delta": signed, "tune_delta": signed, "low": signed, "high": signed, "p": p_value,
-           "p_holm": p_value}  # fmt: skip
+NUMBER_FORMATS: dict[str, Callable[[float], str]] = {
+    "delta": signed, "tune_delta": signed, "low": signed, "high": signed, "p": p_value,
+    "p_holm": p_value,
+}  # fmt: skip
 
 
 def _told(frame: DataFrame) -> DataFrame:
@@ -247,8 +243,8 @@ def _told(frame: DataFrame) -> DataFrame:
 def _cell(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    if name in NUMBERS:
-        return NUMBERS[name](float(value))
+    if name in NUMBER_FORMATS:
+        return NUMBER_FORMATS[name](float(value))
     return number(value) if isinstance(value, float) else f"{value:,}"
 
 

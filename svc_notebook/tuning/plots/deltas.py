@@ -8,16 +8,15 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.evaluation.comparison import TIE_TOLERANCE
-from svc_notebook.tuning.evaluation.comparison_summary import p_value, span
-from svc_notebook.tuning.evaluation.statistics import bootstrap_means
-from svc_notebook.tuning.plots.labels import pick, plain_title, short, signed
+from svc_notebook.tuning.number_format import p_value, signed, span
+from svc_notebook.tuning.plots.labels import pick, plain_title, short
+from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from svc_notebook.tuning.evaluation.comparison import Comparison
+    from svc_notebook.tuning.results import ComparedRuns
 
 ROW_INCHES = 0.24
 """Inches that one query takes where each has its label."""
@@ -25,7 +24,7 @@ STRIP_INCHES = 3.2
 
 
 def plot_deltas(
-    comparison: Comparison,
+    comparison: ComparedRuns,
     metric: str | None = None,
     *,
     run: str | None = None,
@@ -41,7 +40,9 @@ def plot_deltas(
     metric, run = pick(comparison, metric, run)
     rows = comparison.scores
     part = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
-    moved = part[part["delta"].abs() > 1e-9].sort_values("delta", ascending=False, kind="stable")
+    moved = part[part["delta"].abs() > TIE_TOLERANCE].sort_values(
+        "delta", ascending=False, kind="stable"
+    )
     shown = _ends(moved, top)
     axis: Axes = make_axes(axes, 1, 1, 1.1 + ROW_INCHES * max(len(shown), 4))[0]
     tested = comparison.test()
@@ -56,7 +57,7 @@ def plot_deltas(
 
 
 def _title(row: Any) -> str:
-    mean = f"{signed(row['delta'], 3)} {span(row['low'], row['high'])}".strip()
+    mean = f"{signed(row['delta'])} {span(row['low'], row['high'])}".strip()
     return (
         f"{row['metric']}, {short(str(row['run']), 32)}: mean {mean};  "
         f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"
@@ -103,7 +104,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
     label = short(f"{row['query']}  ({row['filters']})" if row["filters"] else row["query"])
     words = [
         (0.0, -5, away, label or "(empty)", 8.5, own.ink),
-        (delta, 5, near, signed(delta), 8.5, own.ink),
+        (delta, 5, near, signed(delta, 2), 8.5, own.ink),
         (delta, 41, near, f"{row['before']:.2f} → {row['after']:.2f}", 7.5, own.grey),
     ]
     for x, aside, alignment, text, size, colour in words:
@@ -113,7 +114,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
         )  # fmt: skip
 
 
-def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any = None) -> Axes:
+def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: Any = None) -> Axes:
     """Draw the distribution of each run's mean difference over resamples, with 95 % interval."""
     metric, _ = pick(comparison, metric, None)
     names = comparison.variants
@@ -152,7 +153,7 @@ def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> Non
     axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
     axis.axhline(base, color=own.palest, lw=0.8)
     between = span(row["low"], row["high"])
-    words = f"{signed(row['delta'], 3)}  {between}   p {p_value(row['p_holm'])}"
+    words = f"{signed(row['delta'])}  {between}   p {p_value(row['p_holm'])}"
     axis.text(
         row["delta"], base + 0.66, words, ha="center", va="bottom", fontsize=8.5, color=own.ink
     )

@@ -9,8 +9,8 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.evaluation.rater_agreement import cohen
 from svc_notebook.tuning.plots.labels import plain_title, short
+from svc_notebook.tuning.statistics import cohen
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
 
 if TYPE_CHECKING:

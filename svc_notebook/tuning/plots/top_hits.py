@@ -9,18 +9,19 @@ import pandas as pd
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes
-from svc_notebook.tuning.plots.labels import pick, plain_title, short, signed
+from svc_notebook.tuning.number_format import signed
+from svc_notebook.tuning.plots.labels import pick, plain_title, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from svc_notebook.tuning.evaluation.comparison import Comparison
+    from svc_notebook.tuning.results import ComparedRuns
 
 ROW_INCHES = 0.34
 
 
 def plot_tops(
-    comparison: Comparison,
+    comparison: ComparedRuns,
     query: str,
     *,
     filters: str = "",
@@ -51,7 +52,7 @@ def plot_tops(
     return axis
 
 
-def _title(comparison: Comparison, metric: str, run: str, query: str, filters: str) -> str:
+def _title(comparison: ComparedRuns, metric: str, run: str, query: str, filters: str) -> str:
     rows = comparison.scores
     own = rows[
         (rows["run"] == run) & (rows["metric"] == metric)
@@ -60,7 +61,7 @@ def _title(comparison: Comparison, metric: str, run: str, query: str, filters: s
     asked = short(f"{query}  ({filters})" if filters else query, 50)
     if own["delta"] != own["delta"]:
         return asked
-    before, after, delta = own["before"], own["after"], signed(own["delta"], 3)
+    before, after, delta = own["before"], own["after"], signed(own["delta"])
     return f"“{asked}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
 
 

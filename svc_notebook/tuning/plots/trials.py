@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.plots.labels import plain_title, signed
+from svc_notebook.tuning.number_format import signed
+from svc_notebook.tuning.plots.labels import plain_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from svc_notebook.tuning.variants.result import Search
+    from svc_notebook.tuning.results import SearchedVariants
 
 HEIGHT_INCHES = 3.4
 
 
-def plot_search(found: Search, *, axes: Any = None) -> Sequence[Axes]:
+def plot_search(found: SearchedVariants, *, axes: Any = None) -> Sequence[Axes]:
     """Draw a variant search: each trial's gain on the tune queries, then the held-out finalists.
 
     A trial on a part of the queries is hollow; the line is the best so far. The second axes shows
@@ -30,7 +31,7 @@ def plot_search(found: Search, *, axes: Any = None) -> Sequence[Axes]:
     return [left, right]
 
 
-def _draw_trials(axis: Axes, found: Search) -> None:
+def _draw_trials(axis: Axes, found: SearchedVariants) -> None:
     own, trace = colours(), found.trace
     whole = (trace["queries"] == found.plan.tune).to_numpy()
     places, deltas = trace["trial"].to_numpy(), trace["delta"].to_numpy(dtype=float)
@@ -41,14 +42,14 @@ def _draw_trials(axis: Axes, found: Search) -> None:
         best = np.maximum.accumulate(deltas[whole])
         axis.step(places[whole], best, where="post", color=own.hue, linewidth=1.6)
         axis.annotate(
-            signed(best[-1], 3), (places[whole][-1], best[-1]), (0, 5), textcoords="offset points",
+            signed(best[-1]), (places[whole][-1], best[-1]), (0, 5), textcoords="offset points",
             ha="right", fontsize=8.5, color=own.ink,
         )  # fmt: skip
     clean(axis, f"{found.metric}: gain of each trial on {found.plan.tune:,} tune queries")
     axis.set_xlabel("trial", fontsize=8.5, color=own.ink)
 
 
-def _draw_finalists(axis: Axes, found: Search) -> None:
+def _draw_finalists(axis: Axes, found: SearchedVariants) -> None:
     own = colours()
     clean(axis, f"the best on {found.plan.holdout:,} held out")
     plain_title(axis)
@@ -64,7 +65,7 @@ def _draw_finalists(axis: Axes, found: Search) -> None:
         axis.scatter([place - 0.18], [tuned], s=26, facecolor=ground(), edgecolor=own.hue, zorder=3)
         axis.scatter([place + 0.18], [held], s=26, color=own.hue, zorder=3)
         axis.annotate(
-            signed(held, 3), (place + 0.18, held), (6, -3), textcoords="offset points",
+            signed(held), (place + 0.18, held), (6, -3), textcoords="offset points",
             fontsize=8.5, color=own.ink,
         )  # fmt: skip
 

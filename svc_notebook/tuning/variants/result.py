@@ -12,7 +12,9 @@ from pandas import DataFrame
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, signed, verdict_of
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, verdict_of
+from svc_notebook.tuning.number_format import signed
+from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
 
@@ -68,8 +70,6 @@ class Search:
 
     def plot(self, *, axes: Any = None) -> Sequence[Axes]:
         """Draw each trial's gain on the tune queries, and the held-out finalists; two axes."""
-        from svc_notebook.tuning.plots.trials import plot_search
-
         return plot_search(self, axes=axes)
 
     def report(self, path: str | Path) -> Any:

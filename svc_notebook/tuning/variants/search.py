@@ -15,7 +15,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.metric_names import read_measures
-from svc_notebook.tuning.evaluation.statistics import check_seed
+from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.sampling import split
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
