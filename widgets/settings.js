@@ -174,7 +174,7 @@ function render(mount) {
 /** The kinds of attributes that a setting is for, where not for all. @type {Record<string, string[]>} */
 const SUITED = {
   searchableAttributes: ["text"],
-  customRanking: ["number", "yes or no"],
+  customRanking: ["number", "true or false"],
   disableTypoToleranceOnAttributes: ["text"],
   disableExactOnAttributes: ["text"],
   disablePrefixOnAttributes: ["text"],

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.editors.hit_cards import MAX_SHOWN_ATTRIBUTES, POST, PRE, draw_hits
 from svc_notebook.editors.js_values import MAX_JS_INTEGER, plain
-from svc_notebook.editors.ranking_explanation import climb, criteria_of, separator
+from svc_notebook.editors.ranking_explanation import criteria_of, find_decisive, list_criteria
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -121,10 +121,10 @@ def test_the_criteria_end_as_the_settings_say(
 
 
 def test_a_dotted_attribute_is_found_either_way() -> None:
-    nested = climb({"a": {"b": 1}}, ["asc(a.b)"])
-    flat = climb({"a.b": 1}, ["asc(a.b)"])
+    nested = list_criteria({"a": {"b": 1}}, ["asc(a.b)"])
+    flat = list_criteria({"a.b": 1}, ["asc(a.b)"])
 
-    assert separator(nested, flat) == "objectID"
+    assert find_decisive(nested, flat) == "objectID"
     assert nested[0]["value"] == 1
 
 

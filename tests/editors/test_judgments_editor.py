@@ -131,7 +131,7 @@ def test_it_goes_on_with_what_is_open(editor: JudgmentEditor) -> None:
     assert editor.sheet["query"] == "table"
     editor.grade("3", 2)
 
-    with pytest.raises(BadOption, match="every hit of every query is judged"):
+    with pytest.raises(BadOption, match="all hits of all queries are judged"):
         event_loop.run(editor.turn_to_open())
 
 

@@ -74,7 +74,11 @@ def test_a_wrong_filter_is_told_and_the_last_hits_stay(editor: QueryEditor) -> N
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [({"hitPerPage": 1}, "did you mean `hitsPerPage`"), ({"page": "x"}, "page"), ([], "as a dict")],
+    [
+        ({"hitPerPage": 1}, "did you mean `hitsPerPage`"),
+        ({"page": "x"}, "page"),
+        ([], "must be a dict"),
+    ],
     ids=["unknown", "type", "list"],
 )
 def test_only_search_parameters_are_taken(editor: QueryEditor, value: Any, words: str) -> None:

@@ -84,7 +84,7 @@ def test_a_setting_that_others_changed_meanwhile_is_not_overwritten(
     editor.value = {"hitsPerPage": 3}
     client.wait(client.set_settings(editor.index, {"hitsPerPage": 7}), index=editor.index)
 
-    with pytest.raises(BadOption, match="`hitsPerPage` was changed meanwhile, to 7"):
+    with pytest.raises(BadOption, match="`hitsPerPage` was changed elsewhere to 7"):
         editor.apply()
     assert editor.value["hitsPerPage"] == 3
     assert editor.dirty
@@ -140,12 +140,12 @@ def test_each_applied_change_can_be_taken_back_by_itself(
         ({"hitPerPage": 3}, "did you mean `hitsPerPage`"),
         ({"hitsPerPage": "x"}, "hitsPerPage"),
         ({"customRanking": ["rating"]}, "not of the form `desc.attribute.` or `asc"),
-        ({"customRanking": ["desc(a)", "desc(a)"]}, "`desc.a.` twice"),
+        ({"customRanking": ["desc(a)", "desc(a)"]}, "duplicate entry `desc.a.`"),
         ({"customRanking": ["desc()"]}, "without a name"),
-        ({"ranking": ["typos"]}, "no criterion; did you mean `typo`"),
+        ({"ranking": ["typos"]}, "not a criterion; did you mean `typo`"),
         ({"searchableAttributes": ["desc(name)"]}, "not of the form `unordered"),
         ({"primary": "other"}, "primary"),
-        ([], "as a dict"),
+        ([], "must be a dict"),
     ],
 )
 def test_what_could_not_mean_anything_is_refused(
@@ -294,7 +294,7 @@ def test_the_snapshot_shows_draft_and_defaults_as_text(editor: SettingsEditor) -
 
     html = editor.snapshot()
 
-    assert "Not applied yet" in html
+    assert "Unsaved changes" in html
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
 
@@ -354,7 +354,7 @@ def test_attributes_are_listed_with_kinds_and_nested_ones_by_path() -> None:
 
     assert found["price"] == (["number", "text"], 1.0)
     assert found["maker.city"] == (["text"], 0.5)
-    assert found["sold"] == (["yes or no"], 0.5)
+    assert found["sold"] == (["true or false"], 0.5)
     assert "_private" not in found
 
 

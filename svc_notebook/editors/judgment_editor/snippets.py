@@ -29,18 +29,20 @@ def write_python(
         "depth": None if depth == DEFAULT_DEPTH else depth,
         "rater": rater or None,
     }
-    said = [f"{name}={_literal(value)}" for name, value in options.items() if value is not None]
-    asked = _literal([_plain(question) for question in questions])
-    lines = ",\n    ".join([repr(index), asked, *said])
-    note = "" if file else f"# {FILE} is to hold what is under CSV.\n"
+    arguments = [
+        f"{name}={_literal(value)}" for name, value in options.items() if value is not None
+    ]
+    queries = _literal([_to_argument(question) for question in questions])
+    lines = ",\n    ".join([repr(index), queries, *arguments])
+    note = "" if file else f"# {FILE} contains the text under CSV.\n"
     return f"import svc_notebook as svc\n\n{note}svc.edit.judgments(\n    {lines},\n)"
 
 
-def _plain(question: Question) -> str | dict[str, Any]:
-    """Write a query as it is given: its words alone where there is nothing else to say."""
+def _to_argument(question: Question) -> str | dict[str, Any]:
+    """Return a query as an argument: its text alone if it has no filters and parameters."""
     more = {"filters": question.filters, "params": dict(question.params)}
-    told = {name: value for name, value in more.items() if value}
-    return {"query": question.query, **told} if told else question.query
+    members = {name: value for name, value in more.items() if value}
+    return {"query": question.query, **members} if members else question.query
 
 
 def _literal(value: Any) -> str:
