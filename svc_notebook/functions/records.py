@@ -25,7 +25,7 @@ from svc_notebook.loading.sending.load import OnProgress
 from svc_notebook.loading.sources.python_records import awaited
 from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.tuning.changes.journalled_write import noting, warn_not_kept
+from svc_notebook.tuning.changes.journalled_write import noting, warn_not_recorded
 from svc_notebook.tuning.changes.state import SCOPES, read_part
 
 Done = dict[str, Any]
@@ -177,7 +177,7 @@ async def _noting(
         try:
             parts = {part: await read_part(client, index, part) for part in scope or ()}
         except KeyRefused:
-            warn_not_kept(destination, *(scope or ()))
+            warn_not_recorded(destination, *(scope or ()))
         else:
             note = f"copy from {index}"
             await stack.enter_async_context(

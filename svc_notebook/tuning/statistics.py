@@ -82,16 +82,16 @@ def sign_flip(
     moved = (own * shares)[own != 0]
     if not len(moved):
         return 1.0
-    seen = abs(moved.sum())
-    least = seen - 1e-9 * np.abs(moved).sum()
+    observed = abs(moved.sum())
+    threshold = observed - 1e-9 * np.abs(moved).sum()
     if len(moved) <= MAX_EXACT_QUERIES:
         signs = _every_sign(len(moved))
-        return float((np.abs(signs @ moved) >= least).mean())
+        return float((np.abs(signs @ moved) >= threshold).mean())
     rng = np.random.default_rng(check_seed(seed))
     extreme = 0
     for count in _portions(resamples, len(moved)):
         bits = rng.integers(0, 2, size=(count, len(moved)), dtype=np.int8)
-        extreme += int((np.abs((bits * 2.0 - 1) @ moved) >= least).sum())
+        extreme += int((np.abs((bits * 2.0 - 1) @ moved) >= threshold).sum())
     return (extreme + 1) / (resamples + 1)
 
 
@@ -110,11 +110,11 @@ def cohen(pair: Floats, *, weighted: bool) -> float:
     """Compute Cohen's kappa of two columns of ratings; `weighted` uses squared distances."""
     grades, coded = np.unique(pair, return_inverse=True)
     coded = coded.reshape(pair.shape)
-    seen = np.zeros((len(grades), len(grades)))
-    np.add.at(seen, (coded[:, 0], coded[:, 1]), 1)
+    observed = np.zeros((len(grades), len(grades)))
+    np.add.at(observed, (coded[:, 0], coded[:, 1]), 1)
     apart = (grades[:, None] - grades) ** 2 if weighted else grades[:, None] != grades
-    chance = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / max(len(pair), 1)
-    return _beyond((seen * apart).sum(), (chance * apart).sum())
+    chance = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / max(len(pair), 1)
+    return _beyond((observed * apart).sum(), (chance * apart).sum())
 
 
 def fleiss(values: Floats) -> float:
@@ -179,6 +179,6 @@ def _every_sign(count: int) -> Floats:
     return np.asarray(((numbers >> np.arange(count)) & 1) * 2.0 - 1, dtype=np.float64)
 
 
-def _beyond(seen: float, chance: float) -> float:
+def _beyond(observed: float, chance: float) -> float:
     """Return one minus observed over expected disagreement; NaN if none is expected."""
-    return float(1 - seen / chance) if chance > 0 else np.nan
+    return float(1 - observed / chance) if chance > 0 else np.nan

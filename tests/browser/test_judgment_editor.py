@@ -225,7 +225,7 @@ def test_a_service_that_is_gone_is_told_and_judgments_stay(
     press(notebook, "]")
 
     banner = editor.get_by_role("alert").first
-    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
     expect(heading(editor)).to_have_text("lamp")
     assert notebook.ask("len(e.frame)") == 1
     notebook.run(connect(service))

@@ -105,7 +105,7 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     editor.get_by_label("price: how").select_option("asc")
 
     first = editor.locator(".svc-pin").first
-    expect(first.locator(".svc-verdict")).to_contain_text("moved")
+    expect(first.locator(".svc-summary")).to_contain_text("moved")
     expect(editor.locator(".svc-how")).to_contain_text("Nothing is written")
     assert saved(service)["customRanking"] == ["desc(rating)"]
     after = first.locator(".svc-side").last.locator(".svc-side-title")
@@ -115,7 +115,7 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     apply(editor)
 
     assert saved(service)["customRanking"] == ["asc(price)", "desc(rating)"]
-    expect(first.locator(".svc-verdict")).to_contain_text("as before, 10 hits")
+    expect(first.locator(".svc-summary")).to_contain_text("unchanged, 10 hits")
     assert notebook.ask("list(svc.search('tuned', 'lamp').name)") == previewed
     assert not notebook.ask("e.dirty")
 
@@ -125,9 +125,7 @@ def test_absent_set_and_reset_look_like_three_things(
 ) -> None:
     open_tab(editor, "Typos")
     expect(setting(editor, "typoTolerance").locator(".svc-badge")).to_have_text("not set")
-    expect(setting(editor, "minWordSizefor1Typo").locator(".svc-badge")).to_have_text(
-        "set, as by default"
-    )
+    expect(setting(editor, "minWordSizefor1Typo").locator(".svc-badge")).to_have_text("default")
     control(editor, "typoTolerance").select_option("min")
     expect(setting(editor, "typoTolerance").locator(".svc-badge")).to_have_text("newly set")
     open_tab(editor, "Ranking")
@@ -172,7 +170,7 @@ def test_an_attribute_that_no_search_can_name_is_tried_on_a_copy(
 
     editor.get_by_role("button", name="Preview on a copy").click()
 
-    expect(editor.locator(".svc-verdict").last).to_contain_text("1 → 0 hits")
+    expect(editor.locator(".svc-summary").last).to_contain_text("1 → 0 hits")
     copy = notebook.ask("e.previews['copy']")
     assert copy.startswith("tuned_tmp_")
     assert saved(service)["searchableAttributes"][0] == "name"
@@ -234,7 +232,7 @@ def test_an_applied_change_is_taken_back(editor: Locator, service: Running) -> N
 
     editor.get_by_label("Find a setting").fill("")
     open_tab(editor, "History")
-    editor.get_by_role("button", name="Take back").click()
+    editor.get_by_role("button", name="Draft reversal").click()
     expect(editor.locator(".svc-changed-name")).to_have_text("ignorePlurals (reset)")
     apply(editor)
 
@@ -261,7 +259,7 @@ def test_a_replica_says_whom_it_follows_and_changes_with_it_where_wanted(
     notebook.run("e.value = {'replicas': ['tuned_cheap']}; e.apply()", cell=1)
     notebook.run("e.value = {'hitsPerPage': 9}", cell=1)
     editor.get_by_role("button", name="Apply…").click()
-    editor.get_by_label("its replicas, too: tuned_cheap").check()
+    editor.get_by_label("Forward to replicas: tuned_cheap").check()
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
     expect(editor.locator(".svc-news")).to_have_text("Applied and published.")
 
@@ -287,7 +285,7 @@ def test_a_key_that_may_only_read_gets_an_editor_that_only_shows(
 
     expect(reader.locator(".svc-note")).to_contain_text("Read-only: the key lacks the right")
     reader.get_by_role("tab", name="JSON").click()
-    expect(reader.get_by_role("button", name="Take this as the draft")).to_be_disabled()
+    expect(reader.get_by_role("button", name="Use as draft")).to_be_disabled()
     expect(reader.get_by_label("Settings as JSON")).not_to_be_editable()
     expect(reader.get_by_role("button", name="Apply…")).to_be_hidden()
     open_tab(reader, "Typos")
@@ -313,7 +311,7 @@ def test_a_service_that_is_gone_is_told_and_the_draft_stays(
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
 
     banner = editor.get_by_role("alert").first
-    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
     assert notebook.ask("e.value['typoTolerance']") == "min"
     notebook.run(connect(service))
 
@@ -376,7 +374,7 @@ def test_it_reads_well_in_light_and_dark(
         cell=1,
     )
     open_tab(editor, "Ranking")
-    expect(editor.locator(".svc-verdict").first).to_contain_text("moved")
+    expect(editor.locator(".svc-summary").first).to_contain_text("moved")
 
     assert notebook.page.evaluate(CONTRAST) == []
     if os.environ.get("SVC_PICTURES"):

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
-from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, ask_all
+from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, search_all
 from svc_notebook.tuning.tables.schema import RUNS
 from svc_notebook.tuning.tables.tables import check_runs
 from tests.conftest import Running
@@ -154,7 +154,7 @@ def test_requests_are_few_and_bounded_and_answers_in_order() -> None:
     asked = [{"query": "bad" if n == 77 else str(n)} for n in range(MAX_QUERIES_PER_REQUEST * 8)]
     told: list[tuple[int, int]] = []
 
-    answers = asyncio.run(ask_all(client, asked, lambda done, total: told.append((done, total))))
+    answers = asyncio.run(search_all(client, asked, lambda done, total: told.append((done, total))))
 
     assert client.most <= 2
     assert client.requests <= 8 + 2 * MAX_QUERIES_PER_REQUEST.bit_length()

@@ -24,7 +24,7 @@ from svc_notebook.tuning import (
     split,
     zero_shares,
 )
-from svc_notebook.tuning.tables.logged_queries import join_filters, read_asked
+from svc_notebook.tuning.tables.logged_queries import join_filters, read_logged_query
 from svc_notebook.tuning.tables.sampling import STRATA, share_out
 from tests.conftest import Running
 
@@ -260,4 +260,4 @@ def test_logs_and_searches_of_the_service_are_logs_to_count(client: Client) -> N
 
 
 def test_a_log_keeps_no_query_that_was_not_written_in_it() -> None:
-    assert read_asked(urlencode({"query": "a&b=c", "page": 2})) == ("a&b=c", "")
+    assert read_logged_query(urlencode({"query": "a&b=c", "page": 2})) == ("a&b=c", "")

@@ -17,10 +17,10 @@ _NOTE = Option("note", "a few words for the journal")
 
 def _settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
     """Describe the change that is undone, and bind the call to it."""
-    from svc_notebook.tuning.changes.undo import find_change, say_change
+    from svc_notebook.tuning.changes.undo import describe_change, find_change
 
     change = find_change(client.aio, given["index"], given.get("change_id"))
-    deed = f"undo change {change.change_id}: {say_change(change)}"
+    deed = f"undo change {change.change_id}: {describe_change(change)}"
     made_by = f", made by `{change.note}`" if change.note else ""
     force = ", overwriting what was changed there since" if given.get("force") else ""
     return f"{deed}{made_by}{force}", {"change_id": change.change_id}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_usual
+from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_default
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]
 STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
@@ -38,7 +38,7 @@ def tabulate(deltas: Deltas) -> Differences:
 def _rows(scope: Scope, delta: Delta) -> Iterator[tuple[Any, ...]]:
     for name, before in delta.before.items():
         after = delta.after[name]
-        new, gone = is_usual(scope, name, before), is_usual(scope, name, after)
+        new, gone = is_default(scope, name, before), is_default(scope, name, after)
         kind = "new" if new else "gone" if gone else "changed"
         yield scope, name, kind, before, after
 
@@ -54,8 +54,8 @@ def write_differences(frame: pd.DataFrame) -> str:
 
 def _write_row(row: Any) -> str:
     cells = [escape(f"{row.scope}"), f"<code>{escape(f'{row.name}')}</code>", row.kind]
-    told = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
-    return f'<tr>{told}<td style="{CELL}">{write_change(row.before, row.after)}</td></tr>'
+    cells_html = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
+    return f'<tr>{cells_html}<td style="{CELL}">{write_change(row.before, row.after)}</td></tr>'
 
 
 def write_change(before: Any, after: Any) -> str:

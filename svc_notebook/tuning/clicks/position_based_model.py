@@ -11,7 +11,7 @@ from svc_notebook.errors import BadInput
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
-ROUNDS, CLOSE = 2000, 1e-7
+MAX_ROUNDS, TOLERANCE = 2000, 1e-7
 
 
 @dataclass(frozen=True)
@@ -46,12 +46,12 @@ def fit_examination(
     cells = _add_up(pair, place, shown, clicked, len(places))
     if len(places) > 1 and len(np.unique(cells.pair)) == len(cells.pair):
         raise BadInput(
-            "every hit was always shown at one position, so that the model pbm cannot tell a good "
-            "hit from a good place; take coec or ctr, or let ranks vary"
+            "every hit was always shown at one position, so that the model pbm cannot separate "
+            "relevance from position; use coec or ctr, or let ranks vary"
         )
     attractive, examined = np.full(pairs, 0.5), np.full(len(places), 0.5)
     rounds, moved = 0, 1.0
-    while rounds < ROUNDS and moved > CLOSE:
+    while rounds < MAX_ROUNDS and moved > TOLERANCE:
         before = examined
         attractive, examined = _improve(cells, attractive, examined, pairs, prior)
         rounds, moved = rounds + 1, np.abs(examined - before).max(initial=0)
@@ -72,12 +72,12 @@ def _improve(
     missed = cells.shown - cells.clicked
     unclicked = np.maximum(1 - a * e, 1e-12)
     attracted = cells.clicked + missed * a * (1 - e) / unclicked
-    looked = cells.clicked + missed * e * (1 - a) / unclicked
+    examined_counts = cells.clicked + missed * e * (1 - a) / unclicked
     n = sum_by(cells.pair, cells.shown, pairs) + prior
     good = sum_by(cells.pair, attracted, pairs) + prior / 2
-    seen = sum_by(cells.place, cells.shown, len(examined))
-    sight = sum_by(cells.place, looked, len(examined))
-    return good / np.maximum(n, 1e-12), sight / np.maximum(seen, 1e-12)
+    shown_counts = sum_by(cells.place, cells.shown, len(examined))
+    examination_counts = sum_by(cells.place, examined_counts, len(examined))
+    return good / np.maximum(n, 1e-12), examination_counts / np.maximum(shown_counts, 1e-12)
 
 
 def sum_by(at: Whole, values: Floats, size: int = 0) -> Floats:

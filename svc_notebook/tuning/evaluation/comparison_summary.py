@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
-from svc_notebook.tuning.evaluation.missing_queries import say_absent
+from svc_notebook.tuning.evaluation.missing_queries import describe_missing
 from svc_notebook.tuning.number_format import number, p_value, signed, span
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.results import ComparedRuns
 
 SHOWN_QUERIES = 5
-"""So many winners and losers."""
+"""Of the winners, and of the losers."""
 MAX_TEXT_CHARACTERS = 60
 CELL = "text-align:left;vertical-align:top;padding:2px 10px"
 NUMBER = "text-align:right;vertical-align:top;padding:2px 10px;font-variant-numeric:tabular-nums"
@@ -28,8 +28,8 @@ def write_text(comparison: ComparedRuns) -> str:
     lines = [headline(comparison)]
     for row in comparison.test().to_dict("records"):
         name = f"{row['run']}: " if several else ""
-        verdict = "  ".join([f"{name}{row['metric']}", *verdict_of(row, several)])
-        lines.append(verdict)
+        line = "  ".join([f"{name}{row['metric']}", *describe_row(row, several)])
+        lines.append(line)
     lines += [f"  {name}: {words}" for name, words in definitions(comparison)]
     return "\n".join([*lines, *notes(comparison)])
 
@@ -39,7 +39,7 @@ def write_html(comparison: ComparedRuns) -> str:
     several = len(comparison.variants) > 1
     head = ["run", "metric", "before → after", "difference", "p", "won / tied / lost", "judged"]
     rows = [
-        [row["run"], row["metric"], *verdict_of(row, several)]
+        [row["run"], row["metric"], *describe_row(row, several)]
         for row in comparison.test().to_dict("records")
     ]
     parts = [
@@ -56,11 +56,11 @@ def write_html(comparison: ComparedRuns) -> str:
 def headline(comparison: ComparedRuns) -> str:
     """Return the names of the compared runs."""
     after = " and ".join(_short(name) for name in comparison.variants)
-    asked = len(comparison.long[["query", "filters"]].drop_duplicates())
-    return f"{_short(comparison.base)} → {after}: {asked:,} quer{'y' if asked == 1 else 'ies'}"
+    count = len(comparison.long[["query", "filters"]].drop_duplicates())
+    return f"{_short(comparison.base)} → {after}: {count:,} quer{'y' if count == 1 else 'ies'}"
 
 
-def verdict_of(row: Any, corrected: bool = False) -> list[str]:
+def describe_row(row: Any, corrected: bool = False) -> list[str]:
     """Describe one row of `Comparison.test`: means, difference, interval, p, outcomes, judged."""
     p = row["p_holm"] if corrected else row["p"]
     return [
@@ -74,8 +74,8 @@ def verdict_of(row: Any, corrected: bool = False) -> list[str]:
 
 def definitions(comparison: ComparedRuns) -> Iterator[tuple[str, str]]:
     """Yield the definition of each metric."""
-    told = comparison.long.drop_duplicates("metric")
-    yield from zip(told["metric"], told["definition"], strict=True)
+    metrics = comparison.long.drop_duplicates("metric")
+    yield from zip(metrics["metric"], metrics["definition"], strict=True)
 
 
 def notes(comparison: ComparedRuns) -> Iterator[str]:
@@ -86,10 +86,10 @@ def notes(comparison: ComparedRuns) -> Iterator[str]:
     facts = comparison.long.attrs.get("svc", {})
     for name, count in facts.get("absent", {}).items():
         if count:
-            asked = len(comparison.run_of(name)[["query", "filters"]].drop_duplicates())
-            yield say_absent(_short(name), count, asked)
-    if gone := facts.get("judged_but_not_run", 0):
-        yield f"{gone:,} judged quer{'y was' if gone == 1 else 'ies were'} not run"
+            total = len(comparison.run_of(name)[["query", "filters"]].drop_duplicates())
+            yield describe_missing(_short(name), count, total)
+    if not_run := facts.get("judged_but_not_run", 0):
+        yield f"{not_run:,} judged quer{'y was' if not_run == 1 else 'ies were'} not run"
     for name in comparison.variants:
         moves = comparison.moves[comparison.moves["run"] == name]
         rbo = comparison.rbo.loc[comparison.rbo["run"] == name, "rbo"].mean()

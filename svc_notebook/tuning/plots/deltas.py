@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
+from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.number_format import p_value, signed, span
 from svc_notebook.tuning.plots.labels import pick, plain_title, short
 from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
@@ -50,7 +50,7 @@ def plot_deltas(
     clean(axis, _title(row))
     plain_title(axis)
     if moved.empty:
-        say_empty(axis, f"no query's {metric} differs")
+        draw_empty(axis, f"no query's {metric} differs")
         return axis
     _draw_bars(axis, shown, len(moved) - len(shown))
     return axis
@@ -87,7 +87,7 @@ def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
         _write_words(axis, place, row)
     if left_out:
         axis.text(0, gap, f"  {left_out:,} more that differ less  ", ha="center", va="center",
-                  fontsize=8, color=own.grey, backgroundcolor=ground(), zorder=3)  # fmt: skip
+                  fontsize=8, color=own.grey, backgroundcolor=background(), zorder=3)  # fmt: skip
     axis.axvline(0, color=own.grey, lw=0.8)
     axis.set_ylim(places.max() + 0.7, -0.7)
     axis.set_xlim(-1.75 * reach, 1.75 * reach)
@@ -124,7 +124,7 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
     plain_title(axis)
     scores = comparison.scores[comparison.scores["metric"] == metric].dropna(subset="delta")
     if scores.groupby("run").size().max() < 2 or scores.empty:
-        say_empty(axis, "there are too few queries to resample")
+        draw_empty(axis, "there are too few queries to resample")
         return axis
     tested = comparison.test().set_index(["run", "metric"])
     for place, name in enumerate(names):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
+from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.number_format import signed
 from svc_notebook.tuning.plots.labels import plain_title
 
@@ -54,7 +54,7 @@ def _draw_finalists(axis: Axes, found: SearchedVariants) -> None:
     clean(axis, f"the best on {found.plan.holdout:,} held out")
     plain_title(axis)
     if found.holdout is None:
-        say_empty(axis, "nothing was held out")
+        draw_empty(axis, "nothing was held out")
         return
     axis.axhline(0, color=own.grey, linewidth=0.8, zorder=0)
     rows = found.test().to_dict("records")
@@ -62,7 +62,9 @@ def _draw_finalists(axis: Axes, found: SearchedVariants) -> None:
         tuned, held = row["tune_delta"], row["delta"]
         axis.plot([place - 0.18, place + 0.18], [tuned, held], color=own.pale, linewidth=1.2)
         axis.vlines(place + 0.18, row["low"], row["high"], color=own.hue, linewidth=1.4)
-        axis.scatter([place - 0.18], [tuned], s=26, facecolor=ground(), edgecolor=own.hue, zorder=3)
+        axis.scatter(
+            [place - 0.18], [tuned], s=26, facecolor=background(), edgecolor=own.hue, zorder=3
+        )
         axis.scatter([place + 0.18], [held], s=26, color=own.hue, zorder=3)
         axis.annotate(
             signed(held), (place + 0.18, held), (6, -3), textcoords="offset points",
