@@ -92,7 +92,7 @@ def choose(editor: Locator, words: str) -> None:
 
 def switch(editor: Locator) -> Locator:
     """What switches the rule in sight on and off."""
-    return editor.get_by_role("checkbox", name="on", exact=True)
+    return editor.get_by_role("checkbox", name="Enabled", exact=True)
 
 
 def apply(editor: Locator) -> None:
@@ -204,7 +204,7 @@ def test_what_is_no_rule_is_told_and_not_taken(editor: Locator, notebook: Notebo
     choose(editor, "Lamps of the week")
     editor.get_by_label("Pattern", exact=True).fill(" ")
     editor.get_by_label("Pattern", exact=True).press("Tab")
-    expect(editor.locator(".svc-card .svc-wrong-text")).to_contain_text("Type the words")
+    expect(editor.locator(".svc-card .svc-wrong-text")).to_contain_text("Enter the words")
     editor.get_by_label("Filters", exact=True).fill("price >")
     editor.get_by_label("Filters", exact=True).press("Enter")
     expect(editor.get_by_role("alert").first).to_contain_text("price")
@@ -224,7 +224,7 @@ def test_what_is_no_rule_is_told_and_not_taken(editor: Locator, notebook: Notebo
 def test_times_are_the_readers_own(editor: Locator, notebook: Notebook) -> None:
     choose(editor, "Lamps of the week")
     editor.get_by_role("button", name="Schedule").click()
-    expect(editor.get_by_text("times of Asia/Ka")).to_be_visible()
+    expect(editor.get_by_text("time zone Asia/Ka")).to_be_visible()
 
     editor.get_by_label("Valid from").fill("2030-05-01T12:00")
     expect(editor.get_by_text("End must be after start.")).to_be_visible()
@@ -483,7 +483,7 @@ def test_trying_shows_how_far_it_is_and_ends_while_a_cell_runs(
     editor.get_by_role("button", name="Try the draft").click()
 
     expect(editor.get_by_role("progressbar")).to_be_visible()
-    expect(editor.locator(".svc-progress")).to_contain_text("searching both ways")
+    expect(editor.locator(".svc-progress")).to_contain_text("searching the index")
     editor.get_by_role("button", name="Cancel").click()
     expect(editor.get_by_role("progressbar")).to_be_hidden()
     expect(editor.get_by_role("button", name="Try the draft")).to_be_enabled()

@@ -102,7 +102,7 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     editor.get_by_role("button", name="Add price").click()
     expect(entries(editor, "customRanking")).to_have_count(2)
     entries(editor, "customRanking").nth(1).drag_to(entries(editor, "customRanking").nth(0))
-    editor.get_by_label("price: how").select_option("asc")
+    editor.get_by_label("price: modifier").select_option("asc")
 
     first = editor.locator(".svc-pin").first
     expect(first.locator(".svc-summary")).to_contain_text("moved")
@@ -195,7 +195,7 @@ def test_what_could_not_mean_anything_is_refused_and_changes_nothing(
     editor.get_by_label("ranking: add", exact=True).fill("newest")
     editor.get_by_label("ranking: add", exact=True).press("Enter")
 
-    expect(editor.get_by_role("alert").first).to_contain_text("`newest` is no criterion")
+    expect(editor.get_by_role("alert").first).to_contain_text("`newest` is not a criterion")
     expect(entries(editor, "ranking")).to_have_count(8)
     assert not notebook.ask("e.dirty")
 
@@ -213,7 +213,7 @@ def test_a_change_by_others_is_not_overwritten(
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
 
     banner = editor.get_by_role("alert").first
-    expect(banner).to_contain_text("changed meanwhile, to 7")
+    expect(banner).to_contain_text("changed elsewhere to 7")
     assert saved(service)["hitsPerPage"] == 7
     editor.get_by_role("button", name="Reload").click()
     expect(banner).to_be_hidden()
@@ -265,7 +265,7 @@ def test_a_replica_says_whom_it_follows_and_changes_with_it_where_wanted(
 
     replica = notebook.open("r = svc.edit.settings('tuned_cheap')\nr")
 
-    expect(replica.locator(".svc-follows")).to_contain_text("those of tuned")
+    expect(replica.locator(".svc-follows")).to_contain_text("replica of tuned")
     assert notebook.ask("r.value['hitsPerPage']") == 9
     notebook.run("e.value = {'replicas': []}; e.apply()", cell=1)
 

@@ -54,7 +54,7 @@ def test_when_a_cell_fails_the_name_keeps_its_old_value(notebook: Kernel, line: 
         ("%svc search nowhere x", "NotFound: Index nowhere does not exist"),
         ("%%svc search films\npage: 0\nquerry: x", "BadOption: line 2: `querry` is not known"),
         ("%svc wait 987654321 --index films --timeout 0.1", "NotFound: "),
-        ("%%svc\nsearch films", "BadOption: write the verb after `%%svc`"),
+        ("%%svc\nsearch films", "BadOption: write a verb after `%%svc`"),
         ("%%svc indices\nx", "`%%svc indices` takes no body"),
     ],
 )

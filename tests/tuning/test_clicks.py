@@ -188,7 +188,7 @@ def test_the_rank_bias_that_misleads_ctr_is_taken_out(model: Any) -> None:
 def test_hits_that_never_moved_are_no_food_for_pbm() -> None:
     fixed = shown(("s1", "a", 1, 1), ("s1", "b", 2, 0), ("s2", "a", 1, 1), ("s2", "b", 2, 0))
 
-    with pytest.raises(BadInput, match="cannot tell a good hit from a good place; take coec"):
+    with pytest.raises(BadInput, match="cannot separate relevance from position; use coec"):
         clicks.judgments(fixed, model="pbm", minimum=1)
 
 
@@ -252,7 +252,7 @@ def test_too_little_is_left_out_and_nothing_left_is_said() -> None:
 
     assert judged["objectID"].tolist() == ["a", "b", "c"]
     assert judged.attrs["svc"]["left_out"] == 1
-    with pytest.raises(BadInput, match=r"the most is 3; gather more, .*minimum=3"):
+    with pytest.raises(BadInput, match=r"the maximum is 3; collect more .*minimum=3"):
         clicks.judgments(SEEN)
 
 
@@ -332,7 +332,7 @@ def test_searches_typed_on_the_way_are_left_out() -> None:
     [
         ({"position": 0}, "row 0, `position`: the first position is 1"),
         ({"position": 1.5}, "a position is a whole number"),
-        ({"position": "first"}, "a number is wanted"),
+        ({"position": "first"}, "expected a number"),
         ({"clicked": 2}, "more clicks than impressions"),
         ({"clicked": -1}, "clicks are 0 or more"),
     ],
@@ -390,7 +390,7 @@ def test_positions_are_drawn_with_their_values() -> None:
     assert len(axis.texts) == 10
     assert "96,000" in axis.get_title("left") or "impressions" in axis.get_title("left")
     empty = clicks.plot_positions(frame.head(0), axes=Figure().subplots())
-    assert [text.get_text() for text in empty.texts] == ["nothing was shown"]
+    assert [text.get_text() for text in empty.texts] == ["no impressions"]
 
 
 def test_clicks_are_found_at_the_face() -> None:

@@ -82,8 +82,8 @@ RUN = DataFrame({"query": ["lamp", "lamp", "lamp"], "filters": ["", "", "x:1"],
     ("query", "filters", "words"),
     [
         ("lmap", None, "no query 'lmap'; did you mean `lamp`"),
-        ("lamp", None, "say which filters of 'lamp' is meant: '', 'x:1'"),
-        ("lamp", "y:1", "there is no such"),
+        ("lamp", None, "`filters` of 'lamp' is ambiguous or missing; known: '', 'x:1'"),
+        ("lamp", "y:1", "known: none"),
     ],
 )
 def test_what_the_run_does_not_have_is_refused(query: str, filters: str | None, words: str) -> None:

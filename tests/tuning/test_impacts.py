@@ -61,7 +61,7 @@ def test_synonyms_show_what_came_that_nobody_judged(shop: str, client: Client) -
     assert found.by == "scratch copy"
     assert set(found.unjudged["objectID"]) == {"5"} | {"1", "2", "4"}
     assert found.queries.set_index("query")["hits_after"]["sofa"] == 4
-    assert "nobody judged" in repr(found)
+    assert "new and unjudged" in repr(found)
     assert not [i for i in client.list_indices()["items"] if i["name"].startswith(f"{shop}_")]
     assert hits(shop, "sofa", client) == ["5"]
 
@@ -117,13 +117,13 @@ def test_a_change_may_be_written_in_many_ways(change: Any, scopes: set[str]) -> 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({}, "nothing is to be changed"),
-        ([], "nothing is to be changed"),
+        ({}, "the change is empty"),
+        ([], "the change is empty"),
         ({"hitPerPage": 3}, "did you mean `hitsPerPage`"),
         ({"hitsPerPage": "x"}, "hitsPerPage"),
         ([1], "not of 1"),
         ({"synonyms": [{"objectID": "x"}]}, "type"),
-        ({"settings": [1]}, "settings are a dict"),
+        ({"settings": [1]}, "settings must be a dict"),
     ],
     ids=[
         "nothing",
@@ -164,7 +164,7 @@ def test_a_rule_that_filters_by_no_facet_is_told_why_it_finds_nothing(
     with pytest.warns(
         UserWarning,
         match="^rule `acme` filters by `brnad`, which is not among attributesForFaceting of "
-        rf"{shop}, so that no record matches that; did you mean `brand`",
+        rf"{shop}, so that no record matches it; did you mean `brand`",
     ):
         found = tuning.impact(shop, rule, ["lamp"])
 

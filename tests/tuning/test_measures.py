@@ -45,7 +45,7 @@ def test_a_name_is_one_however_it_is_spelled(written: str, name: str) -> None:
         ("ndgc@10", "no metric `ndgc`; did you mean `ndcg`"),
         ("map@10", "say `ap`"),
         ("mrr", "say `rr`"),
-        ("xyzzy", "there are ndcg"),
+        ("xyzzy", "known are ndcg"),
         ("p", "needs the number of hits"),
         ("ndcg@0", "1 or more"),
         ("ndcg@-1", "is written as"),

@@ -94,7 +94,7 @@ def test_a_key_that_may_not_read_changes_without_a_journal(
 ) -> None:
     writer = connect(service, client.add_key(acl=["editSettings", "addObject"])["key"])
 
-    with pytest.warns(UserWarning, match="may not read the synonyms .* cannot be undone"):
+    with pytest.warns(UserWarning, match="cannot read the synonyms .* cannot be undone"):
         svc.save_synonyms(shop, [PAIR], client=writer)
 
     assert changes_of(shop) == []

@@ -158,7 +158,7 @@ def test_two_raters_meet_on_the_diagonal() -> None:
     words = texts(plots.plot_confusion(judged))
 
     assert "3 hits that ada and bob $b$ rated, kappa 1.00" in words
-    with pytest.raises(BadInput, match="nobody called 'eve'"):
+    with pytest.raises(BadInput, match="no judgments of the rater 'eve'"):
         plots.plot_confusion(judged, ("ada", "eve"))
     with pytest.raises(BadInput, match="two raters"):
         plots.plot_confusion(one)
@@ -179,7 +179,7 @@ def test_plots_are_drawn_into_axes_that_are_given(style: str) -> None:
         (lambda c: plots.plot_deltas(c, run="afterr $y$"), "did you mean `after"),
         (lambda c: plots.plot_deltas(c, top=0), "1 or more"),
         (lambda c: plots.plot_tops(c, "query 99x"), "neither run has hits"),
-        (lambda c: plots.plot_tops(c, ODD, filters="a:b"), "say which filters"),
+        (lambda c: plots.plot_tops(c, ODD, filters="a:b"), "give the `filters`"),
         (lambda c: plots.plot_variants(DataFrame({"a": [1]})), "no column `run`"),
         (lambda c: plots.plot_variants(c.long, "p@5"), "no scores by `p@5`"),
         (lambda c: plots.plot_judged(DataFrame({"a": np.ones(1)})), "no column `run`"),

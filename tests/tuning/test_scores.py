@@ -192,7 +192,7 @@ def test_runs_are_told_apart_and_summed_up_in_order() -> None:
     ("options", "words"),
     [
         ({"unjudged": "guess"}, "`unjudged` is zero, skip, bound"),
-        ({"gains": {3: 1}}, "says nothing of the rating 0"),
+        ({"gains": {3: 1}}, "does not contain the rating 0"),
         ({"gains": {3: -1, 1: 0, 0: 0, 2: 0}}, "0 or more"),
         ({"metrics": "ncdg@10"}, "did you mean `ndcg`"),
     ],

@@ -204,7 +204,7 @@ def test_a_plan_tells_beforehand_what_it_takes() -> None:
     plan = tuning.plan_search(SPACE, judgments=JUDGMENTS, seed=2, sampler="random", budget=28)
 
     assert (plan.variants, plan.space, plan.tune, plan.budget) == (3, 6, 7, 28)
-    assert "3 of 6 variants: at the most 28 searches on 7 queries" in repr(plan)
+    assert "3 of 6 variants: at most 28 searches on 7 queries" in repr(plan)
 
 
 @pytest.mark.parametrize(

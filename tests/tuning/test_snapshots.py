@@ -64,8 +64,8 @@ def spoil(told: dict[str, Any]) -> dict[str, Any]:
     ("content", "message"),
     [
         ("{", "not valid JSON"),
-        ("[]", "is no snapshot"),
-        ('{"settings": {}}', "is no snapshot"),
+        ("[]", "is not a snapshot"),
+        ('{"settings": {}}', "is not a snapshot"),
         ('{"edition": 99, "settings": {}, "synonyms": [], "rules": []}', "another edition"),
         ('{"settings": {"hitsPerPage": "x"}, "synonyms": [], "rules": []}', "hitsPerPage"),
         ('{"settings": {}, "synonyms": [{}], "rules": []}', "objectID"),

@@ -94,9 +94,9 @@ def test_a_written_file_takes_the_place_of_the_old_one_at_once(tmp_path: Path) -
     [
         ("no.csv", None, "cannot be read: No such file"),
         ("runs.xls", b"", "ending in .csv or .parquet"),
-        ("bad.parquet", b"nothing", "is no such table"),
-        ("empty.csv", b"", "is no such table"),
-        ("bytes.csv", b"query\n\xff\n", "is no such table"),
+        ("bad.parquet", b"nothing", "cannot be read as a table"),
+        ("empty.csv", b"", "cannot be read as a table"),
+        ("bytes.csv", b"query\n\xff\n", "cannot be read as a table"),
     ],
 )
 def test_a_file_that_is_no_table_is_refused(
@@ -158,9 +158,9 @@ def test_ranks_follow_scores_and_else_the_order_given() -> None:
         (check_queries, [{"query": "a", "weight": -1}], "0 or more"),
         (check_queries, [{"query": "a", "tags": "x"}], "not JSON"),
         (check_queries, [{"query": "a", "tags": [1]}], "a list of texts"),
-        (check_queries, [{"query": "a", "params": [1]}], "an object is wanted"),
+        (check_queries, [{"query": "a", "params": [1]}], "expected an object"),
         (check_queries, 3, "queries are a DataFrame"),
-        (check_judgments, [{**HIT, "rating": "good"}], "a number is wanted"),
+        (check_judgments, [{**HIT, "rating": "good"}], "expected a number"),
         (check_judgments, [{**HIT, "rating": 10**400}], "finite"),
         (check_judgments, [{**HIT, "query": "\ud800"}], "not Unicode"),
         (check_runs, [{**HIT, "nbHits": 2**70}], "a whole number"),
