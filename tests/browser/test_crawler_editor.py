@@ -142,7 +142,7 @@ def test_what_an_extractor_throws_is_told(editor: Locator) -> None:
     expect(source(editor)).to_have_value("() => { throw new Error('no price') }")
 
 
-def test_what_is_no_address_is_told_and_can_be_mended(editor: Locator, site: Site) -> None:
+def test_an_invalid_url_is_reported_and_can_be_corrected(editor: Locator, site: Site) -> None:
     attempt(editor, "lamp")
     expect(editor.get_by_text("not the URL of a page")).to_be_visible()
 

@@ -191,7 +191,9 @@ def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: 
     assert notebook.ask("e.value") == {"hitsPerPage": 3}
 
 
-def test_a_wrong_parameter_is_told_and_changes_nothing(editor: Locator, notebook: Notebook) -> None:
+def test_an_invalid_parameter_is_reported_and_changes_nothing(
+    editor: Locator, notebook: Notebook
+) -> None:
     editor.get_by_role("tab", name="JSON").click()
     editor.get_by_label("Search parameters as JSON").fill('{"hitPerPage": 3}')
     editor.get_by_role("button", name="Search with this JSON").click()
@@ -246,7 +248,7 @@ def test_the_search_becomes_code_that_does_the_same(editor: Locator, notebook: N
     expect(editor.get_by_role("dialog")).to_have_count(0)
 
 
-def test_a_hit_is_pinned_for_whoever_listens(notebook: Notebook) -> None:
+def test_pinning_a_hit_calls_the_callbacks(notebook: Notebook) -> None:
     editor = notebook.open(
         "told = []\ne = svc.edit.query('shop', value={'query': 'lamp'})\ne.on_pin(told.append)\ne"
     )
@@ -299,7 +301,7 @@ def test_it_is_usable_at_400_pixels(notebook: Notebook) -> None:
     expect(count_of(editor)).to_have_text("1")
 
 
-def test_a_service_that_is_gone_is_told_with_advice(
+def test_an_unreachable_service_is_reported_with_advice(
     notebook: Notebook, tmp_path: Path, service: Running
 ) -> None:
     process, running = start_service(tmp_path / "data")

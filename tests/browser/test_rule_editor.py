@@ -200,7 +200,7 @@ def test_the_form_and_json_keep_in_step(editor: Locator, notebook: Notebook) -> 
     notebook.await_value("e.get('lamps')['description']", "as JSON")
 
 
-def test_what_is_no_rule_is_told_and_not_taken(editor: Locator, notebook: Notebook) -> None:
+def test_an_invalid_rule_is_reported_and_not_accepted(editor: Locator, notebook: Notebook) -> None:
     choose(editor, "Lamps of the week")
     editor.get_by_label("Pattern", exact=True).fill(" ")
     editor.get_by_label("Pattern", exact=True).press("Tab")
@@ -411,7 +411,7 @@ def test_a_rule_is_found_among_hundreds(notebook: Notebook) -> None:
     assert not notebook.complaints
 
 
-def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) -> None:
+def test_a_key_that_cannot_write_is_reported(notebook: Notebook, service: Running) -> None:
     editor = show(
         notebook,
         "key = client.add_key(acl=['settings', 'search'])['key']\n"
@@ -426,7 +426,7 @@ def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) 
     assert not notebook.complaints
 
 
-def test_a_service_that_is_gone_is_told_and_one_that_is_back_goes_on(
+def test_an_unreachable_service_is_reported_and_a_retry_works(
     notebook: Notebook, service: Running, tmp_path: Path
 ) -> None:
     process, running = start_service(tmp_path / "data")

@@ -188,7 +188,7 @@ def test_what_is_odd_is_told_beside_it(editor: Locator) -> None:
     expect(entries(editor, "customRanking").last).to_contain_text("did you mean `rating`?")
 
 
-def test_what_could_not_mean_anything_is_refused_and_changes_nothing(
+def test_invalid_settings_are_refused_and_change_nothing(
     editor: Locator, notebook: Notebook
 ) -> None:
     open_tab(editor, "Ranking")
@@ -253,7 +253,7 @@ def test_queries_are_pinned_and_folded(editor: Locator, notebook: Notebook) -> N
     assert notebook.ask("e.queries") == ["red table", "desk"]
 
 
-def test_a_replica_says_whom_it_follows_and_changes_with_it_where_wanted(
+def test_a_replica_shows_its_primary_and_receives_forwarded_changes(
     editor: Locator, notebook: Notebook, service: Running
 ) -> None:
     notebook.run("e.value = {'replicas': ['tuned_cheap']}; e.apply()", cell=1)
@@ -293,7 +293,7 @@ def test_a_key_that_may_only_read_gets_an_editor_that_only_shows(
     notebook.run(connect(service))
 
 
-def test_a_service_that_is_gone_is_told_and_the_draft_stays(
+def test_an_unreachable_service_is_reported_and_the_draft_stays(
     notebook: Notebook, tmp_path: Path, service: Running
 ) -> None:
     process, running = start_service(tmp_path / "data")

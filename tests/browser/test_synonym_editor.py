@@ -182,7 +182,7 @@ def test_words_are_found_among_thousands(notebook: Notebook) -> None:
     assert not notebook.complaints
 
 
-def test_all_that_are_shown_are_deleted_in_one_step(editor: Locator, notebook: Notebook) -> None:
+def test_all_shown_synonyms_are_deleted_in_one_step(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_label("Which synonyms").select_option("onewaysynonym")
     editor.get_by_role("button", name="Bulk edit…").press("Enter")
     expect(editor.get_by_role("dialog")).to_contain_text("Edit 3 synonyms")
@@ -243,7 +243,7 @@ def test_files_go_in_and_out(editor: Locator, notebook: Notebook, tmp_path: Path
     assert json.loads(text) == notebook.ask("e.value")
 
 
-def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) -> None:
+def test_a_key_that_cannot_write_is_reported(notebook: Notebook, service: Running) -> None:
     editor = show(
         notebook,
         "key = client.add_key(acl=['settings', 'search'])['key']\n"
@@ -260,7 +260,7 @@ def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) 
     expect(editor.get_by_role("row")).to_have_count(1 + len(SYNONYMS))
 
 
-def test_a_service_that_is_gone_is_told_and_one_that_is_back_goes_on(
+def test_an_unreachable_service_is_reported_and_a_retry_works(
     notebook: Notebook, service: Running, tmp_path: Path
 ) -> None:
     process, running = start_service(tmp_path / "data")

@@ -145,7 +145,7 @@ def test_a_key_of_another_index_makes_it_read_only(client: Client, shop: str) ->
     assert event_loop.run(find_missing_right(narrow.aio, "editSettings", "other-1")) == ""
 
 
-def test_a_failed_call_leaves_the_draft_and_says_why(tmp_path: Path) -> None:
+def test_a_failed_call_leaves_the_draft_and_reports_the_reason(tmp_path: Path) -> None:
     process, running = start_service(tmp_path / "data")
     try:
         client = connect(running)
@@ -178,7 +178,7 @@ def test_the_snapshot_is_escaped_html(editor: PageSize) -> None:
     assert "<script" not in editor.snapshot()._repr_html_()
 
 
-def test_an_editor_in_a_thread_of_its_own_is_as_good(client: Client, shop: str) -> None:
+def test_an_editor_works_in_its_own_thread(client: Client, shop: str) -> None:
     made: list[PageSize] = []
     thread = threading.Thread(target=lambda: made.append(PageSize(shop, client=client)))
 

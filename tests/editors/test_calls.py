@@ -93,7 +93,7 @@ def test_calls_of_other_names_do_not_wait(counter: Counter) -> None:
     assert [answer["id"] for answer in counter.sent] == [2, 1]
 
 
-def test_the_last_call_wins_where_that_is_asked_for(counter: Counter) -> None:
+def test_the_last_call_wins_with_latest(counter: Counter) -> None:
     asked = [ask(number, "look", what=str(number), wait=0.03) for number in range(5)]
 
     counter.send(*asked)
@@ -127,7 +127,7 @@ def test_an_error_travels_with_advice(counter: Counter, kind: str, told: dict[st
     assert answer["error"].items() >= told.items()
 
 
-def test_what_nobody_foresaw_is_logged(counter: Counter, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_is_logged(counter: Counter, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
         [answer] = counter.send(ask(1, "fail", kind="other"))
 
@@ -136,30 +136,30 @@ def test_what_nobody_foresaw_is_logged(counter: Counter, caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("name", ["secret", "nothing", "__init__", "dispatcher"])
-def test_a_view_calls_only_what_is_meant_for_it(counter: Counter, name: str) -> None:
+def test_a_view_can_call_only_marked_methods(counter: Counter, name: str) -> None:
     [answer] = counter.send(ask(1, name))
 
     assert "has no call" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize("message", [{"other": 1}, "text", None, [1]])
-def test_messages_of_others_are_left_alone(counter: Counter, message: Any) -> None:
+def test_unknown_messages_are_ignored(counter: Counter, message: Any) -> None:
     assert counter.send(message) == []
 
 
-def test_progress_bears_the_number_of_its_call(counter: Counter) -> None:
+def test_progress_has_the_number_of_its_call(counter: Counter) -> None:
     counter.send(ask(5, "work"))
 
     assert counter.sent[0] == {"id": 5, "progress": {"done": 1, "total": 2, "text": "half"}}
 
 
-def test_calls_run_off_the_thread_that_brings_them(counter: Counter) -> None:
+def test_calls_run_on_the_editors_loop(counter: Counter) -> None:
     [answer] = counter.send(ask(1, "where"))
 
     assert answer["value"] != threading.current_thread().name
 
 
-def test_waiting_on_the_stage_for_itself_is_refused() -> None:
+def test_waiting_on_the_editors_loop_for_itself_is_refused() -> None:
     async def wait() -> None:
         wait_for(asyncio.sleep(0))
 

@@ -148,7 +148,7 @@ def test_a_property_taken_out_is_gone_once_applied(
     assert config["apiKey"] == crawling.adminKey
 
 
-def test_a_new_secret_is_veiled_and_saved(editor: CrawlerEditor, name: str, client: Client) -> None:
+def test_a_new_secret_is_masked_and_saved(editor: CrawlerEditor, name: str, client: Client) -> None:
     editor.value = {**editor.value, "requestOptions": {"headers": {"x-pass": "n3w-s3cret"}}}
 
     assert editor.dirty
@@ -216,7 +216,7 @@ def test_a_value_is_a_configuration(editor: CrawlerEditor) -> None:
         editor.value = ["no"]
 
 
-def test_an_unknown_crawler_is_told_with_what_there_is(client: Client, name: str) -> None:
+def test_an_unknown_crawler_is_reported_with_the_known_ones(client: Client, name: str) -> None:
     with pytest.raises(BadInput, match=r"no crawler is called .*did you mean"):
         svc.edit.crawler(f"{name}x", client=client)
 
@@ -269,7 +269,7 @@ CONFIGS = st.fixed_dictionaries(
 
 
 @given(CONFIGS, CONFIGS)
-def test_what_is_veiled_comes_back(first: dict[str, Any], second: dict[str, Any]) -> None:
+def test_masked_secrets_are_restored(first: dict[str, Any], second: dict[str, Any]) -> None:
     veil = SecretMask()
     saved, draft = veil.hide_saved(first), veil.hide_new(second)
 
@@ -279,7 +279,7 @@ def test_what_is_veiled_comes_back(first: dict[str, Any], second: dict[str, Any]
     assert saved.get("apiKey", MASK) == MASK
 
 
-def test_a_veiled_secret_from_elsewhere_is_not_sent() -> None:
+def test_an_unknown_masked_secret_is_not_sent() -> None:
     with pytest.raises(BadOption, match=r"`requestOptions\.headers\.x` is masked"):
         SecretMask().restore({"requestOptions": {"headers": {"x": MASK}}})
 

@@ -49,7 +49,7 @@ def test_a_file_without_judgments_is_read(tmp_path: Path, suffix: str) -> None:
     assert read_judgments(read_file(path)) == []
 
 
-def test_each_judgment_is_in_the_file_at_once_and_gone_on_with(
+def test_each_judgment_is_in_the_file_at_once_and_continued_with(
     client: Client, shop: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "judgments.csv"
@@ -69,7 +69,7 @@ def test_each_judgment_is_in_the_file_at_once_and_gone_on_with(
 @pytest.mark.parametrize(
     ("name", "words"), [("judgments.xls", ".csv or .parquet"), ("no/such.csv", "does not exist")]
 )
-def test_a_file_that_cannot_be_is_refused(tmp_path: Path, name: str, words: str) -> None:
+def test_an_invalid_file_name_is_refused(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(BadOption, match=words):
         check_file(tmp_path / name)
 

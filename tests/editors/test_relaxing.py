@@ -37,7 +37,7 @@ def labels(client: Client, index: str, params: dict[str, Any]) -> list[tuple[str
     ],
     ids=["nothing helps", "word", "facet", "range", "filters", "several", "page"],
 )
-def test_what_helps_is_told_with_what_it_finds(
+def test_helpful_relaxations_are_listed_with_their_hits(
     client: Client, shop: str, params: dict[str, Any], proposed: list[tuple[str, int]]
 ) -> None:
     assert labels(client, shop, params) == proposed

@@ -66,7 +66,7 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
     ids=["within", "hidden", "place", "param", "redirect", "same", "apart", "start", "end", "off",
          "time", "open", "meet", "empty", "context", "filters", "filtered"],
 )  # fmt: skip
-def test_rules_that_meet_and_disagree_are_told(one: Any, other: Any, conflicts: str | None) -> None:
+def test_conflicting_rules_are_reported(one: Any, other: Any, conflicts: str | None) -> None:
     found = set(find_conflicts([one, other]))
 
     assert found == ({("1", "2", conflicts), ("2", "1", conflicts)} if conflicts else set())
@@ -125,9 +125,7 @@ several = st.lists(
 
 
 @given(rules=several, most=st.integers(1, 9))
-def test_rules_are_held_against_those_alone_that_could_be_at_odds(
-    rules: list[Any], most: int
-) -> None:
+def test_rules_are_compared_only_with_possible_conflicts(rules: list[Any], most: int) -> None:
     summaries = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
     pairs = [
         [(one.id, other.id, describe_conflict(*((one, other) if here < there else (other, one))))
@@ -140,7 +138,7 @@ def test_rules_are_held_against_those_alone_that_could_be_at_odds(
     ]
 
 
-def test_of_many_conflicts_the_first_are_told(client: Client, shop: str) -> None:
+def test_the_first_of_many_conflicts_are_reported(client: Client, shop: str) -> None:
     contradicting = [rule(str(n), consequence={"params": {"hitsPerPage": n + 1}}) for n in range(9)]
 
     editor = svc.edit.rules(shop, value=contradicting, client=client)

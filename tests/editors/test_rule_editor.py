@@ -171,7 +171,7 @@ def test_what_is_odd_about_a_rule_is_told(
     assert [fault["text"] for fault in editor.faults["lamps"]] == [words]
 
 
-def test_a_rule_whose_time_is_over_is_told(editor: RuleEditor) -> None:
+def test_a_rule_whose_schedule_is_over_has_a_warning(editor: RuleEditor) -> None:
     editor.put({**RULE, "validity": [{"from": 1, "until": int(time.time()) - 5}]}, "lamps")
 
     assert editor.faults == {"lamps": [{"level": "odd", "text": "the schedule is over"}]}
@@ -301,7 +301,7 @@ def test_code_does_what_applying_does(
     assert "rules/batch" in codes["curl"]
 
 
-def test_the_snapshot_says_what_rules_do(editor: RuleEditor) -> None:
+def test_the_snapshot_describes_rules(editor: RuleEditor) -> None:
     editor.put({**RULE, "description": "<script>", "enabled": False}, "lamps")
 
     html = editor.snapshot()
@@ -337,5 +337,5 @@ def test_the_snapshot_says_what_rules_do(editor: RuleEditor) -> None:
     ],
     ids=["always", "empty", "much", "text"],
 )  # fmt: skip
-def test_a_rule_is_said_in_words(given: Any, when: str, then: str) -> None:
+def test_a_rule_is_described_in_words(given: Any, when: str, then: str) -> None:
     assert (describe_conditions(given), describe_consequence(given)) == (when, then)

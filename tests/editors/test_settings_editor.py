@@ -215,7 +215,7 @@ def test_a_copy_leaves_replicas_alone(editor: SettingsEditor, client: Client) ->
     event_loop.run(editor.drop_copy())
 
 
-def test_replicas_change_with_the_index_where_that_is_wanted(client: Client, shop: str) -> None:
+def test_replicas_change_with_the_index_if_forwarded(client: Client, shop: str) -> None:
     replica = f"{shop}-cheap"
     client.wait(client.set_settings(shop, {"replicas": [replica]}), index=shop)
     editor = svc.edit.settings(shop, client=client, forward=True, value={"hitsPerPage": 4})
@@ -250,7 +250,7 @@ def test_what_is_typed_is_read_by_its_type(editor: SettingsEditor) -> None:
     assert [c["name"] for c in editor.changes] == ["typoTolerance"]
 
 
-def test_a_key_that_may_only_read_gets_an_editor_that_says_so(
+def test_a_read_only_key_gets_a_read_only_editor(
     searcher: Callable[..., Client], shop: str
 ) -> None:
     editor = svc.edit.settings(shop, ["lamp"], client=searcher("search", "settings"))
@@ -369,7 +369,7 @@ def test_a_draft_follows_what_is_saved_but_for_what_it_changes() -> None:
     assert complete({"a": 1}, {"b": None}) == {"a": 1}
 
 
-def test_the_ranking_is_spelled_out_for_one_search() -> None:
+def test_the_custom_ranking_is_expanded_for_one_search() -> None:
     params, others = as_parameters(
         {"customRanking": ["asc(p)"], "userData": 1, "replicas": [], "hitsPerPage": None},
         {"customRanking": ["asc(p)"], "ranking": ["typo", "custom", "exact"]},

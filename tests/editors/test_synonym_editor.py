@@ -178,7 +178,7 @@ def one_way(name: str, head: str, *words: str) -> dict[str, Any]:
     ids=["none", "empty", "head", "phrase", "twice", "alone", "itself", "double", "cycle",
          "brackets", "part", "way", "less", "fine", "apart"],
 )  # fmt: skip
-def test_faults_are_told(synonyms: list[dict[str, Any]], told: dict[str, list[str]]) -> None:
+def test_faults_are_reported(synonyms: list[dict[str, Any]], told: dict[str, list[str]]) -> None:
     found = find_faults(synonyms)
 
     assert {
@@ -186,7 +186,7 @@ def test_faults_are_told(synonyms: list[dict[str, Any]], told: dict[str, list[st
     } == told
 
 
-def test_a_long_circle_is_told_in_short() -> None:
+def test_a_long_cycle_is_shortened() -> None:
     ring = [one_way(str(n), f"w{n}", f"w{(n + 1) % 40}") for n in range(40)]
 
     told = find_faults(ring)["0"][0]["text"]
@@ -194,7 +194,7 @@ def test_a_long_circle_is_told_in_short() -> None:
     assert told.startswith("one-way synonyms form a cycle: w0 → w1 → w2 → w3 → w4 → w5 → … → w0;")
 
 
-def test_a_circle_that_is_too_long_to_follow_is_told_still() -> None:
+def test_a_very_long_cycle_is_reported() -> None:
     ring = [one_way(str(n), f"w{n}", f"w{(n + 1) % 5000}") for n in range(5000)]
 
     faults = find_faults(ring)
@@ -204,7 +204,7 @@ def test_a_circle_that_is_too_long_to_follow_is_told_still() -> None:
     assert told.startswith("one-way synonyms form a cycle: w4999 → w0 → … → w4999;")
 
 
-def test_words_that_only_lead_to_a_circle_or_away_from_it_are_no_part_of_it() -> None:
+def test_words_that_only_lead_to_or_from_a_cycle_are_not_part_of_it() -> None:
     steps = [
         ("in", "a"),
         ("a", "b"),
@@ -232,9 +232,7 @@ def test_a_draft_that_is_wrong_is_not_applied(editor: SynonymEditor) -> None:
     assert editor.value[0]["synonyms"] == []
 
 
-def test_what_others_changed_meanwhile_is_not_overwritten(
-    editor: SynonymEditor, client: Client
-) -> None:
+def test_changes_made_elsewhere_are_not_overwritten(editor: SynonymEditor, client: Client) -> None:
     other = {**WAY, "objectID": "theirs"}
     editor.put({**PAIR, "synonyms": ["lamp", "light"]}, "pair")
     client.wait(client.save_synonym(editor.index, "theirs", other), index=editor.index)  # type: ignore[arg-type]
@@ -321,7 +319,7 @@ def test_of_a_file_and_the_draft_either_is_taken(
     assert list(brought.values()) == told
 
 
-def test_a_file_says_by_its_name_what_it_is(editor: SynonymEditor) -> None:
+def test_the_extension_of_a_file_is_its_format(editor: SynonymEditor) -> None:
     with pytest.raises(BadInput, match=r"unsupported format `.txt`; use \.csv"):
         editor.bring_in("x.txt", "")
 
@@ -339,7 +337,7 @@ def test_a_key_that_may_not_write_opens_a_read_only_editor(
     assert len(weak.value) == 2
 
 
-def test_an_index_that_is_not_there_is_told(client: Client) -> None:
+def test_a_missing_index_is_reported(client: Client) -> None:
     with pytest.raises(NotFound):
         svc.edit.synonyms("nowhere", client=client)
 

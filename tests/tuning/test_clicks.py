@@ -245,7 +245,7 @@ def test_the_best_of_each_query_has_the_best_grade_and_no_click_has_none() -> No
     assert best == {"fox": 3, "owl": 3, "bat": 0}
 
 
-def test_too_little_is_left_out_and_nothing_left_is_said() -> None:
+def test_rare_pairs_are_left_out_and_no_remaining_pair_is_an_error() -> None:
     frame = pd.concat([SEEN, shown(("s9", "rare", 1, 1))])
 
     judged = clicks.judgments(frame, model="ctr", minimum=2)
@@ -351,12 +351,12 @@ def test_impressions_that_cannot_be_are_refused(change: dict[str, Any], message:
         ({"grades": [2, 1]}, "limits that rise"),
     ],
 )
-def test_an_odd_wish_is_refused(options: Any, message: str) -> None:
+def test_an_invalid_option_is_refused(options: Any, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         clicks.judgments(SEEN, minimum=1, **options)
 
 
-def test_a_table_that_holds_no_impressions_says_what_would() -> None:
+def test_a_table_without_impressions_is_refused_with_advice() -> None:
     with pytest.raises(BadInput, match=r"need a column `position`.*clicks.impressions"):
         clicks.judgments(SEEN.drop(columns="position"))
     with pytest.raises(BadInput, match="`clicks` and `impressions`"):
@@ -365,7 +365,7 @@ def test_a_table_that_holds_no_impressions_says_what_would() -> None:
         clicks.judgments(DataFrame([event("s", "a")]), DataFrame({"queryID": ["s"]}))
 
 
-def test_positions_tell_rates_raw_and_corrected() -> None:
+def test_positions_have_raw_and_corrected_rates() -> None:
     frame, _ = simulate(by_position, seed=3)
 
     rows = clicks.positions(frame)

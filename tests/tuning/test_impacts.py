@@ -30,7 +30,7 @@ def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-def test_settings_are_tried_by_parameters_where_those_will_do(shop: str) -> None:
+def test_settings_are_tried_by_parameters_if_possible(shop: str) -> None:
     before = tuning.snapshot(shop).hash
 
     found = tuning.impact(shop, SALES, judgments=JUDGMENTS)
@@ -44,7 +44,7 @@ def test_settings_are_tried_by_parameters_where_those_will_do(shop: str) -> None
     assert found.touched == 1
 
 
-def test_parameters_and_a_copy_tell_the_same(shop: str) -> None:
+def test_parameters_and_a_copy_give_the_same_impact(shop: str) -> None:
     searchable = {"searchableAttributes": ["name", "brand"]}  # as it is: needs a copy, does nothing
 
     one = tuning.impact(shop, SALES, judgments=JUDGMENTS)
@@ -55,7 +55,7 @@ def test_parameters_and_a_copy_tell_the_same(shop: str) -> None:
     assert one.moves[columns].equals(other.moves[columns])
 
 
-def test_synonyms_show_what_came_that_nobody_judged(shop: str, client: Client) -> None:
+def test_synonyms_show_new_unjudged_hits(shop: str, client: Client) -> None:
     found = tuning.impact(shop, PAIR, ["lamp", "sofa", "oak"], JUDGMENTS)
 
     assert found.by == "scratch copy"
@@ -110,7 +110,7 @@ def test_applying_saves_what_was_tried_and_can_be_undone(shop: str, client: Clie
     ],
     ids=["settings", "a former name", "a synonym", "a list", "by scope", "gone"],
 )
-def test_a_change_may_be_written_in_many_ways(change: Any, scopes: set[str]) -> None:
+def test_a_change_has_several_forms(change: Any, scopes: set[str]) -> None:
     assert read_proposal(change).keys() == scopes
 
 
@@ -151,7 +151,7 @@ def test_an_impact_wants_queries(shop: str) -> None:
      {"filters": "price < 5 AND brnad:'a:b'"}],
     ids=str,
 )  # fmt: skip
-def test_a_rule_that_filters_by_no_facet_is_told_why_it_finds_nothing(
+def test_a_rule_that_filters_by_a_non_facet_causes_a_warning(
     shop: str, client: Client, params: dict[str, Any]
 ) -> None:
     faceted = client.set_settings(shop, {"attributesForFaceting": ["searchable(brand)"]})

@@ -64,7 +64,7 @@ def test_what_is_no_metric_is_refused_with_advice(written: str, words: str) -> N
         read_measure(written)
 
 
-def test_no_metric_is_refused() -> None:
+def test_a_missing_metric_is_refused() -> None:
     with pytest.raises(BadInput, match="at least one"):
         read_measures([])
 

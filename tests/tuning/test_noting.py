@@ -102,9 +102,7 @@ def test_a_key_that_may_not_read_changes_without_a_journal(
     writer.close()
 
 
-def test_a_disk_that_takes_nothing_keeps_nobody_from_changing(
-    shop: str, client: Client, tmp_path: Path
-) -> None:
+def test_a_full_disk_does_not_prevent_a_change(shop: str, client: Client, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("a file where the folder would be")
 
     with pytest.warns(UserWarning, match=r"journal .* cannot be written"):

@@ -67,7 +67,7 @@ def test_where_every_query_fails_the_reason_is_raised(measured: str) -> None:
         svc.tuning.run(f"{measured}-no", ["lamp"])
 
 
-def test_a_key_that_may_not_search_is_told_so(measured: str, service: Running) -> None:
+def test_a_key_that_cannot_search_is_reported(measured: str, service: Running) -> None:
     key = svc.add_key(acl=["listIndexes"])["key"]
     svc.connect(url=service.url, app_id=service.appId, api_key=key)
 
@@ -91,7 +91,7 @@ def test_a_query_brings_parameters_of_its_own(measured: str) -> None:
     assert len(ids(svc.tuning.run(measured, "lump"), "lump")) > 1
 
 
-def test_a_run_says_what_it_was_and_how_the_index_ranked(measured: str) -> None:
+def test_a_run_has_its_parameters_and_the_ranking_of_the_index(measured: str) -> None:
     run = svc.tuning.run(measured, "lamp", {"typoTolerance": False}, k=2)
 
     told = run.attrs["svc"]

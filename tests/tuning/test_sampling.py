@@ -89,7 +89,7 @@ def test_searches_in_vain_are_listed_by_how_often_they_were() -> None:
     assert found.attrs["svc"]["shares"]["all"] == pytest.approx(0.4)
 
 
-def test_each_stratum_tells_its_share_of_searches_in_vain() -> None:
+def test_each_stratum_has_its_share_of_zero_result_searches() -> None:
     told = zero_shares(log(a=50, b=20, nobody=20, nothing=5, e=5))
 
     assert told.to_numpy().tolist() == [
@@ -180,7 +180,7 @@ def test_a_query_stays_on_its_side_in_any_company(texts: list[str], seed: int) -
         assert set(split(frame, seed=seed)["split"]) == {together[text]}
 
 
-def test_about_the_share_is_held_out_and_a_seed_divides_anew() -> None:
+def test_about_the_share_is_held_out_and_the_seed_changes_the_split() -> None:
     texts = [f"query {n}" for n in range(2000)]
 
     one, other = (split(texts, 0.25, seed)["split"] == "holdout" for seed in (0, 1))

@@ -16,7 +16,7 @@ from tests.tuning.shop import RULE, SYNONYM, changes_of, client, hits, shop
 __all__ = ["client", "shop"]
 
 
-def test_a_snapshot_holds_settings_synonyms_and_rules(shop: str) -> None:
+def test_a_snapshot_contains_settings_synonyms_and_rules(shop: str) -> None:
     taken = tuning.snapshot(shop)
 
     told = taken.to_json()
@@ -73,7 +73,9 @@ def spoil(told: dict[str, Any]) -> dict[str, Any]:
     ],
     ids=["torn", "a list", "incomplete", "edition", "bad setting", "bad synonym", "edited"],
 )
-def test_a_file_that_is_no_snapshot_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_a_file_that_is_not_a_snapshot_is_refused(
+    tmp_path: Path, content: str, message: str
+) -> None:
     path = tmp_path / "odd.json"
     path.write_text(content)
 

@@ -99,7 +99,7 @@ def test_a_written_file_takes_the_place_of_the_old_one_at_once(tmp_path: Path) -
         ("bytes.csv", b"query\n\xff\n", "cannot be read as a table"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(
+def test_a_file_that_is_not_a_table_is_refused(
     tmp_path: Path, name: str, content: bytes | None, words: str
 ) -> None:
     if content is not None:
@@ -109,13 +109,13 @@ def test_a_file_that_is_no_table_is_refused(
         check_runs(tmp_path / name)
 
 
-def test_texts_are_queries_and_rows_that_ask_the_same_are_one() -> None:
+def test_texts_are_queries_and_equal_rows_are_one() -> None:
     assert check_queries("lamp")["query"].tolist() == ["lamp"]
     assert check_queries(["lamp", "Lamp", "lamp"])["query"].tolist() == ["lamp", "Lamp"]
     assert check_queries(pd.Series(["lamp", "lamp"]))["weight"].tolist() == [1.0]
 
 
-def test_judgments_and_runs_say_what_they_ask() -> None:
+def test_judgments_and_runs_are_accepted_as_queries() -> None:
     judged = check_judgments([{"query": "lamp", "objectID": i, "rating": 1} for i in range(3)])
     filtered = judged.assign(filters="price < 9")
 
@@ -124,7 +124,7 @@ def test_judgments_and_runs_say_what_they_ask() -> None:
     assert "objectID" not in check_queries(judged)
 
 
-def test_a_query_told_twice_and_differently_is_refused() -> None:
+def test_a_query_with_two_different_rows_is_refused() -> None:
     with pytest.raises(BadRecord, match="'lamp' is there twice, with other params"):
         check_queries([{"query": "lamp", "weight": 2}, {"query": "lamp"}])
 
@@ -245,7 +245,7 @@ def test_the_row_that_is_wrong_in_a_file_is_named(
         check_judgments(tmp_path / "judged.csv")
 
 
-def test_columns_of_other_names_are_told() -> None:
+def test_columns_with_other_names_are_reported() -> None:
     with pytest.raises(BadInput, match="column `query`; there are `a`, `b`: rename"):
         check_judgments([{"a": 1, "b": 2}])
 
