@@ -102,5 +102,5 @@ def test_hits_without_criteria_are_ordered_by_objectid() -> None:
 def test_what_is_no_text_is_no_query() -> None:
     query: Any = 5
 
-    with pytest.raises(BadInput, match="the text of one query"):
+    with pytest.raises(BadInput, match="the text of a query"):
         explain(RUN, query)

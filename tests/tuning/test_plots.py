@@ -181,7 +181,7 @@ def test_plots_are_drawn_into_axes_that_are_given(style: str) -> None:
         (lambda c: plots.plot_tops(c, "query 99x"), "neither run has hits"),
         (lambda c: plots.plot_tops(c, ODD, filters="a:b"), "give the `filters`"),
         (lambda c: plots.plot_variants(DataFrame({"a": [1]})), "no column `run`"),
-        (lambda c: plots.plot_variants(c.long, "p@5"), "no scores by `p@5`"),
+        (lambda c: plots.plot_variants(c.long, "p@5"), "no metric `p@5`"),
         (lambda c: plots.plot_judged(DataFrame({"a": np.ones(1)})), "no column `run`"),
     ],
 )

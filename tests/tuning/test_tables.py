@@ -93,7 +93,7 @@ def test_a_written_file_takes_the_place_of_the_old_one_at_once(tmp_path: Path) -
     ("name", "content", "words"),
     [
         ("no.csv", None, "cannot be read: No such file"),
-        ("runs.xls", b"", "ending in .csv or .parquet"),
+        ("runs.xls", b"", "unsupported format `.xls`; use .csv or .parquet"),
         ("bad.parquet", b"nothing", "cannot be read as a table"),
         ("empty.csv", b"", "cannot be read as a table"),
         ("bytes.csv", b"query\n\xff\n", "cannot be read as a table"),
@@ -144,7 +144,7 @@ def test_ranks_follow_scores_and_else_the_order_given() -> None:
     ("check", "rows", "words"),
     [
         (check_runs, [HIT, {**HIT, "query": "q", "rank": 0}], "row 1, `rank`: the first rank is 1"),
-        (check_runs, [{**HIT, "rank": 1.5}], "row 0, `rank`: a whole number"),
+        (check_runs, [{**HIT, "rank": 1.5}], "row 0, `rank`: expected a whole number"),
         (check_runs, [HIT, HIT], "has the hit '1' twice, in rows 0 and 1; a hit counts once"),
         (check_runs, [{**HIT, "rank": 1}, {**HIT, "rank": 1, "objectID": "2"}], "two hits of rank"),
         (check_runs, [{**HIT, "rank": 1}, {**HIT, "objectID": "2"}], "row 1 has a hit without"),
@@ -246,7 +246,7 @@ def test_the_row_that_is_wrong_in_a_file_is_named(
 
 
 def test_columns_with_other_names_are_reported() -> None:
-    with pytest.raises(BadInput, match="column `query`; there are `a`, `b`: rename"):
+    with pytest.raises(BadInput, match="column `query`; the columns are `a`, `b`: rename"):
         check_judgments([{"a": 1, "b": 2}])
 
 
