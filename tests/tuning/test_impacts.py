@@ -72,7 +72,7 @@ def test_without_judgments_hits_are_counted_all_the_same(shop: str) -> None:
     assert found.comparison is None
     row = found.queries.set_index("query").loc["couch"]
     assert (row["hits_before"], row["hits_after"], row["left"]) == (1, 0, 1)
-    assert "without hits 0 → 1" in repr(found)
+    assert "zero results 0 → 1" in repr(found)
 
 
 def test_an_impact_is_drawn_as_text(shop: str) -> None:
@@ -121,7 +121,7 @@ def test_a_change_has_several_forms(change: Any, scopes: set[str]) -> None:
         ([], "the change is empty"),
         ({"hitPerPage": 3}, "did you mean `hitsPerPage`"),
         ({"hitsPerPage": "x"}, "hitsPerPage"),
-        ([1], "not of 1"),
+        ([1], "not 1"),
         ({"synonyms": [{"objectID": "x"}]}, "type"),
         ({"settings": [1]}, "settings must be a dict"),
     ],

@@ -49,7 +49,7 @@ def test_a_snapshot_of_no_index_is_refused(client: Client) -> None:
 
 
 def test_a_file_that_would_be_taken_for_an_index_is_refused(shop: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"call the file .*before\.json"):
+    with pytest.raises(BadInput, match=r"name the file .*before\.json"):
         tuning.snapshot(shop, str(tmp_path / "before"))
 
     assert not list(tmp_path.iterdir())
