@@ -178,7 +178,7 @@ def test_lines_of_a_newer_version_cause_one_warning_and_stay(shop: str, client: 
     newer = b"%08x %b\n" % (crc32(json), json)
     path.write_bytes(newer + path.read_bytes())
 
-    with pytest.warns(UserWarning, match="1 lines? of the journal .* of another version"):
+    with pytest.warns(UserWarning, match="1 lines? of the journal .* by another version"):
         first = changes_of(shop)
     again = changes_of(shop)  # warnings are errors here
 
