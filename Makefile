@@ -18,7 +18,7 @@ WITHIN_test = demo
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check bench docs format coverage constraints clean
+.PHONY: help demo lab test check bench docs generate format coverage constraints clean
 
 help:  ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,8 +44,10 @@ check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 bench: $(VENV)/.bench  ## Measure against peers, in one run
 	$(BIN)/python benchmarks/table.py
 
-docs: $(VENV)/.dev  ## Write the pages that are read off the code
+generate: $(VENV)/.dev  ## Write the modules and pages that are derived from the code
 	$(BIN)/python docs/generate.py
+
+docs: generate  ## The same
 
 format: $(VENV)/.dev  ## Put the code into its form
 	$(BIN)/ruff check --fix .

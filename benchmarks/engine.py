@@ -32,8 +32,8 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.rules.book import Rulebook
-from svc_notebook.service.rules.consequence import follow
-from svc_notebook.service.rules.search_context import Reading
+from svc_notebook.service.rules.consequence import apply_consequences
+from svc_notebook.service.rules.search_context import SearchContext
 
 Record = dict[str, Any]
 BATCH = 10_000
@@ -220,11 +220,11 @@ class Ours:
         """Search with synonyms, rules and plurals."""
         asked = {**query, "ignorePlurals": True}
         options = EffectiveParameters(SETTINGS, asked, self.knowledge)
-        reading = Reading(
+        reading = SearchContext(
             options, lambda facet, words: self.index.named(facet, words, options.rules)
         )
         applied = self.rules.find(reading, time.time())
-        outcome = follow(applied, asked, reading.words, options.rules)
+        outcome = apply_consequences(applied, asked, reading.words, options.rules)
         return self.index.search(outcome.params, self.fetch, self.knowledge, outcome.pins)
 
     def fetch(self, ids: Sequence[str]) -> list[Record]:

@@ -1,8 +1,9 @@
-"""Write the pages of this folder that are read off the code; with `--check`, only compare."""
+"""Write the pages and modules that are derived from the code; with `--check`, only compare."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import typing
 from collections.abc import Callable, Iterable
@@ -13,10 +14,12 @@ import msgspec
 
 from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.api.endpoint import Api, access_text
+from svc_notebook.api.declaration import Api
+from svc_notebook.api.endpoint import describe_access
 from svc_notebook.api.parameters import PARAMETERS, Parameter
 from svc_notebook.api.validation import type_name
 from svc_notebook.commands.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
+from svc_notebook.commands.generated_modules import FILES, PACKAGE
 from svc_notebook.commands.help import write_page
 from svc_notebook.frames.provenance import READERS
 from svc_notebook.frames.schemas import SCHEMAS
@@ -66,7 +69,7 @@ def _reach_row(row: Endpoint) -> list[str]:
 
 
 def _endpoint_row(row: Endpoint) -> list[str]:
-    right = row.acl if row.acl not in ("any", "actions") else access_text(row.acl)
+    right = row.acl if row.acl not in ("any", "actions") else describe_access(row.acl)
     hosts = "read" if row.reads else "write"
     answer = typing.get_type_hints(_method(row))["return"]
     return [
@@ -132,22 +135,27 @@ def readers_page() -> str:
     """What every reader returns."""
     parts = [
         "# Readers",
-        "Functions that return DataFrames, with their columns; empty results have them too. Texts "
-        "that are missing are empty, times are UTC. Beside these, `search`, `search_many`, "
-        "`read_browse` and `read_records` return records: `objectID`, then the attributes that "
-        'come, each of the dtype its values have. `frame.attrs["svc"]` says where a frame came '
-        "from; `svc.refresh(frame)` reads it again, `svc.next_page(frame)` what follows. Pushed "
-        "back, a searched frame is its records: `rank`, `query`, marked texts and criteria stay "
-        "behind, called `_rank` and so on where a record has an attribute of that name. "
-        "pandas forgets where a frame came from when it is merged or concatenated: a push warns of "
-        "such columns there, and `columns` names those that are meant. A "
-        "push replaces whole records, so with some of their columns only, say `action='update'`.",
-        "`read_records` has a row for each id that is there, warns of the others, and lists "
-        'them in `attrs["svc"]["missing"]`. `df.svc.diff()` compares the ids of its rows; with '
-        '`missing="report"` it lists the records that no row has, too. '
-        "`search_many` has every query: one without hits is a row of its `query` alone, the rest "
-        "missing (`rank` is `Int64`). Such a row is no record: `push`, `records`, `delete`, `diff` "
-        'and `events` pass over it, and `frame.groupby("query")["objectID"].count()` counts 0.',
+        "The functions that return a DataFrame with fixed columns, and these columns; an empty "
+        "result has them, too. Missing texts are empty, and times are UTC.",
+        "`search`, `search_many`, `read_browse` and `read_records` return records instead: the "
+        "column `objectID`, then one column for each attribute, with the dtype of its values.",
+        '`frame.attrs["svc"]` describes how a DataFrame was read. `svc.refresh(frame)` reads it '
+        "again, `svc.next_page(frame)` reads the next page. pandas drops this description when "
+        "DataFrames are merged or concatenated.",
+        "A push of a searched DataFrame sends the records only, without the columns that the "
+        "search added: `rank`, `query`, highlighted texts and ranking criteria. If a record has an "
+        "attribute with such a name, the added column is named `_rank` and so on. Without the "
+        "description the push cannot recognize these columns: it warns of them, and `columns` "
+        "selects the columns to send. A push replaces whole records; to send only some attributes, "
+        "pass `action='update'`.",
+        "`read_records` returns a row for each stored record, warns of ids without a record, and "
+        'lists them in `attrs["svc"]["missing"]`. `df.svc.diff()` compares the rows with the '
+        'stored records of their ids; with `missing="report"` it also lists the records without a '
+        "row.",
+        "`search_many` returns at least one row for each query. A query without hits has one row, "
+        "in which only `query` has a value (`rank` is `Int64`). Such a row is not a record: "
+        "`push`, `records`, `delete`, `diff` and `events` skip it, and "
+        '`frame.groupby("query")["objectID"].count()` counts 0.',
     ]
     for name, schema in sorted(SCHEMAS.items()):
         doc = (READERS[name].__doc__ or "").split("\n\n")[0]
@@ -173,14 +181,21 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pages, or say which are out of date."""
+    """Write the files, or report which are out of date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; fail on a difference")
     check = parser.parse_args(arguments).check
-    stale = [name for name, page in PAGES.items() if _settle(HERE / name, page(), write=not check)]
+    stale = _settle_all(PACKAGE, FILES, write=not check)
+    if stale and not check:  # the pages are written from these modules
+        os.execv(sys.executable, [sys.executable, *sys.argv])
+    stale += _settle_all(HERE, PAGES, write=not check)
     if stale and check:
         sys.stderr.write(f"out of date: {', '.join(stale)}; run `python docs/generate.py`\n")
     return 1 if stale and check else 0
+
+
+def _settle_all(folder: Path, files: dict[str, Callable[[], str]], *, write: bool) -> list[str]:
+    return [name for name, text in files.items() if _settle(folder / name, text(), write=write)]
 
 
 def _settle(path: Path, text: str, *, write: bool) -> bool:

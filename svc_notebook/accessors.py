@@ -18,7 +18,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 if TYPE_CHECKING:
     from svc_notebook.api.parameters import SearchOptions
     from svc_notebook.frames.records import LogOptions
-    from svc_notebook.functions.blocking import LoadOptions
+    from svc_notebook.functions.loads import LoadOptions
     from svc_notebook.loading import LoadPlan, LoadResult, RowOptions
     from svc_notebook.loading.sending.comparison import Missing
     from svc_notebook.session.connection import AnyClient
@@ -38,13 +38,64 @@ class FrameAccessor:
         raise _lacking("df", name, FrameAccessor)
 
     def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
-        """Write the rows to an index, and wait until they are published."""
+        """Send the rows to an index; return when they are published.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        **options
+            Options of `svc.load`, such as `id`, `if_exists` and `columns`.
+
+        Returns
+        -------
+        LoadResult
+            The number of rows sent, published and rejected.
+
+        Raises
+        ------
+        BadInput
+            If a row or an option is wrong.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> df = svc.samples.products()
+        >>> df.svc.push("products", id="sku").published
+        240
+        """
         from svc_notebook.functions import blocking
 
         return blocking.load(self._frame, index, **options)
 
     def plan(self, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
-        """Tell what `push` would do; nothing is sent."""
+        """Return the plan of `push`; nothing is sent.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        **options
+            Options of `svc.plan`, such as `id` and `columns`.
+
+        Returns
+        -------
+        LoadPlan
+            The columns with their types, the objectIDs, a sample of the records, and the
+            rejected rows.
+
+        Raises
+        ------
+        BadInput
+            If an option is wrong.
+
+        Examples
+        --------
+        >>> df = svc.samples.products()
+        >>> df.svc.plan("products", id="sku").rows
+        240
+        """
         from svc_notebook.functions import blocking
 
         return blocking.plan(self._frame, index, **options)
@@ -57,10 +108,37 @@ class FrameAccessor:
         client: AnyClient | None = None,
         **options: Unpack[RowOptions],
     ) -> pd.DataFrame:
-        """Compare the rows with what is stored: `objectID`, `state`, `attributes` that differ.
+        """Compare the rows with the stored records; nothing is written.
 
-        `index` is the one that the frame came from unless named. Only the ids of the rows are
-        looked at; with `missing="report"` the records that no row has come last.
+        Parameters
+        ----------
+        index : str, default that of the DataFrame
+            Name of the index.
+        missing : {'ignore', 'report'}, default 'ignore'
+            Whether to list stored records without a row, last, with the state `missing`.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+        **options
+            Options of `svc.plan`, such as `id` and `columns`.
+
+        Returns
+        -------
+        DataFrame
+            One row per objectID: `objectID` (str), `state` (str, `new`, `changed`, `unchanged`
+            or `missing`) and `attributes` (object, the list of those that differ).
+
+        Raises
+        ------
+        BadInput
+            If no index is known, or an option is wrong.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> df = svc.read_browse("products")
+        >>> df.svc.diff()["state"].unique().tolist()
+        ['unchanged']
         """
         from svc_notebook.functions import blocking
 
@@ -76,7 +154,35 @@ class FrameAccessor:
         id: str = "objectID",  # noqa: A002 - as in `push`
         client: AnyClient | None = None,
     ) -> LoadResult:
-        """Delete the records of the rows' ids, from the index the frame came from unless named."""
+        """Delete the records of the rows.
+
+        Parameters
+        ----------
+        index : str, default that of the DataFrame
+            Name of the index.
+        id : str, default 'objectID'
+            Column of the objectIDs.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        LoadResult
+            The number of deletions sent and published.
+
+        Raises
+        ------
+        BadInput
+            If no index is known, or the column does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> hits = svc.search("products", "desk lamp")
+        >>> hits.svc.delete().published
+        10
+        """
         self._check(id)
         target = _index_of(self._frame, index, client)
         return self.push(target, client=client, id=id, columns=[], action="delete")
@@ -90,9 +196,39 @@ class FrameAccessor:
         flatten: bool = False,
         client: AnyClient | None = None,
     ) -> pd.DataFrame:
-        """Read the stored records of the rows' ids, in their order; those that are there.
+        """Read the stored records of the rows, in their order.
 
-        `index` is the one that the frame came from unless named.
+        Parameters
+        ----------
+        index : str, default that of the DataFrame
+            Name of the index.
+        id : str, default 'objectID'
+            Column of the objectIDs.
+        columns : list of str, default all attributes
+            Attributes to return.
+        flatten : bool, default False
+            Give each member of an object its own column, such as `size.width`.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            One row per stored record: `objectID` (str), then the attributes.
+
+        Raises
+        ------
+        BadInput
+            If no index is known, or the column does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> hits = svc.search("products", "desk lamp", columns=["name"])
+        >>> hits.head(1).svc.records(columns=["price"])
+          objectID  price
+        0  LMP-001   23.9
         """
         from svc_notebook.frames.provenance import hits_of
 
@@ -101,19 +237,92 @@ class FrameAccessor:
         return ids.records(index, columns=columns, flatten=flatten, client=client)
 
     def refresh(self, *, client: AnyClient | None = None) -> pd.DataFrame:
-        """Read again what the frame holds; raises `BadInput` for one that no reader made."""
+        """Repeat the request that returned the DataFrame and return the new result.
+
+        Parameters
+        ----------
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            The new result, with the same columns.
+
+        Raises
+        ------
+        BadInput
+            If the DataFrame was not read from the service, or comes from another
+            application.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> hits = svc.search("products", "desk lamp")
+        >>> hits = hits.svc.refresh()
+        """
         from svc_notebook.functions import blocking
 
         return blocking.refresh(self._frame, client=client)
 
     def next_page(self, *, client: AnyClient | None = None) -> pd.DataFrame:
-        """Read the page after this one of a search or a browse; empty after the last."""
+        """Read the page after the DataFrame of a search or a browse.
+
+        Parameters
+        ----------
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            The next page, with the columns of the first; empty after the last page.
+
+        Raises
+        ------
+        BadInput
+            If the DataFrame is not the result of a search or a browse, or comes from
+            another application.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> hits = svc.search("products", "desk lamp", hitsPerPage=2)
+        >>> hits.svc.next_page()["rank"].tolist()
+        [3, 4]
+        """
         from svc_notebook.functions import blocking
 
         return blocking.next_page(self._frame, client=client)
 
     def browse(self, *, client: AnyClient | None = None) -> pd.DataFrame:
-        """Read every record that the search behind the frame finds, beyond what pages reach."""
+        """Read every record that matches the search of the DataFrame, beyond the pagination limit.
+
+        Parameters
+        ----------
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            One row per record: `objectID` (str), then the attributes, without `rank`.
+
+        Raises
+        ------
+        BadInput
+            If the DataFrame was not read from one index, or comes from another application.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> hits = svc.search("products", "lamp", hitsPerPage=2)
+        >>> len(hits.svc.browse())
+        40
+        """
         from svc_notebook.functions import blocking
 
         return blocking.browse_all(self._frame, client=client)
@@ -121,18 +330,69 @@ class FrameAccessor:
     def logs(
         self, *, client: AnyClient | None = None, **options: Unpack[LogOptions]
     ) -> pd.DataFrame:
-        """Read the logged requests to the index the frame came from."""
+        """Read the logged requests to the index of the DataFrame.
+
+        Parameters
+        ----------
+        client : Client or AsyncClient, default the current client
+            Client to use.
+        **options
+            Options of `svc.read_logs`: `length`, `offset` and `type`.
+
+        Returns
+        -------
+        DataFrame
+            One row per request, as `svc.read_logs` returns it.
+
+        Raises
+        ------
+        BadInput
+            If no index is known.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> hits = svc.search("products", "desk lamp")
+        >>> len(hits.svc.logs(length=1))
+        1
+        """
         from svc_notebook.functions import blocking
 
         wanted: LogOptions = {"indexName": self._told("index"), **options}
         return blocking.read_logs(client=client, **wanted)
 
     def events(self, *, client: AnyClient | None = None, **shared: Any) -> dict[str, Any]:
-        """Report an event for each row; `shared` are members that all have, `eventType` and so on.
+        """Send one event for each row.
 
-        A row has its own in columns of their names. The hits of a search bring their index, their
-        ids, the user token that was searched with, and with `clickAnalytics` their queryID and
-        positions.
+        Columns named as members of events, such as `userToken`, provide members of each event.
+        The hits of a search provide index, objectIDs and user token, and with `clickAnalytics`
+        queryID and positions.
+
+        Parameters
+        ----------
+        client : Client or AsyncClient, default the current client
+            Client to use.
+        **shared
+            Members that all events have, such as `eventType` and `eventName`.
+
+        Returns
+        -------
+        dict
+            `sent` (number of events).
+
+        Raises
+        ------
+        BadInput
+            If an event has a wrong, missing or unknown member.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> hits = svc.search("products", "desk lamp", clickAnalytics=True, userToken="anna")
+        >>> hits.head(1).svc.events(eventType="click", eventName="Product opened")
+        {'sent': 1}
         """
         from svc_notebook.functions import blocking
         from svc_notebook.functions.events import events_of_rows
@@ -140,13 +400,61 @@ class FrameAccessor:
         return blocking.send_events(events_of_rows(self._frame, shared), client=client)
 
     def clusters(self, *, client: AnyClient | None = None) -> pd.DataFrame:
-        """Read the clusters of the service."""
+        """Read the clusters of the service.
+
+        Parameters
+        ----------
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            One row per cluster, as `svc.read_clusters` returns it.
+
+        Raises
+        ------
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> df = svc.read_users()
+        >>> df.svc.clusters()["clusterName"].tolist()
+        ['local-1', 'local-2']
+        """
         from svc_notebook.functions import blocking
 
         return blocking.read_clusters(client=client)
 
     def crawler_urls(self, *, id: str = "id", client: AnyClient | None = None) -> pd.DataFrame:  # noqa: A002
-        """Read how the URLs of the crawlers in the rows ended."""
+        """Count the URLs of the last crawl of the crawlers in the rows by outcome.
+
+        Parameters
+        ----------
+        id : str, default 'id'
+            Column of the ids or names of crawlers.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            One row per crawler and outcome, as `svc.read_crawler_urls` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the column or the crawler does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> crawlers = svc.read_crawlers().query("name == 'shop'")
+        >>> crawlers.svc.crawler_urls()["status"].tolist()
+        ['DONE']
+        """
         from svc_notebook.functions import blocking
 
         self._check(id)
@@ -159,7 +467,37 @@ class FrameAccessor:
         status: str | None = None,
         client: AnyClient | None = None,
     ) -> pd.DataFrame:
-        """Read how each URL of the crawlers in the rows ended, all or those of one `status`."""
+        """Read the outcome of each URL of the last crawl of the crawlers in the rows.
+
+        Parameters
+        ----------
+        id : str, default 'id'
+            Column of the ids or names of crawlers.
+        status : {'DONE', 'SKIPPED', 'FAILED'}, default None
+            Outcome of the URLs to return; None returns all.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            One row per URL, as `svc.read_crawled_urls` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the column, the crawler or the status does not exist.
+        NotFound
+            If the service does not store the outcome of each URL.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> crawlers = svc.read_crawlers().query("name == 'shop'")
+        >>> len(crawlers.svc.crawled_urls(status="DONE"))
+        2
+        """
         from svc_notebook.functions import blocking
 
         self._check(id)
@@ -205,9 +543,36 @@ class SeriesAccessor:
         flatten: bool = False,
         client: AnyClient | None = None,
     ) -> pd.DataFrame:
-        """Read the records of these ids, in their order; those that are there.
+        """Read the records of these objectIDs, in their order.
 
-        `index` is the one that the column's frame came from unless named.
+        Parameters
+        ----------
+        index : str, default that of the column's DataFrame
+            Name of the index.
+        columns : list of str, default all attributes
+            Attributes to return.
+        flatten : bool, default False
+            Give each member of an object its own column, such as `size.width`.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        DataFrame
+            One row per stored record: `objectID` (str), then the attributes.
+
+        Raises
+        ------
+        BadInput
+            If no index is known, or an id is not valid.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> ids = pd.Series(["LMP-001", "MUG-001"])
+        >>> len(ids.svc.records("products"))
+        2
         """
         from svc_notebook.functions import blocking
 
@@ -225,7 +590,43 @@ class SeriesAccessor:
         columns: Sequence[str] | None = None,
         **params: Unpack[SearchOptions],
     ) -> pd.DataFrame:
-        """Search for each of these queries; one long frame whose first column is `query`."""
+        """Search an index for each of these queries and return the hits in one DataFrame.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+        criteria : bool, default False
+            Add a column for the value of each ranking criterion.
+        highlight : bool, default False
+            Add a column `highlighted.X` for each attribute X, in which matches are marked.
+        columns : list of str, default all attributes
+            Attributes to return.
+        **params
+            Search parameters.
+
+        Returns
+        -------
+        DataFrame
+            One row per hit, as `svc.search_many` returns it.
+
+        Raises
+        ------
+        BadInput
+            If a search parameter is unknown or has a wrong type.
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> queries = pd.Series(["mug", "desk lamp"])
+        >>> queries.svc.search("products", hitsPerPage=1)["objectID"].tolist()
+        ['MUG-001', 'LMP-001']
+        """
         from svc_notebook.functions import blocking
 
         return blocking.search_many(
@@ -241,9 +642,40 @@ class SeriesAccessor:
         client: AnyClient | None = None,
         **params: Unpack[SearchOptions],
     ) -> pd.DataFrame:
-        """Count the records that have each of these values: `value`, `count`.
+        """Count the records that have each of these values of a facet.
 
-        The facet is named as the column unless `facet` says otherwise.
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        facet : str, default the name of the column
+            Name of the facet.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+        **params
+            Search parameters.
+
+        Returns
+        -------
+        DataFrame
+            One row per distinct value: `value` (str) and `count` (int64).
+
+        Raises
+        ------
+        BadInput
+            If the facet is not known.
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> brands = pd.Series(["Norrvik", "Casavela"], name="brand")
+        >>> brands.svc.facet("products")
+              value  count
+        0   Norrvik     30
+        1  Casavela     30
         """
         from svc_notebook.functions import blocking
 
@@ -261,7 +693,38 @@ class SeriesAccessor:
         wait: bool = False,
         client: AnyClient | None = None,
     ) -> dict[str, Any]:
-        """Let a crawler visit these URLs now; `wait` until they are done."""
+        """Crawl these URLs now.
+
+        Parameters
+        ----------
+        crawler : str
+            Name or id of the crawler.
+        save : bool, default None
+            Add the URLs to the start URLs, so that later crawls visit them too; None leaves
+            the decision to the service.
+        wait : bool, default False
+            Wait until the URLs are crawled.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+
+        Returns
+        -------
+        dict
+            `crawler`, `urls` (their number) and `taskId` (a list with one id for each 50 URLs).
+
+        Raises
+        ------
+        BadInput
+            If the crawler does not exist, or no URL.
+        TaskFailed
+            If the crawler is blocked or paused during the wait.
+
+        Examples
+        --------
+        >>> pages = svc.read_crawled_urls("shop", status="DONE")
+        >>> pages["url"].svc.crawl("shop", wait=True)["urls"]
+        2
+        """
         from svc_notebook.functions import blocking
 
         urls = self._series.dropna().tolist()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 if TYPE_CHECKING:
     from svc_notebook.client import Client
-    from svc_notebook.functions.blocking import LoadOptions
+    from svc_notebook.functions.loads import LoadOptions
     from svc_notebook.loading import LoadPlan, LoadResult, RowOptions
 
 
@@ -21,13 +21,65 @@ class DaskAccessor:
         self._frame = frame
 
     def push(self, index: str, **options: Unpack[LoadOptions]) -> LoadResult:
-        """Write the rows to an index, from the workers, and wait until they are published."""
+        """Send the rows to an index, from the workers; return when they are published.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        **options
+            Options of `svc.load`, such as `id`, `if_exists` and `columns`.
+
+        Returns
+        -------
+        LoadResult
+            The number of rows sent, published and rejected.
+
+        Raises
+        ------
+        BadInput
+            If a row or an option is wrong.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd
+        >>> ddf = dd.from_pandas(svc.samples.products(), npartitions=2)
+        >>> ddf.svc.push("products", id="sku").published
+        240
+        """
         from svc_notebook.functions.blocking import load
 
         return load(self._frame, index, **options)
 
     def plan(self, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
-        """Tell what `push` would do with the first partition; nothing is sent."""
+        """Return the plan of `push` for the first partition; nothing is sent.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        **options
+            Options of `svc.plan`, such as `id` and `columns`.
+
+        Returns
+        -------
+        LoadPlan
+            The columns with their types, the objectIDs, a sample of the records, and the
+            rejected rows.
+
+        Raises
+        ------
+        BadInput
+            If an option is wrong.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd
+        >>> ddf = dd.from_pandas(svc.samples.products(), npartitions=2)
+        >>> plan = ddf.svc.plan("products", id="sku")
+        """
         from svc_notebook import loading
 
         return loading.plan(self._frame, index, **options)
@@ -40,7 +92,38 @@ class DaskAccessor:
         client: Client | None = None,
         progress: bool | None = None,
     ) -> LoadResult:
-        """Delete the records of the rows' ids."""
+        """Delete the records of the rows.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        id : str, default 'objectID'
+            Column of the objectIDs.
+        client : Client or AsyncClient, default the current client
+            Client to use.
+        progress : bool, default None
+            Draw a progress bar; None draws one in notebooks and terminals.
+
+        Returns
+        -------
+        LoadResult
+            The number of deletions sent and published.
+
+        Raises
+        ------
+        BadInput
+            If the column does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> import dask.dataframe as dd
+        >>> ddf = dd.from_pandas(svc.samples.products().head(10), npartitions=2)
+        >>> ddf.svc.delete("products", id="sku").published
+        10
+        """
         return self.push(
             index, id=id, columns=[], action="delete", client=client, progress=progress
         )

@@ -2,13 +2,13 @@
 
 ```
 SvcError
-├─ NotConnected             no client yet; says what to type
+├─ NotConnected             no client yet; the message says how to connect
 ├─ BadInput                 refused before anything is sent
 │  ├─ BadRecord             .row .column .value
 │  └─ BadOption             an option of a magic, command or editor
-├─ Stopped                  stopped on request, .result tells what was done
+├─ Stopped                  stopped on request; .result is the result so far
 ├─ CallFailed               .endpoint .request_id
-│  ├─ Unreachable           every host was tried, .tried tells how each failed
+│  ├─ Unreachable           no host could be reached; .tried lists each failure
 │  ├─ TimedOut              no answer in time, .tried as above
 │  ├─ AnswerTooLarge        the answer was not read to its end
 │  ├─ CursorRepeated        a browse that would never end, .cursor .records .result
@@ -16,18 +16,19 @@ SvcError
 │     ├─ KeyRefused         the key is wrong or lacks a right
 │     ├─ NotFound
 │     ├─ TooMany            .wait, in seconds
-│     └─ ServiceBroken      the service answered with a fault of its own
-│        └─ UnexpectedAnswer  the answer has not the shape of the API
-│           └─ MissingMember  a member that was needed is not there
+│     └─ ServiceBroken      the service failed, or its answer is not the API's
+│        └─ UnexpectedAnswer  the answer does not have the shape of the API
+│           └─ MissingMember  a required member is missing
 ├─ LocalServiceFailed       the local service does not start or was lost
 └─ TaskFailed               .tasks were not published in time
 ```
 
-What a library below raises becomes one of these, with the original as its cause. A function that
-does not have to be awaited raises it alone, so that a traceback is short; `original` is the cause.
+Errors of libraries are raised as one of these, with the original error as the cause. A function
+that is not awaited raises the error without the cause, so that its traceback is short; the
+attribute `original` is the cause.
 
-One warning is a class of its own, `UnknownAttributeWarning`: a setting or parameter names an
-attribute that no record of a sample has. Nothing is refused for it.
+`UnknownAttributeWarning` is a warning: a setting or parameter names an attribute that no record of
+a sample has. The call is made all the same.
 """
 
 from __future__ import annotations
@@ -43,17 +44,17 @@ from typing import Any, ParamSpec, TypeVar
 
 from svc_notebook.terminal import escape_controls
 
-# Files of a folder among which one of nearly the same name is looked for.
-MAX_FILES = 5000
+# Files of a folder whose names are compared with the name of a missing file.
+MAX_COMPARED_FILES = 5000
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
 class SvcError(Exception):
-    """Whatever goes wrong here; the message says what to do next.
+    """The base class of all errors of this package; the message says what to do next.
 
-    Messages quote services and records, so control characters in them are written as escapes.
+    Messages quote services and records, so they show control characters as escapes.
     """
 
     def __str__(self) -> str:
@@ -63,11 +64,11 @@ class SvcError(Exception):
         """Add a line that is shown below the message."""
         super().add_note(escape_controls(note))
 
-    # What a library below raised, where a function that is not awaited raises this.
+    # The error of a library, if a function that is not awaited raises this error for it.
     original: BaseException | None = None
 
     def _render_traceback_(self) -> list[str]:
-        """Show a notebook the message and its notes: the frames inside this package help nobody."""
+        """Return what a notebook shows: message and notes, without the frames of this package."""
         return [f"{type(self).__name__}: {self}", *getattr(self, "__notes__", ())]
 
 
@@ -75,11 +76,11 @@ E = TypeVar("E", bound=SvcError)
 
 
 class NotConnected(SvcError):
-    """There is no client yet."""
+    """No client has been created yet, or a value that it needs is missing."""
 
 
 class BadInput(SvcError):
-    """Something was refused before anything was sent."""
+    """An argument or a value is invalid; nothing was sent."""
 
 
 class BadRecord(BadInput):
@@ -104,7 +105,7 @@ class BadOption(BadInput):
 
 
 class Stopped(SvcError, KeyboardInterrupt):
-    """The work was stopped on request; `result` tells what had been done by then."""
+    """The work was stopped on request; `result` is the result so far."""
 
     def __init__(self, message: str, *, result: object = None) -> None:
         super().__init__(message)
@@ -112,9 +113,9 @@ class Stopped(SvcError, KeyboardInterrupt):
 
 
 class CallFailed(SvcError):
-    """A call brought no good answer.
+    """A call failed.
 
-    `request_id` is what the service calls the request, or what the client called it.
+    `request_id` is the service's id of the request, or the client's if the service sent none.
     """
 
     request_id = ""
@@ -125,7 +126,7 @@ class CallFailed(SvcError):
 
 
 class Unreachable(CallFailed):
-    """Every host was tried and none answered."""
+    """Every host was tried, and none could be reached."""
 
     def __init__(self, message: str, *, endpoint: str = "", tried: Sequence[str] = ()) -> None:
         super().__init__(message, endpoint=endpoint)
@@ -141,14 +142,14 @@ class TimedOut(CallFailed):
 
 
 class AnswerTooLarge(CallFailed):
-    """An answer is larger than a client reads, or unpacks to far more than was sent."""
+    """An answer exceeds the size limit, or decompresses to far more than was sent."""
 
 
 class CursorRepeated(CallFailed):
-    """A browse got a cursor again that it had followed before, and would never end.
+    """A browse would never end, because the service returned a cursor a second time.
 
-    `records` were read before it came again; `cursor` leads to the last page that was read;
-    `result` is what a reader had put together, if it had.
+    `records` is the number of records that were read before, `cursor` leads to the last page that
+    was read, and `result` is the DataFrame so far, if a reader built one.
     """
 
     def __init__(
@@ -170,7 +171,7 @@ class Refused(CallFailed):
 
 
 class KeyRefused(Refused):
-    """The key is unknown, or lacks the right the call needs."""
+    """The key is unknown, or lacks the right that the call requires."""
 
 
 class NotFound(Refused):
@@ -178,7 +179,7 @@ class NotFound(Refused):
 
 
 class TooMany(Refused):
-    """The service asks to slow down; `wait` is in seconds."""
+    """The rate limit of the service is exceeded; `wait` is in seconds."""
 
     def __init__(
         self, message: str, *, status: int = 429, endpoint: str = "", wait: float = 1
@@ -188,26 +189,26 @@ class TooMany(Refused):
 
 
 class ServiceBroken(Refused):
-    """The service answered with a fault of its own, or with something that is not its API."""
+    """The service failed, or its answer is not an answer of the API."""
 
 
 class UnexpectedAnswer(ServiceBroken):
-    """An answer has not the shape that the API declares."""
+    """An answer does not have the shape that the API declares."""
 
     def __init__(self, message: str, *, status: int = 200, endpoint: str = "") -> None:
         super().__init__(message, status=status, endpoint=endpoint)
 
 
 class MissingMember(UnexpectedAnswer, KeyError):
-    """A member of an answer that was needed is not there."""
+    """A required member of an answer is missing."""
 
 
 class LocalServiceFailed(SvcError):
-    """The local service does not start, or went away."""
+    """The local service does not start, or no longer runs."""
 
 
 class TaskFailed(SvcError):
-    """Tasks were accepted but not published in the time given."""
+    """Tasks were accepted, but were not published before the timeout."""
 
     def __init__(self, message: str, *, tasks: Sequence[int] = ()) -> None:
         super().__init__(message)
@@ -215,19 +216,19 @@ class TaskFailed(SvcError):
 
 
 class UnknownAttributeWarning(UserWarning):
-    """A setting or parameter names an attribute that no record has, as far as was looked."""
+    """A setting or parameter names an attribute that no record of a sample has."""
 
 
 def detach(error: E) -> E:
-    """Take an error out of the chain of those it came from, without the frames in between."""
+    """Remove the causes and the traceback of an error; `original` keeps the cause."""
     error.original = error.original or error.__cause__
     error.__cause__ = error.__context__ = None
-    error.__suppress_context__ = False  # an error the caller is handling still shows
+    error.__suppress_context__ = False  # an error that the caller is handling is still shown
     return error.with_traceback(None)
 
 
 def unchained(function: Callable[P, R]) -> Callable[P, R]:
-    """Let a function raise errors of ours alone, without the frames and errors below it."""
+    """Make a function raise errors of this package without their causes and frames."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -235,25 +236,25 @@ def unchained(function: Callable[P, R]) -> Callable[P, R]:
             return function(*args, **kwargs)
         except SvcError as error:
             failed = detach(error)
-        # Outside of the handler: what is raised there has the handled error behind it.
+        # Raised outside of the handler, which would set the handled error as the context.
         try:
             raise failed
         finally:
-            del failed  # it holds this frame
+            del failed  # its traceback refers to this frame
 
     return call
 
 
 def unchained_function(found: Any) -> Any:
-    """Let what a package offers raise errors of ours alone, if it is a function."""
+    """Apply `unchained` to a member of a package if it is a blocking function."""
     return unchained(found) if isfunction(found) and not iscoroutinefunction(found) else found
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return `; did you mean X?`, or nothing where no known word is near."""
-    spelled = {name.casefold(): name for name in known}
-    near = difflib.get_close_matches(word.casefold(), spelled, n=1, cutoff=0.6)
-    return f"; did you mean `{spelled[near[0]]}`?" if near else ""
+    """Return `; did you mean X?`, or an empty string if no known word is similar."""
+    by_folded = {name.casefold(): name for name in known}
+    near = difflib.get_close_matches(word.casefold(), by_folded, n=1, cutoff=0.6)
+    return f"; did you mean `{by_folded[near[0]]}`?" if near else ""
 
 
 def did_you_mean_file(path: Path) -> str:
@@ -263,17 +264,17 @@ def did_you_mean_file(path: Path) -> str:
         return f"; there is no folder {folder.absolute()}"
     with suppress(OSError):
         files = (entry.name for entry in folder.iterdir() if not entry.is_dir())
-        return did_you_mean(path.name, islice(files, MAX_FILES))
+        return did_you_mean(path.name, islice(files, MAX_COMPARED_FILES))
     return ""
 
 
 def unreadable(path: Path, error: OSError) -> BadInput:
-    """Make the error for a file that cannot be read."""
+    """Return the error for a file that cannot be read."""
     advice = did_you_mean_file(path) if isinstance(error, FileNotFoundError) else ""
     return BadInput(f"{path} cannot be read: {error.strerror or error}{advice}")
 
 
 def lacking_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    """Make the error for a name that a module has not."""
+    """Return the error for a name that a module does not have."""
     advice = "" if name.startswith("_") else did_you_mean(name, known)
     return AttributeError(f"module {module!r} has no attribute {name!r}{advice}")

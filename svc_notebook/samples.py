@@ -1,4 +1,4 @@
-"""Tables to try things with, made here: no file and no network is needed."""
+"""Sample data, generated in memory: it needs neither a file nor the network."""
 
 from __future__ import annotations
 
@@ -87,16 +87,22 @@ KINDS = (
 
 
 def products() -> DataFrame:
-    """Return 240 products of a made-up shop, the same every time.
+    """Return 240 products of a fictitious shop, always the same.
 
-    Columns: `sku` (unique text), `name`, `description`, `category`, `brand`, `color` and `material`
-    (text), `price` (float), `rating` (float from 3 to 5, missing where there are too few reviews),
-    `reviews` and `stock` (whole numbers), `released` (text, a day such as `2024-05-17`).
+    Returns
+    -------
+    DataFrame
+        One row per product: `sku` (str, unique), `name`, `description`, `category`, `brand`,
+        `color` and `material` (str), `price` (float64), `rating` (float64, from 3 to 5, missing
+        if there are too few reviews), `reviews` and `stock` (int64) and `released` (str, a date
+        such as `2024-05-17`).
 
-    ```python
-    products = svc.samples.products()
-    products.to_csv("products.csv", index=False)
-    ```
+    Examples
+    --------
+    >>> products = svc.samples.products()
+    >>> products.loc[0, ["sku", "name"]].tolist()
+    ['LMP-001', 'Classic brass desk lamp']
+    >>> products.to_csv("products.csv", index=False)
     """
     from pandas import DataFrame
 

@@ -1,10 +1,10 @@
-"""Text that is safe to print: control characters are written as escapes, never sent raw."""
+"""Text that is safe to print: control characters are shown as escapes."""
 
 from __future__ import annotations
 
-# What a printed text may keep: it only moves on.
+# Control characters that only move the cursor forward.
 KEPT = "\n\t"
-# C0, DEL, C1, the marks and overrides of writing direction, and Unicode's own line ends.
+# C0, DEL, C1, the marks and overrides of writing direction, and the line ends of Unicode.
 _RANGES = (
     (0x00, 0x1F), (0x7F, 0x9F), (0x061C, 0x061C), (0x200E, 0x200F), (0x2028, 0x202E),
     (0x2066, 0x2069), (0xFFF9, 0xFFFB),
@@ -18,8 +18,8 @@ _ESCAPES = {
 
 
 def escape_controls(text: str) -> str:
-    r"""Write each control character as `\u001b` is written; line breaks and tabs stay.
+    r"""Replace control characters by escapes such as `\u001b`; line breaks and tabs are kept.
 
-    The escape is JSON's own, so a JSON text keeps its meaning.
+    The escapes are those of JSON, so a JSON text keeps its meaning.
     """
     return text if text.isascii() and text.isprintable() else text.translate(_ESCAPES)

@@ -18,7 +18,7 @@ import httpx
 import pytest
 from hypothesis import HealthCheck, settings
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 
 ROOT = Path(__file__).parent.parent

@@ -357,7 +357,7 @@ def test_a_frame_of_no_index_or_of_another_service_is_refused_unsent(
             BadInput, match=r"does not say of which index it is; name it: index='…'"
         ):
             getattr(FILMS.svc, method)(id="id", client=other)
-        with pytest.raises(BadInput, match=r"this frame came from application .* connect there"):
+        with pytest.raises(BadInput, match=r"this DataFrame is from application .* connect to"):
             getattr(found.svc, method)(client=other)
 
         assert not stub.requests
@@ -377,7 +377,7 @@ def test_the_rows_that_a_comparison_misses_can_be_deleted(client: Client, index:
 )
 @pytest.mark.parametrize("given", ["films", None, 7, pd.Series(["1"], name="id")], ids=type)
 def test_what_is_no_frame_is_refused_with_advice(client: Client, call: Any, given: Any) -> None:
-    with pytest.raises(BadInput, match=r"give the DataFrame that a search .*read_browse\(index\)"):
+    with pytest.raises(BadInput, match=r"pass the DataFrame that a search .*read_browse\(index\)"):
         call(given, client=client)
 
 

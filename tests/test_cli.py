@@ -146,7 +146,7 @@ def test_a_header_that_cannot_be_read_is_a_failure(connected: Svc, tmp_path: Pat
     loaded = connected("load", str(path), "cli-broken")
 
     assert loaded.returncode == 1
-    assert "the header opens a quote that nothing closes" in loaded.stderr
+    assert "the header has an unclosed quote" in loaded.stderr
 
 
 def test_a_dry_run_shows_the_plan_and_sends_nothing(connected: Svc, lamps: str) -> None:
@@ -368,7 +368,7 @@ def test_rows_that_cannot_be_sent_are_told(connected: Svc, tmp_path: Path) -> No
     numbers = connected("load", str(twice), "cli-twice", "--id", "sku", "--format", "json")
 
     assert done.returncode == numbers.returncode == 1
-    assert "has the id of row 1" in done.stdout
+    assert "duplicate objectID (same as row 1)" in done.stdout
     assert json.loads(numbers.stdout)["rejected_rows"] == 1
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, assert_type
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.functions import aio, blocking, connection
 from tests.conftest import ROOT
 
 if TYPE_CHECKING:
@@ -50,10 +49,6 @@ def test_every_name_is_there_and_explained(name: str) -> None:
     assert inspect.getdoc(found)
 
 
-def test_every_function_is_at_the_face() -> None:
-    assert {*blocking.__all__, *connection.__all__} - {"connect_asking"} <= set(dir(svc))
-
-
 def test_all_is_a_part_of_what_tab_shows() -> None:
     assert set(svc.__all__) <= set(dir(svc))
 
@@ -65,6 +60,10 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not imported_by("import svc_notebook") & HEAVY
+
+
+def test_a_connection_brings_the_client_alone() -> None:
+    assert imported_by("import svc_notebook as svc\nsvc.connect") & HEAVY <= {"httpx"}
 
 
 def test_the_magic_brings_nothing_heavy() -> None:
@@ -103,16 +102,6 @@ def test_the_accessors_bring_nothing_heavy() -> None:
     added = imported_by("import svc_notebook, pandas") - imported_by("import pandas")
 
     assert not added & HEAVY
-
-
-@pytest.mark.parametrize("name", aio.__all__)
-def test_a_function_and_its_awaited_twin_take_the_same(name: str) -> None:
-    awaited, plain = getattr(aio, name), getattr(blocking, name)
-
-    assert inspect.iscoroutinefunction(awaited)
-    assert not inspect.iscoroutinefunction(inspect.unwrap(plain, stop=lambda _: True))
-    own = set(inspect.signature(plain).parameters) - {"progress"}
-    assert own == set(inspect.signature(awaited).parameters) - {"on_progress"}
 
 
 def test_without_a_client_it_is_said_what_to_type() -> None:

@@ -16,7 +16,13 @@ MODULES = sorted(ROOT.rglob("*.py"))
 
 # Lower layers first; a room imports its own line and the lines above it in this table.
 LAYERS: list[dict[str, set[str]]] = [
-    {"errors": set(), "samples": {"pandas"}, "terminal": set()},
+    {
+        "errors": set(),
+        "display": {"pandas"},
+        "files": {"platformdirs"},
+        "samples": {"pandas"},
+        "terminal": set(),
+    },
     {"api": {"msgspec"}},
     {
         "client": {
@@ -45,11 +51,11 @@ LAYERS: list[dict[str, set[str]]] = [
             *("pyarrow",),
         },
     },
-    {"plots": {"matplotlib", "pandas"}},
+    {"declarations": {"msgspec"}, "plots": {"matplotlib", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
     {"tuning": {"matplotlib", "msgspec", "numpy", "pandas", "platformdirs"}},
-    {"commands": {"msgspec", "pandas", "yaml"}},
     {"functions": {"matplotlib", "msgspec", "pandas"}},
+    {"commands": {"msgspec", "pandas", "yaml"}},
     {
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},
@@ -59,6 +65,25 @@ LAYERS: list[dict[str, set[str]]] = [
         "__init__": {"pandas"},
     },
 ]
+# The same inside packages; modules on one line do not import each other.
+LAYERS_INSIDE: dict[str, list[set[str]]] = {
+    "service": [
+        {"store", "folder", "limits", "heap", "engine", "crawl"},
+        {"events", "keyring", "logs", "rules", "sources"},
+        {"impressions", "resources"},
+        {"indices", "users"},
+        {"tasks"},
+        {"crawlers", "maintenance"},
+        {"http"},
+        {"service"},
+        {"search"},
+        {"log_access"},
+        {"handlers"},
+        {"app"},
+        {"server"},
+        {"__main__", "__init__"},
+    ],
+}
 # Siblings on one line that never meet.
 STRANGERS = [{"client", "service"}]
 # The command starts the service, and nothing else above it does.
@@ -105,6 +130,23 @@ def test_a_module_imports_only_downwards(path: Path) -> None:
     }
 
     assert not {other for other in above if (room, other) not in ALLOWED_BESIDES}
+    assert not {package: found for package in LAYERS_INSIDE if (found := upward(path, package))}
+
+
+def upward(path: Path, package: str) -> set[str]:
+    """The parts of a package that its module `path` imports although they are not below it."""
+    folder = ROOT / package.replace(".", "/")
+    if folder not in path.parents:
+        return set()
+    own = path.relative_to(folder).with_suffix("").parts[0]
+    levels = {part: level for level, parts in enumerate(LAYERS_INSIDE[package]) for part in parts}
+    prefix = f"{PACKAGE}.{package}."
+    parts = {
+        name.removeprefix(prefix).split(".")[0]
+        for name in imports_of(path)
+        if name.startswith(prefix)
+    }
+    return {part for part in parts if part != own and levels[part] >= levels[own]}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
@@ -127,34 +169,70 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert find_circle(graph) is None
 
 
-# Imports inside functions that close a cycle, each with its reason.
-DEFERRED = {
-    ("loading.sending.load", "loading.dask.load"): "a distributed load sends its parts by `load`",
-}
-
-
-def test_deferred_imports_hide_no_other_circle() -> None:
+def test_deferred_imports_hide_no_circle() -> None:
     names = {name_of(path) for path in MODULES}
-    graph = {
-        name_of(path): set(targets(path, names, deferred=True)) - known_of(path) for path in MODULES
-    }
+    graph = {name_of(path): set(targets(path, names, deferred=True)) for path in MODULES}
 
     assert find_circle(graph) is None
 
 
-@pytest.mark.parametrize(("module", "other"), DEFERRED, ids="->".join)
-def test_a_deferred_import_is_still_there(module: str, other: str) -> None:
-    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
+# The packages inside `loading`, each below those that follow; modules of one tuple may import
+# each other as long as there is no cycle.
+LOADING_ORDER = [
+    ("sql", "options", "database", "table"),
+    ("encoding",),
+    ("sources",),
+    ("load_plan",),
+    ("sending",),
+    ("dask",),
+    ("exports",),
+    ("dispatch",),
+]
+CLIENT_ORDER = [
+    ("secret", "progress", "task_group", "hosts", "retry", "pagination", "response_checks"),
+    ("tasks",),
+    ("config", "request_options", "background_loop"),
+    ("transport",),
+    ("endpoint_client",),
+    ("operations", "temporary_index", "replacement", "curation", "crawlers", "attribute_checks"),
+    ("client",),
+]
 
-    assert f"{PACKAGE}.{other}" in set(
-        targets(path, {name_of(each) for each in MODULES}, deferred=True)
-    )
 
+@pytest.mark.parametrize(
+    ("package", "order"),
+    [("loading", LOADING_ORDER), ("client", CLIENT_ORDER)],
+    ids=["loading", "client"],
+)
+def test_packages_inside_a_package_import_one_way(
+    package: str, order: list[tuple[str, ...]]
+) -> None:
+    levels = {name: level for level, names in enumerate(order) for name in names}
+    paths = [path for path in MODULES if package in path.relative_to(ROOT).parts[:-1]]
 
-def known_of(path: Path) -> set[str]:
-    return {
-        f"{PACKAGE}.{other}" for module, other in DEFERRED if name_of(path) == f"{PACKAGE}.{module}"
+    upward = {
+        (own, other)
+        for path in paths
+        for own in [part_of(path, package)]
+        for other in parts_imported(path, package)
+        if own and levels[other] > levels[own]
     }
+
+    assert not upward
+
+
+def part_of(path: Path, package: str) -> str:
+    """The package or module inside `package` that a file belongs to."""
+    return path.relative_to(ROOT / package).with_suffix("").parts[0].replace("__init__", "")
+
+
+def parts_imported(path: Path, package: str) -> Iterator[str]:
+    """The packages or modules inside `package` that a file imports, also inside functions."""
+    names = {name_of(each) for each in MODULES}
+    for target in targets(path, names, deferred=True):
+        parts = target.split(".")
+        if parts[1:2] == [package] and len(parts) > 2:
+            yield parts[2]
 
 
 def name_of(path: Path) -> str:
@@ -197,3 +275,44 @@ def find_circle(graph: dict[str, set[str]]) -> list[str] | None:
         return None
 
     return next((circle for name in graph if (circle := visit(name, []))), None)
+
+
+# The search engine: lower layers first; a module imports its own layer and those before it.
+ENGINE_LAYERS = (
+    {"arrays", "deadline", "term_dictionary"},
+    {"text"},
+    {"index"},
+    {"query"},
+    {"filters"},
+    {"ranking"},
+    {"response"},
+    {"search_index"},
+    {"__init__"},
+)
+ENGINE_MODULES = [path for path in MODULES if path.is_relative_to(ROOT / "service" / "engine")]
+CRAWL_MODULES = [path for path in MODULES if path.is_relative_to(ROOT / "service" / "crawl")]
+
+
+@pytest.mark.parametrize("path", ENGINE_MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_the_packages_of_the_engine_import_one_way(path: Path) -> None:
+    level = engine_level(path.relative_to(ROOT / "service" / "engine").parts[0])
+    prefix = f"{PACKAGE}.service."
+
+    inside = {name.removeprefix(prefix) for name in imports_of(path) if name.startswith(prefix)}
+
+    assert all(name.startswith("engine.") for name in inside)
+    assert all(engine_level(name.split(".")[1]) <= level for name in inside)
+
+
+def engine_level(part: str) -> int:
+    name = part.removesuffix(".py")
+    return next(level for level, layer in enumerate(ENGINE_LAYERS) if name in layer)
+
+
+@pytest.mark.parametrize("path", CRAWL_MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_crawl_knows_nothing_of_the_service(path: Path) -> None:
+    prefix = f"{PACKAGE}.service."
+
+    inside = {name.removeprefix(prefix) for name in imports_of(path) if name.startswith(prefix)}
+
+    assert all(name.startswith("crawl.") for name in inside)

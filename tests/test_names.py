@@ -22,7 +22,6 @@ NOUNS_IN_ING = {
     "error_mapping": "a mapping of statuses to errors",
     "keyring": "a noun",
     "loading": "bulk loading",
-    "paging": "the usual word for pages of results",
     "ranking": "the usual word for the order of hits",
     "replica_setting": "the setting `replicas`",
     "sampling": "the statistical term",

@@ -42,7 +42,7 @@ LETTER = re.compile(r"(?<!\w)[ξψωθφ](?!\w)")
 SEVERAL = re.compile(
     r"\b(OneOrMany|Queries|Tasks)\b"
     r"|\b(Iterable|Sequence|Collection|Container|Set|list|tuple|set|frozenset)"
-    r"\[(str|Any|Hashable|Beside|Scope|float)\b"
+    r"\[(str|Any|Hashable|Include|Scope|float)\b"
 )
 NAMES = {
     "attributes", "columns", "crawlers", "facets", "ids", "indices", "metrics", "names",

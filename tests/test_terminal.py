@@ -170,7 +170,7 @@ def test_warnings_bars_and_questions_are_tame(
         warn_user(EVIL)
     bar = Progress(3, label=EVIL, shown=True, clock=iter(range(100)).__next__)
     with bar:
-        bar.tell(1)
+        bar.update(1)
         bar.draw()
     told = re.sub(r"\x1b\[[AK]|\r", "", capsys.readouterr().err)  # the bar's own
     monkeypatch.setattr(sys, "stdin", io.StringIO("n\n"))

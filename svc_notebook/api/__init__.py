@@ -2,32 +2,35 @@
 
 from __future__ import annotations
 
-from svc_notebook.api.clusters import ClusterRows
-from svc_notebook.api.crawler import CrawlerApi
-from svc_notebook.api.dictionaries import DictionaryRows
-from svc_notebook.api.endpoint import Endpoint, RequestSpec, Sender
-from svc_notebook.api.events import EventsApi
-from svc_notebook.api.indices import IndexRows
-from svc_notebook.api.keys import KeyRows
-from svc_notebook.api.logs import LogRows
-from svc_notebook.api.objects import ObjectRows
-from svc_notebook.api.rules import RuleRows
-from svc_notebook.api.search import SearchRows
-from svc_notebook.api.settings import SettingsRows
-from svc_notebook.api.sources import SourceRows
-from svc_notebook.api.synonyms import SynonymRows
+from svc_notebook.api.declaration import Sender
+from svc_notebook.api.endpoint import Endpoint, RequestSpec
+from svc_notebook.api.families.clusters import ClusterEndpoints
+from svc_notebook.api.families.crawler import CrawlerApi
+from svc_notebook.api.families.dictionaries import DictionaryEndpoints
+from svc_notebook.api.families.events import EventsApi
+from svc_notebook.api.families.indices import IndexEndpoints
+from svc_notebook.api.families.keys import KeyEndpoints
+from svc_notebook.api.families.logs import LogEndpoints
+from svc_notebook.api.families.objects import ObjectEndpoints
+from svc_notebook.api.families.rules import RuleEndpoints
+from svc_notebook.api.families.search import SearchEndpoints
+from svc_notebook.api.families.settings import SettingsEndpoints
+from svc_notebook.api.families.sources import SourceEndpoints
+from svc_notebook.api.families.synonyms import SynonymEndpoints
 
 __all__ = ["ENDPOINTS", "CrawlerApi", "Endpoint", "EventsApi", "RequestSpec", "SearchApi", "Sender"]
 
 FAMILIES = (
-    SearchRows, ObjectRows, SettingsRows, IndexRows, SynonymRows, KeyRows, RuleRows,
-    DictionaryRows, ClusterRows, SourceRows, LogRows, CrawlerApi, EventsApi,
+    SearchEndpoints, ObjectEndpoints, SettingsEndpoints, IndexEndpoints, SynonymEndpoints,
+    KeyEndpoints, RuleEndpoints, DictionaryEndpoints, ClusterEndpoints, SourceEndpoints,
+    LogEndpoints, CrawlerApi, EventsApi,
 )  # fmt: skip
 
 
 class SearchApi(
-    SearchRows, ObjectRows, SettingsRows, IndexRows, SynonymRows, KeyRows, RuleRows,
-    DictionaryRows, ClusterRows, SourceRows, LogRows,
+    SearchEndpoints, ObjectEndpoints, SettingsEndpoints, IndexEndpoints, SynonymEndpoints,
+    KeyEndpoints, RuleEndpoints, DictionaryEndpoints, ClusterEndpoints, SourceEndpoints,
+    LogEndpoints,
 ):  # fmt: skip
     """The search interface: all endpoints on `{base_url}` and `{read_base_url}`."""
 

@@ -1,40 +1,16 @@
-"""Declare a REST endpoint once: HTTP method, path, required access right and Python signature.
-
-The declaration of an argument decides where the request carries it:
-
-    named in the path             path
-    keyword-only                  query string
-    ``Whole[T]``                  whole body
-    ``Annotated[T, Heading(n)]``  header ``X-Service-n``
-    any other                     member of the body (of a GET's query string)
-    ``**params: Unpack[Shape]``   one such member for each key of the shape
-"""
+"""One REST endpoint: its facts, and how a call becomes a request and a request becomes a call."""
 
 from __future__ import annotations
 
 import inspect
 import re
 import typing
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, update_wrapper
+from functools import cached_property
 from inspect import Parameter
 from string import Formatter
-from typing import (
-    Annotated,
-    Any,
-    ClassVar,
-    Concatenate,
-    Generic,
-    Literal,
-    NamedTuple,
-    ParamSpec,
-    Protocol,
-    Self,
-    TypeVar,
-    get_args,
-    overload,
-)
+from typing import Annotated, Any, Literal, NamedTuple, TypeVar, get_args
 from urllib.parse import quote
 
 import msgspec
@@ -51,10 +27,8 @@ from svc_notebook.api.validation import (
 )
 from svc_notebook.errors import BadInput, did_you_mean
 
-P = ParamSpec("P")
-R = TypeVar("R")
 T = TypeVar("T")
-_HEADING = re.compile(r"[!-~]([ -~]*[!-~])?")
+_HEADER_VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Interface = Literal["search", "crawler", "events"]
@@ -71,17 +45,17 @@ Decode = Callable[[bytes], Any]
 
 
 @dataclass(frozen=True)
-class Heading:
+class Header:
     """Mark an argument that the request carries in the header ``X-Service-<name>``."""
 
     name: str
 
 
-class _Whole:
+class _BodyMark:
     """Mark an argument that is the whole body."""
 
 
-Whole = Annotated[T, _Whole()]
+Body = Annotated[T, _BodyMark()]
 
 
 class RequestSpec(NamedTuple):
@@ -125,9 +99,9 @@ class Endpoint:
             return "path"
         if p.kind is Parameter.VAR_KEYWORD:
             return "spread"
-        if any(isinstance(mark, Heading) for mark in marks):
+        if any(isinstance(mark, Header) for mark in marks):
             return "header"
-        if any(isinstance(mark, _Whole) for mark in marks):
+        if any(isinstance(mark, _BodyMark) for mark in marks):
             return "body"
         return "query" if p.kind is Parameter.KEYWORD_ONLY else "member"
 
@@ -151,22 +125,22 @@ class Endpoint:
             raise advise_extra(error) from None
 
     def _encoded(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> RequestSpec:
-        held: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
+        by_place: dict[Place, dict[str, Any]] = {place: {} for place in get_args(Place)}
         for name, value in self._identified(self._bound(args, kwargs)).items():
             place = self.places[name]
             if value is None and self.signature.parameters[name].default is None:
                 continue
-            held[place][name] = self._checked(name, value)
-        members = held["member"] | next(iter(held["spread"].values()), {})
-        parts = {name: _quoted(name, str(part)) for name, part in held["path"].items()}
+            by_place[place][name] = self._checked(name, value)
+        members = by_place["member"] | next(iter(by_place["spread"].values()), {})
+        parts = {name: _quoted(name, str(part)) for name, part in by_place["path"].items()}
         headers = {
-            self.headings[name]: _check_heading(name, value)
-            for name, value in held["header"].items()
+            self.headings[name]: _check_header(name, value)
+            for name, value in by_place["header"].items()
         }
-        query = held["query"]
+        query = by_place["query"]
         if self.verb == "GET":
             query, members = query | members, {}
-        body = next(iter(held["body"].values()), members or None)
+        body = next(iter(by_place["body"].values()), members or None)
         texts = {name: write_text(value) for name, value in query.items() if value is not None}
         return RequestSpec(self.verb, self.path.format_map(parts), texts, body, headers)
 
@@ -209,7 +183,7 @@ class Endpoint:
         """
         texts: dict[str, Any] = {name: Text(value) for name, value in query.items()}
         if self.verb == "GET":
-            texts, body = self._stray(body) | texts, texts
+            texts, body = self._query_members_in(body) | texts, texts
         body = self._normalised(body)
         sources: dict[Place, Mapping[str, Any]] = {
             "path": {name: Text(value) for name, value in path.items()},
@@ -233,7 +207,7 @@ class Endpoint:
             self._refuse_unknown(sources["member"], self._arguments)
         return given
 
-    def _stray(self, body: Any) -> dict[str, Any]:
+    def _query_members_in(self, body: Any) -> dict[str, Any]:
         """Read arguments of a GET from its body; api.md has an example with `getClusters`."""
         known = [name for name, place in self.places.items() if place == "query"]
         return {n: body[n] for n in known if n in body} if isinstance(body, dict) else {}
@@ -268,172 +242,40 @@ class Endpoint:
         if self.places[name] == "spread":
             return check_members(value, self.shape, "")
         if self.places[name] == "path" and value == "":
-            raise BadInput(f"`{name}` is empty; give it a name")
+            raise BadInput(f"`{name}` is empty; give a name")
         if isinstance(value, Text):
             return read_text(value, self.types[name], name)
         at = "" if self.places[name] == "body" else name
         return check_value(value, self.types[name], at)
 
 
-class Sender(Protocol):
-    """An object that sends a request to a service and returns its response."""
-
-    async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Return the decoded response, or raise `CallFailed`."""
-        ...
-
-
-class Api:
-    """A group of endpoints on one interface."""
-
-    interface: ClassVar[Interface] = "search"
-    endpoints: ClassVar[dict[str, Endpoint]] = {}
-
-    def __init_subclass__(cls, interface: Interface | None = None) -> None:
-        if interface:
-            cls.interface = interface
-        inherited = [vars(base).get("endpoints", {}) for base in reversed(cls.__mro__[1:])]
-        own = [m.declare(cls.interface) for m in vars(cls).values() if isinstance(m, Operation)]
-        cls.endpoints = {name: row for rows in inherited for name, row in rows.items()}
-        cls.endpoints |= {row.name: row for row in own}
-
-
-class Asynchronous:
-    """The base of a client whose methods are coroutine functions."""
-
-    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Coroutine[Any, Any, Any]:
-        """Send one request."""
-        raise NotImplementedError
-
-
-class Blocking:
-    """The base of a client whose methods block until the response has arrived."""
-
-    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one request."""
-        raise NotImplementedError
-
-
-class Operation(Generic[P, R]):
-    """A declared endpoint method: blocking on a `Blocking` client, else a coroutine function."""
-
-    endpoint: Endpoint
-
-    def __init__(self, method: Callable[..., Any], **facts: Any) -> None:
-        self._method = method
-        self._facts = facts
-
-    def declare(self, interface: Interface) -> Endpoint:
-        """Create the endpoint from the method's signature."""
-        method = self._method
-        signature = inspect.signature(method)
-        types = typing.get_type_hints(method, include_extras=True)
-        own = signature.replace(parameters=list(signature.parameters.values())[1:])
-        headings = {
-            name: mark.name
-            for name, kind in types.items()
-            for mark in getattr(kind, "__metadata__", ())
-            if isinstance(mark, Heading)
-        }
-        doc = inspect.getdoc(method) or ""
-        self.endpoint = Endpoint(
-            name=method.__name__, interface=interface, doc=doc, signature=own, types=types,
-            headings=headings, **self._facts,
-        )  # fmt: skip
-        self._spelled = spelled_out(own, self.endpoint)
-        return self.endpoint
-
-    @overload
-    def __get__(self, api: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, api: Blocking, owner: type) -> Callable[P, R]: ...
-    @overload
-    def __get__(self, api: Asynchronous, owner: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
-    def __get__(self, api: Any, owner: type) -> Any:
-        """Bind the endpoint to a client."""
-        if api is None:
-            return self
-        row = self.endpoint
-
-        def call(*args: Any, **kwargs: Any) -> Any:
-            return api.perform(row, row.encode(*args, **kwargs))
-
-        update_wrapper(call, self._method)
-        call.__doc__ = f"{row.doc}\n\n{row.verb} {row.path}; {access_text(row.acl)}."
-        call.__signature__ = self._spelled  # type: ignore[attr-defined]
-        return call
-
-
-def endpoint(
-    verb: Verb,
-    path: str,
-    *,
-    acl: Access,
-    reads: bool | None = None,
-    status: int = 200,
-    repeatable: bool = True,
-    accepts: tuple[Normaliser, ...] = (),
-) -> Callable[[Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]], Operation[P, R]]:
-    """Declare a method as an endpoint; the method's body is never executed.
-
-    - `verb`, `path`: the HTTP method and the path, with arguments in braces.
-    - `acl`: the right that a key needs.
-    - `reads`: whether the hosts and timeouts of reads serve it; default: a GET reads.
-    - `status`: the HTTP status of a success.
-    - `repeatable`: whether sending the request twice has the same effect as sending it once.
-    - `accepts`: functions that normalize body forms that this package's client does not send.
-    """
-    facts: dict[str, Any] = {
-        "verb": verb, "path": path, "acl": acl, "status": status, "accepts": accepts,
-        "reads": verb == "GET" if reads is None else reads, "repeatable": repeatable,
-    }  # fmt: skip
-
-    def declare(method: Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]) -> Operation[P, R]:
-        return Operation(method, **facts)
-
-    return declare
-
-
-def access_text(acl: Access) -> str:
-    """Return in words which key or right an endpoint needs."""
-    words = {
-        "admin": "needs the admin key",
-        "any": "any valid key will do",
-        "actions": "the key needs the right of each batched action",
-        "crawler": "needs the crawler user id and key",
-    }
-    return words.get(acl, f"the key needs the right `{acl}`")
-
-
-def spelled_out(signature: inspect.Signature, row: Endpoint) -> inspect.Signature:
-    """List each key of ``**params: Unpack[Shape]`` as a parameter, for completion in notebooks."""
-    spelled = [p for p in signature.parameters.values() if p.kind is not Parameter.VAR_KEYWORD]
-    taken = {p.name for p in spelled}
-    if row.shape:
-        spelled += [
-            Parameter(key, Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-            for key, kind in row.members.items()
-            if key not in taken and key.isidentifier()
-        ]
-    return signature.replace(parameters=spelled)
-
-
-def _check_heading(name: str, text: str) -> str:
+def _check_header(name: str, text: str) -> str:
     """Return the value of a header; raises `BadInput` for text that a header cannot contain.
 
-    A header has no encoding of its own, and recipients strip blanks from its ends.
+    A header has no declared encoding, and recipients strip spaces at its ends.
     """
-    if not _HEADING.fullmatch(text):
+    if not _HEADER_VALUE.fullmatch(text):
         raise BadInput(
-            f"`{name}` travels in a header, as it is: give it 1 or more printable ASCII characters "
-            f"without blanks at the ends, not {text[:80]!r}"
+            f"`{name}` is sent as a header: use 1 or more printable ASCII characters "
+            f"without spaces at the ends, not {text[:80]!r}"
         )
     return text
 
 
 def _quoted(name: str, text: str) -> str:
-    """Percent-encode a string; raises `BadInput` for one that UTF-8 cannot encode."""
+    """Percent-encode a string; raises `BadInput` if UTF-8 cannot encode it."""
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
         raise BadInput(f"`{name}` is text with half a character (a lone surrogate)") from None
+
+
+def describe_access(acl: Access) -> str:
+    """Return in words which key or right an endpoint needs."""
+    words = {
+        "admin": "needs the admin key",
+        "any": "any valid key",
+        "actions": "the key needs the right of each batched action",
+        "crawler": "needs the crawler user id and key",
+    }
+    return words.get(acl, f"the key needs the right `{acl}`")

@@ -31,7 +31,7 @@ class TextFormat(NamedTuple):
 TOKEN = TextFormat(re.compile(r"[A-Za-z0-9_=+/-]{1,129}"), "1 to 129 letters, digits or _ = + / -")
 QUERY_ID = TextFormat(re.compile(r"[0-9a-f]{32}"), "32 lowercase hexadecimal digits")
 NAME = TextFormat(re.compile(r"[\x20-\x7e]{1,64}"), "1 to 64 printable ASCII characters")
-CURRENCY = TextFormat(re.compile(r"[A-Z]{3}"), "a code of three capitals, such as EUR")
+CURRENCY = TextFormat(re.compile(r"[A-Z]{3}"), "a code of three capital letters, such as EUR")
 AMOUNT = TextFormat(re.compile(r"(?=.{1,16}\Z)-?\d+(\.\d+)?"), "a number of at most 16 characters")
 # Numeric filters use comparison operators, and clients report filters unchanged. The vendor's
 # library for web pages percent-encodes the whole filter, including the colon.
@@ -40,14 +40,14 @@ FILTER = TextFormat(
     "an attribute, a colon and a value, such as brand:Acme",
     encoded=True,
 )
-SOME = TextFormat(re.compile(r"(?s).+"), "a text of one character or more")
-FORMS: dict[str, TextFormat] = {
+NON_EMPTY = TextFormat(re.compile(r"(?s).+"), "a non-empty text")
+FORMATS: dict[str, TextFormat] = {
     "eventName": NAME,
-    "index": SOME,
+    "index": NON_EMPTY,
     "userToken": TOKEN,
     "authenticatedUserToken": TOKEN,
     "queryID": QUERY_ID,
-    "objectIDs": SOME,
+    "objectIDs": NON_EMPTY,
     "filters": FILTER,
     "currency": CURRENCY,
     "value": AMOUNT,
@@ -60,11 +60,11 @@ def _lengths_differ(event: Part, member: str) -> bool:
     return member in event and len(event[member]) != len(event.get("objectIDs", ()))
 
 
-def _is_found_click(event: Part) -> bool:
+def _is_search_click(event: Part) -> bool:
     return event["eventType"] == "click" and {"queryID", "objectIDs"} <= event.keys()
 
 
-def _is_sale(event: Part) -> bool:
+def _is_conversion(event: Part) -> bool:
     return bool(event["eventType"] == "conversion")
 
 
@@ -79,32 +79,32 @@ CHECKS = (
     MemberCheck(
         "filters",
         lambda e: {"objectIDs", "filters"} <= e.keys(),
-        "goes with no objectIDs; make two events of it",
+        "is not allowed with objectIDs; send two events",
     ),
     MemberCheck(
         "eventSubtype",
-        lambda e: "eventSubtype" in e and not _is_sale(e),
-        "goes with the eventType `conversion` alone",
+        lambda e: "eventSubtype" in e and not _is_conversion(e),
+        "is allowed only with the eventType `conversion`",
     ),
     MemberCheck(
         "eventSubtype",
         lambda e: "eventSubtype" in e and "filters" in e,
-        "goes with objectIDs, not with filters",
+        "is allowed with objectIDs, not with filters",
     ),
     MemberCheck(
         "positions",
         lambda e: "positions" in e and e["eventType"] != "click",
-        "goes with the eventType `click` alone",
+        "is allowed only with the eventType `click`",
     ),
     MemberCheck(
         "positions",
         lambda e: "positions" in e and "queryID" not in e,
-        "goes with a queryID: a position is one in the hits of a search",
+        "needs a queryID: a position is that of a hit in a search",
     ),
     MemberCheck(
         "positions",
-        lambda e: _is_found_click(e) and "positions" not in e,
-        "is missing; a click with a queryID says where each object stood",
+        lambda e: _is_search_click(e) and "positions" not in e,
+        "is missing; a click with a queryID needs the position of each object",
     ),
     MemberCheck(
         "positions",
@@ -119,15 +119,15 @@ CHECKS = (
     *(
         MemberCheck(
             member,
-            lambda e, member=member: member in e and not _is_sale(e),  # type: ignore[misc]
-            "goes with the eventType `conversion` alone",
+            lambda e, member=member: member in e and not _is_conversion(e),  # type: ignore[misc]
+            "is allowed only with the eventType `conversion`",
         )
         for member in ("objectData", "value", "currency")
     ),
     MemberCheck(
         "currency",
         lambda e: "currency" not in e and _names_amounts(e),
-        "is missing; a price or value needs it",
+        "is missing; it is required with a price or value",
     ),
 )  # fmt: skip
 
@@ -157,7 +157,7 @@ def check_token(token: str, name: str) -> str:
     return token
 
 
-def read_in_turn(body: Any) -> Any:
+def check_events_in_order(body: Any) -> Any:
     """Check the events of a body in order, so that the error names the first invalid one.
 
     Other libraries add members named `...Source`, which say what created an event; they are
@@ -185,11 +185,13 @@ def _texts(part: Part, at: str = "") -> Iterator[tuple[str, TextFormat, str]]:
         if name == "objectData":
             for number, item in enumerate(value):
                 yield from _texts(item, f"{where}[{number}]")
-        elif name in FORMS:
-            yield from _written(where, FORMS[name], value)
+        elif name in FORMATS:
+            yield from _format_texts(where, FORMATS[name], value)
 
 
-def _written(where: str, form: TextFormat, value: Any) -> Iterator[tuple[str, TextFormat, str]]:
+def _format_texts(
+    where: str, form: TextFormat, value: Any
+) -> Iterator[tuple[str, TextFormat, str]]:
     if isinstance(value, str):
         yield where, form, value
     elif isinstance(value, list):

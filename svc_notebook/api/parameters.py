@@ -19,12 +19,11 @@ Effect = Literal["works", "accepted"]
 
 
 @dataclass(frozen=True)
-class About:
+class Info:
     """The default and the meaning of a parameter, and whether the local service supports it.
 
     The few parameters that are only `accepted` belong to the vendor's own products and have no
-    effect
-    here.
+    effect here.
     """
 
     default: Any = field(hash=False)
@@ -61,127 +60,131 @@ class Shared(TypedDict, total=False):
     """Settings of an index that a single search can override."""
 
     attributesToRetrieve: Annotated[
-        Words | None, About(["*"], "attributes a hit carries; `-name` leaves one out of `*`")
+        Words | None, Info(["*"], "attributes in a hit; `-name` excludes one from `*`")
     ]
     ranking: Annotated[
         Words | None,
-        About(
+        Info(
             ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"],
             "criteria in their order; `asc(a)` and `desc(a)` sort by an attribute",
         ),
     ]
     relevancyStrictness: Annotated[
         Percent | None,
-        About(100, "how relevant a hit of a virtual replica must be, in percent"),
+        Info(100, "how relevant a hit of a virtual replica must be, in percent"),
     ]
     attributesToHighlight: Annotated[
-        Words | None, About(None, "attributes whose matches are marked; default: the searchable")
+        Words | None, Info(None, "attributes whose matches are marked; default: the searchable")
     ]
     attributesToSnippet: Annotated[
-        Words | None, About([], "attributes to cut around the match: `name` or `name:words`")
+        Words | None, Info([], "attributes to cut around the match: `name` or `name:words`")
     ]
-    highlightPreTag: Annotated[str | None, About("<em>", "text before a marked word")]
-    highlightPostTag: Annotated[str | None, About("</em>", "text after a marked word")]
-    snippetEllipsisText: Annotated[str | None, About("…", "text at a snippet's cut ends")]
+    highlightPreTag: Annotated[str | None, Info("<em>", "text before a marked word")]
+    highlightPostTag: Annotated[str | None, Info("</em>", "text after a marked word")]
+    snippetEllipsisText: Annotated[str | None, Info("…", "text at a snippet's cut ends")]
     restrictHighlightAndSnippetArrays: Annotated[
-        bool | None, About(False, "keep only the matching items of a highlighted array")
+        bool | None, Info(False, "keep only the matching items of a highlighted array")
     ]
-    hitsPerPage: Annotated[Hits | None, About(20, "hits on one page; 0 counts only")]
+    hitsPerPage: Annotated[Hits | None, Info(20, "hits per page; 0 returns counts only")]
     minWordSizefor1Typo: Annotated[
-        Natural | None, About(4, "letters a query word needs to be forgiven one typo")
+        Natural | None, Info(4, "minimum letters of a query word for one typo")
     ]
     minWordSizefor2Typos: Annotated[
-        Natural | None, About(8, "letters a query word needs to be forgiven two typos")
+        Natural | None, Info(8, "minimum letters of a query word for two typos")
     ]
     typoTolerance: Annotated[
         Tolerance | None,
-        About(True, "whether typos match; `min` keeps only the fewest, `strict` the two fewest"),
+        Info(
+            True,
+            "whether typos match; `min`: only the fewest typos, `strict`: the two fewest",
+        ),
     ]
     allowTyposOnNumericTokens: Annotated[
-        bool | None, About(True, "whether words with digits may match with typos")
+        bool | None, Info(True, "whether words with digits may match with typos")
     ]
     disableTypoToleranceOnAttributes: Annotated[
-        Words | None, About([], "attributes in which only exact words match")
+        Words | None, Info([], "attributes in which only exact words match")
     ]
     ignorePlurals: Annotated[
         Languages | None,
-        About(False, "match singular and plural alike: yes, or the languages"),
+        Info(False, "singular and plural match each other: yes, or the languages"),
     ]
     removeStopWords: Annotated[
         Languages | None,
-        About(False, "leave stop words out of the query: yes, or the languages"),
+        Info(False, "remove stop words from the query: yes, or the languages"),
     ]
     decompoundQuery: Annotated[
         bool | None,
-        About(True, "split compound words of the query in the query's languages"),
+        Info(True, "split compound words of the query in the query's languages"),
     ]
-    queryLanguages: Annotated[Words | None, About([], "languages of the query, as ISO codes")]
-    enableRules: Annotated[bool | None, About(True, "whether the index's rules apply")]
+    queryLanguages: Annotated[Words | None, Info([], "languages of the query, as ISO codes")]
+    enableRules: Annotated[bool | None, Info(True, "whether the index's rules apply")]
     enablePersonalization: Annotated[
-        bool | None, About(False, "personalised ranking of the vendor's", effect="accepted")
+        bool | None, Info(False, "personalised ranking of the vendor's", effect="accepted")
     ]
     enableReRanking: Annotated[
-        bool | None, About(True, "learned re-ranking of the vendor's", effect="accepted")
+        bool | None, Info(True, "learned re-ranking of the vendor's", effect="accepted")
     ]
     reRankingApplyFilter: Annotated[
-        Filters | None, About(None, "which hits learned re-ranking may move", effect="accepted")
+        Filters | None, Info(None, "which hits learned re-ranking may move", effect="accepted")
     ]
     mode: Annotated[
         Literal["keywordSearch", "neuralSearch"] | None,
-        About("keywordSearch", "keyword or semantic matching", effect="accepted"),
+        Info("keywordSearch", "keyword or semantic matching", effect="accepted"),
     ]
     semanticSearch: Annotated[
-        dict[str, Any] | None, About(None, "options of semantic matching", effect="accepted")
+        dict[str, Any] | None, Info(None, "options of semantic matching", effect="accepted")
     ]
     queryType: Annotated[
-        QueryType | None, About("prefixLast", "which query words match as beginnings of words")
+        QueryType | None, Info("prefixLast", "which query words match as beginnings of words")
     ]
     removeWordsIfNoResults: Annotated[
-        RemoveWords | None, About("none", "which words become optional when nothing is found")
+        RemoveWords | None, Info("none", "which words become optional if the search has no hits")
     ]
     advancedSyntax: Annotated[
-        bool | None, About(False, 'whether `"a phrase"` and `-word` mean something in a query')
+        bool | None, Info(False, 'whether `"a phrase"` and `-word` are operators in a query')
     ]
     advancedSyntaxFeatures: Annotated[
         list[AdvancedFeature] | None,
-        About(["exactPhrase", "excludeWords"], "which of the two advancedSyntax turns on"),
+        Info(["exactPhrase", "excludeWords"], "which of the two features advancedSyntax enables"),
     ]
     optionalWords: Annotated[
-        str | Words | None, About([], "query words a hit need not contain; entries may be phrases")
+        str | Words | None,
+        Info([], "query words that a hit need not contain; entries may be phrases"),
     ]
     disableExactOnAttributes: Annotated[
-        Words | None, About([], "attributes whose words never count as exact")
+        Words | None, Info([], "attributes whose words never count as exact")
     ]
     exactOnSingleWordQuery: Annotated[
-        SingleWord | None, About("attribute", "when the one word of a query counts as exact")
+        SingleWord | None, Info("attribute", "when the one word of a query counts as exact")
     ]
     alternativesAsExact: Annotated[
         list[Alternative] | None,
-        About(["ignorePlurals", "singleWordSynonym"], "which alternatives count as exact"),
+        Info(["ignorePlurals", "singleWordSynonym"], "which alternatives count as exact"),
     ]
     distinct: Annotated[
-        bool | Groups | None, About(0, "hits kept of each group of attributeForDistinct")
+        bool | Groups | None, Info(0, "hits kept of each group of attributeForDistinct")
     ]
     replaceSynonymsInHighlight: Annotated[
-        bool | None, About(False, "show the query's word in place of its synonym")
+        bool | None, Info(False, "show the word of the query instead of its synonym")
     ]
     minProximity: Annotated[
-        Nearness | None, About(1, "distances up to this are all the same; 8 turns proximity off")
+        Nearness | None, Info(1, "distances up to this count as equal; 8 disables proximity")
     ]
-    responseFields: Annotated[Words | None, About(["*"], "top-level members an answer carries")]
-    maxFacetHits: Annotated[Percent | None, About(10, "values a search inside a facet returns")]
-    maxValuesPerFacet: Annotated[Places | None, About(100, "values counted of each facet")]
+    responseFields: Annotated[Words | None, Info(["*"], "top-level members of a response")]
+    maxFacetHits: Annotated[Percent | None, Info(10, "values a search inside a facet returns")]
+    maxValuesPerFacet: Annotated[Places | None, Info(100, "values counted of each facet")]
     sortFacetValuesBy: Annotated[
-        Literal["count", "alpha"] | None, About("count", "order of a facet's values")
+        Literal["count", "alpha"] | None, Info("count", "order of a facet's values")
     ]
     attributeCriteriaComputedByMinProximity: Annotated[
-        bool | None, About(False, "the best attribute is where the words stand closest")
+        bool | None, Info(False, "the best attribute is the one where the words are closest")
     ]
     attributeCriteriaComputedBy: Annotated[
-        str | None, About(None, "another way to choose the best attribute", effect="accepted")
+        str | None, Info(None, "another way to select the best attribute", effect="accepted")
     ]
     renderingContent: Annotated[
-        dict[str, Any] | None, About(None, "hints for a user interface, handed through")
+        dict[str, Any] | None, Info(None, "hints for a user interface, returned unchanged")
     ]
 
 
@@ -190,81 +193,87 @@ class SearchOptions(Shared, total=False):
 
     similarQuery: Annotated[
         str | None,
-        About("", "a loose search in place of `query`: every word is optional"),
+        Info("", "a search instead of `query` in which every word is optional"),
     ]
-    filters: Annotated[str | None, About(None, "a boolean expression hits must satisfy")]
+    filters: Annotated[str | None, Info(None, "a boolean expression hits must satisfy")]
     facetFilters: Annotated[
-        Filters | None, About(None, "`name:value` hits must have; inner lists are alternatives")
+        Filters | None, Info(None, "`name:value` hits must have; inner lists are alternatives")
     ]
     numericFilters: Annotated[
-        Filters | None, About(None, "`name > 10` hits must satisfy; inner lists are alternatives")
+        Filters | None, Info(None, "`name > 10` hits must satisfy; inner lists are alternatives")
     ]
     tagFilters: Annotated[
-        Filters | None, About(None, "values of `_tags` hits must have; inner lists alternatives")
+        Filters | None, Info(None, "values of `_tags` hits must have; inner lists alternatives")
     ]
     optionalFilters: Annotated[
-        Filters | None, About(None, "`name:value` that lift, or negated sink, a hit")
+        Filters | None, Info(None, "`name:value` that rank a hit higher, or lower if negated")
     ]
     sumOrFiltersScores: Annotated[
-        bool | None, About(False, "add up the scores inside an alternative, not keep the best")
+        bool | None, Info(False, "add the scores of alternatives instead of using the highest")
     ]
     restrictSearchableAttributes: Annotated[
-        Words | None, About([], "search only in these of the searchable attributes")
+        Words | None, Info([], "search only in these of the searchable attributes")
     ]
-    facets: Annotated[str | Words | None, About([], "facets to count; `*` for all")]
+    facets: Annotated[str | Words | None, Info([], "facets to count; `*` for all")]
     facetingAfterDistinct: Annotated[
-        bool | None, About(False, "count facets after groups are reduced by `distinct`")
+        bool | None, Info(False, "count facets after groups are reduced by `distinct`")
     ]
-    page: Annotated[Natural | None, About(0, "page number, from 0")]
-    offset: Annotated[Natural | None, About(None, "number of the first hit, with `length`")]
-    length: Annotated[Places | None, About(None, "how many hits from `offset` on")]
-    aroundLatLng: Annotated[str | None, About("", "`lat,lng` to search around")]
+    page: Annotated[Natural | None, Info(0, "page number, from 0")]
+    offset: Annotated[Natural | None, Info(None, "number of the first hit, with `length`")]
+    length: Annotated[Places | None, Info(None, "number of hits from `offset` on")]
+    aroundLatLng: Annotated[str | None, Info("", "`lat,lng` to search around")]
     aroundLatLngViaIP: Annotated[
-        bool | None, About(False, "search around where the caller's address is", effect="accepted")
+        bool | None,
+        Info(False, "search around the location of the caller's address", effect="accepted"),
     ]
     aroundRadius: Annotated[
         Positive | Literal["all"] | None,
-        About(None, "metres around the centre, by density if unset"),
+        Info(None, "metres around the centre; depends on the density if unset"),
     ]
     aroundPrecision: Annotated[
         Natural | list[PrecisionStep] | None,
-        About(10, "metres within which distances count as equal; below 10 counts as 10"),
+        Info(10, "metres within which distances count as equal; below 10 counts as 10"),
     ]
     minimumAroundRadius: Annotated[
-        Positive | None, About(None, "least radius in metres where none is given")
+        Positive | None, Info(None, "minimum radius in metres if `aroundRadius` is unset")
     ]
     insideBoundingBox: Annotated[
-        Boxes | None, About(None, "boxes to search in, each as two opposite corners")
+        Boxes | None, Info(None, "boxes to search in, each as two opposite corners")
     ]
-    insidePolygon: Annotated[Boxes | None, About(None, "polygons to search in, each as its points")]
+    insidePolygon: Annotated[Boxes | None, Info(None, "polygons to search in, each as its points")]
     naturalLanguages: Annotated[
         Words | None,
-        About([], "languages of a spoken query: stop words, plurals, loose words"),
+        Info(
+            [],
+            "languages of a spoken query: stop words, plurals, optional words",
+        ),
     ]
-    ruleContexts: Annotated[Words | None, About([], "contexts that may trigger rules")]
+    ruleContexts: Annotated[Words | None, Info([], "contexts that may trigger rules")]
     personalizationImpact: Annotated[
-        Percent | None, About(100, "weight of personalisation", effect="accepted")
+        Percent | None, Info(100, "weight of personalisation", effect="accepted")
     ]
-    userToken: Annotated[str | None, About(None, "who searches, for rate limits")]
+    userToken: Annotated[str | None, Info(None, "who searches, for rate limits")]
     getRankingInfo: Annotated[
-        bool | None, About(False, "add `_rankingInfo`, the value of each criterion, to each hit")
+        bool | None, Info(False, "add `_rankingInfo`, the value of each criterion, to each hit")
     ]
-    synonyms: Annotated[bool | None, About(True, "whether the index's synonyms apply")]
-    clickAnalytics: Annotated[bool | None, About(False, "add a `queryID` for events to refer to")]
+    synonyms: Annotated[bool | None, Info(True, "whether the index's synonyms apply")]
+    clickAnalytics: Annotated[bool | None, Info(False, "add a `queryID` for events to refer to")]
     analytics: Annotated[
-        bool | None, About(True, "count the search in analytics", effect="accepted")
+        bool | None, Info(True, "count the search in analytics", effect="accepted")
     ]
-    analyticsTags: Annotated[Words | None, About([], "labels in analytics", effect="accepted")]
-    enableABTest: Annotated[bool | None, About(True, "take part in A/B tests", effect="accepted")]
+    analyticsTags: Annotated[Words | None, Info([], "labels in analytics", effect="accepted")]
+    enableABTest: Annotated[bool | None, Info(True, "take part in A/B tests", effect="accepted")]
     percentileComputation: Annotated[
-        bool | None, About(True, "count the search in latency statistics", effect="accepted")
+        bool | None, Info(True, "count the search in latency statistics", effect="accepted")
     ]
 
 
 class SearchParams(SearchOptions, total=False):
     """All parameters of one search, including its query."""
 
-    query: Annotated[str | None, About("", "the words looked for; none match everything")]
+    query: Annotated[
+        str | None, Info("", "the words to search for; an empty query matches all records")
+    ]
 
 
 class Settings(Shared, total=False):
@@ -272,54 +281,56 @@ class Settings(Shared, total=False):
 
     searchableAttributes: Annotated[
         Words | None,
-        About([], "where to search, the most important first; `a,b` equal, `unordered(a)`"),
+        Info([], "attributes to search, most important first; `a,b` equal, `unordered(a)`"),
     ]
     attributesForFaceting: Annotated[
         Words | None,
-        About([], "facets; `searchable(a)`, `filterOnly(a)`, `afterDistinct(a)`"),
+        Info([], "facets; `searchable(a)`, `filterOnly(a)`, `afterDistinct(a)`"),
     ]
-    unretrievableAttributes: Annotated[Words | None, About([], "attributes never handed out")]
+    unretrievableAttributes: Annotated[Words | None, Info([], "attributes that are never returned")]
     customRanking: Annotated[
-        Words | None, About([], "`asc(a)` or `desc(a)`, what `custom` in the ranking stands for")
+        Words | None, Info([], "`asc(a)` or `desc(a)`: the criterion `custom` of the ranking")
     ]
     replicas: Annotated[
         Words | None,
-        About([], "indices that follow this one; `virtual(name)` sorts what is relevant there"),
+        Info([], "replica indices; `virtual(name)` sorts only relevant hits"),
     ]
-    paginationLimitedTo: Annotated[Reach | None, About(1000, "hits that pages can reach")]
+    paginationLimitedTo: Annotated[Reach | None, Info(1000, "hits that pages can reach")]
     disableTypoToleranceOnWords: Annotated[
-        Words | None, About([], "words that match only as they are written")
+        Words | None, Info([], "words that match only without typos")
     ]
     separatorsToIndex: Annotated[
-        str | None, About("", "characters that are words of their own, not separators")
+        str | None, Info("", "characters indexed as words instead of separators")
     ]
     attributesToTransliterate: Annotated[
-        Words | None, About([], "attributes also indexed in another script")
+        Words | None, Info([], "attributes also indexed in another script")
     ]
-    camelCaseAttributes: Annotated[Words | None, About([], "attributes whose camelCase is split")]
+    camelCaseAttributes: Annotated[Words | None, Info([], "attributes whose camelCase is split")]
     decompoundedAttributes: Annotated[
         dict[str, Words] | None,
-        About({}, "per language, attributes whose compounds are split"),
+        Info({}, "per language, attributes whose compounds are split"),
     ]
     keepDiacriticsOnCharacters: Annotated[
-        str | None, About("", "characters that keep their accents")
+        str | None, Info("", "characters that keep their accents")
     ]
     customNormalization: Annotated[
-        dict[str, dict[str, str]] | None, About(None, "characters and what they become")
+        dict[str, dict[str, str]] | None, Info(None, "replacements of characters, by language")
     ]
-    indexLanguages: Annotated[Words | None, About([], "languages of the records, as ISO codes")]
+    indexLanguages: Annotated[Words | None, Info([], "languages of the records, as ISO codes")]
     disablePrefixOnAttributes: Annotated[
-        Words | None, About([], "attributes in which beginnings of words do not match")
+        Words | None, Info([], "attributes in which beginnings of words do not match")
     ]
     numericAttributesForFiltering: Annotated[
         Words | None,
-        About([], "numbers to filter by, all by default; `equalOnly(a)`"),
+        Info([], "numbers to filter by, all by default; `equalOnly(a)`"),
     ]
     allowCompressionOfIntegerArray: Annotated[
-        bool | None, About(False, "store arrays of integers compressed", effect="accepted")
+        bool | None, Info(False, "store arrays of integers compressed", effect="accepted")
     ]
-    attributeForDistinct: Annotated[str | None, About(None, "what makes records one group")]
-    userData: Annotated[Any, About({}, "anything up to 32 kB, handed out with each answer")]
+    attributeForDistinct: Annotated[
+        str | None, Info(None, "attribute whose equal values form a group")
+    ]
+    userData: Annotated[Any, Info({}, "any JSON up to 32 kB, returned with each response")]
 
 
 class ReadSettings(Settings, total=False):

@@ -17,19 +17,19 @@ MAX_USER_DATA_BYTES = 1024
 _CONTEXT = re.compile(r"[A-Za-z0-9_-]*")
 
 
-_TOGETHER = "is missing; a pattern and its anchoring go together"
+_TOGETHER = "is missing; pattern and anchoring are required together"
 CONDITION = (
     MemberCheck("anchoring", lambda c: "pattern" in c and "anchoring" not in c, _TOGETHER),
     MemberCheck("pattern", lambda c: "anchoring" in c and "pattern" not in c, _TOGETHER),
     MemberCheck(
         "pattern",
         lambda c: c.get("pattern") == "" and c["anchoring"] != "is",
-        "is empty, which goes with the anchoring `is` alone",
+        "is empty, which is allowed only with the anchoring `is`",
     ),
     MemberCheck(
         "context",
         lambda c: not _CONTEXT.fullmatch(c.get("context") or ""),
-        "may hold letters, digits, _ and - only",
+        "may contain only letters, digits, _ and -",
     ),
     MemberCheck(
         "",
@@ -53,7 +53,7 @@ EDIT = (
     MemberCheck(
         "insert",
         lambda e: e["type"] == "replace" and "insert" not in e,
-        "is missing; a replace needs it",
+        "is missing; it is required in a replace",
     ),
 )
 SPAN = (MemberCheck("", lambda s: operator.gt(*read_span(s)), "ends before it begins"),)
@@ -63,8 +63,7 @@ def read_span(span: Part) -> tuple[float, float]:
     """Return start and end (exclusive) of a time range.
 
     Both are Unix times in seconds, and infinite if the range is open. A range that starts and ends
-    at
-    the same moment is empty: the public specification allows it, and the rule never applies.
+    at the same moment is empty: the public specification allows it, and the rule never applies.
     """
     return span.get("from", -math.inf), span.get("until", math.inf)
 

@@ -25,7 +25,7 @@ SIGNATURE_HEX_DIGITS = 64
 
 
 class Restrictions(SearchParams, total=False):
-    """The parameters that a secured key embeds: any search parameter, and limits of its own."""
+    """The parameters that a secured key embeds: any search parameter, and limits of the key."""
 
     validUntil: int
     restrictIndices: list[str] | str
@@ -54,7 +54,7 @@ def make_secured_key(parent: str, **restrictions: Unpack[Restrictions]) -> str:
     The parent must not be the admin key or a secured key; only the service can verify that.
     """
     if not parent:
-        raise BadInput("a secured key needs a parent key; give one made with the right `search`")
+        raise BadInput("a secured key needs a parent key with the right `search`")
     check_value(restrictions, Restrictions, "")
     text = write_restrictions(restrictions)
     return base64.b64encode((sign(parent, text) + text).encode()).decode()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, did_you_mean
 
 OneOrMany = str | Iterable[str]
@@ -15,9 +16,8 @@ MAX_QUOTED_CHARACTERS = 60  # maximum characters of a wrong value in an error me
 def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
     """Return strings as a list; a str is one string and is never split into letters.
 
-    - `given`: a str, or a list, tuple, Series, Index, array, set or generator of str; of a
-    DataFrame
-      the column `column` is used.
+    - `given`: a str, or a list, tuple, Series, Index, array, set or generator of str. Of a
+      DataFrame, the column `column` is used.
     - `what`: the name of the strings in error messages, such as `queries`.
 
     Raises `BadInput` for a value that is not a string, including a missing value.
@@ -36,7 +36,7 @@ def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
         if not isinstance(text, str):
             raise BadInput(
                 f"`{what}` should be texts; entry {place} is {_quote(text)}: "
-                f"leave missing values out ({what}.dropna()), and write others as text"
+                f"drop missing values ({what}.dropna()), and convert others to text"
             )
     return [str(text) for text in found]
 
@@ -50,5 +50,4 @@ def _pick_column(frame: Any, what: str, column: str) -> Any:
 
 
 def _quote(value: Any) -> str:
-    shown = repr(value)
-    return shown if len(shown) <= MAX_QUOTED_CHARACTERS else f"{shown[:MAX_QUOTED_CHARACTERS]}…"
+    return shorten(repr(value), MAX_QUOTED_CHARACTERS)

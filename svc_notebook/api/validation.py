@@ -95,10 +95,10 @@ NAMES: dict[Any, str] = {
 
 
 MAX_TEXT_ITEMS = 100_000
-"""Maximum items of a comma-separated text; a parameter may have a lower limit of its own."""
+"""Maximum items of a comma-separated text; a parameter may have a lower limit."""
 _AT = re.compile(r" - at `\$(.*)`$")
-_SEEN: set[Any] = set()
-_SEEING = threading.RLock()
+_CONVERTED_TYPES: set[Any] = set()
+_FIRST_CONVERSION = threading.RLock()
 _WORD = re.compile(r"Invalid enum value '(.*)'$")
 
 
@@ -121,8 +121,8 @@ class UnknownName(BadInput):
 def advise_extra(error: UnknownName) -> BadInput:
     """Add to the error how to send a member that this package does not know."""
     return BadInput(
-        f"{error}; what the vocabulary does not have is sent unchecked by extra={{...}}, an "
-        "argument of functions and of client.with_options"
+        f"{error}; to send it unchecked, use extra={{...}}, an argument of "
+        "functions and of client.with_options"
     )
 
 
@@ -218,13 +218,13 @@ def _convert(value: Any, wanted: Any, *, strict: bool) -> Any:
 
     msgspec exposes a partly read TypedDict to other threads, which then read beyond its end.
     """
-    if wanted in _SEEN:
+    if wanted in _CONVERTED_TYPES:
         return msgspec.convert(value, wanted, strict=strict)
-    with _SEEING:
+    with _FIRST_CONVERSION:
         try:
             return msgspec.convert(value, wanted, strict=strict)
         finally:
-            _SEEN.add(wanted)
+            _CONVERTED_TYPES.add(wanted)
 
 
 def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput:

@@ -1,6 +1,7 @@
-"""Check on a sample of records whether the attributes that settings name exist.
+"""Checks on a sample of records whether the attributes that settings name exist.
 
-A check changes nothing and does not raise: if the key may not search, the result says so.
+A check changes nothing and does not raise: if the key may not search, the result contains the
+reason.
 """
 
 from __future__ import annotations
@@ -14,12 +15,12 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import NotFound, SvcError, UnknownAttributeWarning, did_you_mean
 
 if TYPE_CHECKING:
-    from svc_notebook.client.client import AsyncClient
+    from svc_notebook.client.endpoint_client import EndpointClient
 
 SAMPLE_RECORDS = 1000
 NAME_RECORDS = 100  # records read in full, for name suggestions
 NAME_DEPTH = 5  # levels of nested members
-SHOWN_NAMES = 5
+MAX_SHOWN_NAMES = 5
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,10 @@ class AttributeCheck:
     def warn(self) -> None:
         """Issue one warning for all unknown attributes."""
         if self.unknown:
-            told = [*self.unknown.values()]
-            more = f"; and {len(told) - SHOWN_NAMES} more" if len(told) > SHOWN_NAMES else ""
-            warn_user("; ".join(told[:SHOWN_NAMES]) + more, UnknownAttributeWarning)
+            messages = [*self.unknown.values()]
+            others = len(messages) - MAX_SHOWN_NAMES
+            more = f"; and {others} more" if others > 0 else ""
+            warn_user("; ".join(messages[:MAX_SHOWN_NAMES]) + more, UnknownAttributeWarning)
 
     def facts(self) -> dict[str, Any]:
         """Return the result as plain JSON, for `attrs` of a result."""
@@ -46,19 +48,18 @@ class AttributeCheck:
 
 
 async def check_attributes(
-    client: AsyncClient, index: str, values: Mapping[str, Any]
+    client: EndpointClient, index: str, values: Mapping[str, Any]
 ) -> AttributeCheck:
     """Check whether records have the attributes that settings or parameters name.
 
     The check reads these attributes of at most 1,000 records, and the facets of all records. An
-    index
-    without records has no findings.
+    index without records has no unknown attributes.
     """
     named = name_attributes(values)
     if not named:
         return AttributeCheck({})
     try:
-        answer = await _look(client, index, SAMPLE_RECORDS, attributesToRetrieve=[*named])
+        answer = await _search(client, index, SAMPLE_RECORDS, attributesToRetrieve=[*named])
         hits = answer["hits"]
         unseen = [name for name in named if not any(has_attribute(hit, name) for hit in hits)]
         if not hits or not unseen:
@@ -71,7 +72,7 @@ async def check_attributes(
     every = len(hits) >= answer["nbHits"]
     return AttributeCheck(
         {
-            name: f"{_say_where(index, len(hits), every)} `{name}` ({named[name]})"
+            name: f"{_subject(index, len(hits), every)} `{name}` ({named[name]})"
             f"{did_you_mean(name, known)}"
             for name in unseen
             if name not in known and name not in hidden
@@ -79,27 +80,27 @@ async def check_attributes(
     )
 
 
-def _say_where(index: str, count: int, every: bool) -> str:
+def _subject(index: str, count: int, every: bool) -> str:
     if every:
         return (
             f"none of the {count:,} records of {index} has"
             if count > 1
-            else (f"the record of {index} has no")
+            else f"the record of {index} lacks"
         )
     return f"no record in a sample of {count:,} of {index} has"
 
 
-async def _look(client: AsyncClient, index: str, count: int, **params: Any) -> Any:
-    asked: Any = {
+async def _search(client: EndpointClient, index: str, count: int, **params: Any) -> Any:
+    query: Any = {
         "hitsPerPage": count, "attributesToHighlight": [], "attributesToSnippet": [],
         "distinct": False, "enableRules": False, "analytics": False, **params,
     }  # fmt: skip
-    return await client.search(index, **asked)
+    return await client.search(index, **query)
 
 
-async def _read_names(client: AsyncClient, index: str) -> tuple[list[str], Collection[str]]:
+async def _read_names(client: EndpointClient, index: str) -> tuple[list[str], Collection[str]]:
     """Return the names in some full records and the facets of all, and the unretrievable names."""
-    answer = await _look(client, index, NAME_RECORDS, facets=["*"], maxValuesPerFacet=1)
+    answer = await _search(client, index, NAME_RECORDS, facets=["*"], maxValuesPerFacet=1)
     found = dict.fromkeys(name for hit in answer["hits"] for name in _paths(hit, "", NAME_DEPTH))
     facets = (name for name, counts in answer.get("facets", {}).items() if counts)
     try:

@@ -21,46 +21,47 @@ from svc_notebook.errors import BadInput, Stopped, unchained
 T = TypeVar("T")
 Tick = Callable[[], None]
 
-POLL_SECONDS = 0.05  # seconds between two polls; a result wakes the caller at once
-CANCEL_SECONDS = (
-    0.8  # seconds for the cleanup of a stopped call; a kernel is expected to reply within 1 s
-)
+POLL_SECONDS = 0.05  # between two polls; a result wakes the caller at once
+# For the cleanup of a stopped call; a kernel is expected to reply within 1 s.
+CANCEL_SECONDS = 0.8
+WAKE_UP_SECONDS = 0.1
+MIN_NEST_ASYNCIO2 = (1, 7, 3)  # earlier versions lose the cells queued behind a nested call
 
 
 class Portal:
     """An event loop in its own thread, started by the first call."""
 
     def __init__(self) -> None:
-        self._forsaken: list[asyncio.AbstractEventLoop] = []
-        self._begin_anew()
+        self._abandoned: list[asyncio.AbstractEventLoop] = []
+        self._reset()
         atexit.register(self.leave)
 
-    def _begin_anew(self) -> None:
+    def _reset(self) -> None:
         self._lock = threading.Lock()
         self._process = os.getpid()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
-        self._left = threading.Event()
+        self._exiting = threading.Event()
 
     def run(self, work: Coroutine[Any, Any, T], on_tick: Tick | None = None) -> T:
         """Run `work` to its end and return its result; `on_tick` is called while it runs.
 
         An interrupt cancels the work and waits until it has cleaned up. If the work ends with
-        `Stopped`,
-        that exception reports what was done so far; otherwise `KeyboardInterrupt` is raised.
+        `Stopped`, that exception reports what was done so far; otherwise `KeyboardInterrupt` is
+        raised.
         """
         loop = self._own_loop()
         if asyncio._get_running_loop() is loop:
             work.close()
             raise BadInput(
-                "a blocking call from inside the portal's own loop would wait for itself; "
-                "await the same method of `client.aio` instead"
+                "a blocking call on the background loop would wait for itself; await the same "
+                "method of `client.aio` instead"
             )
-        return _watch(_LoopCall(work, loop, self._left), on_tick)
+        return _watch(_LoopCall(work, loop, self._exiting), on_tick)
 
     def _own_loop(self) -> asyncio.AbstractEventLoop:
         if self._process != os.getpid():
-            self._forsake()
+            self._abandon()
         with self._lock:
             if self._loop is None:
                 self._loop = asyncio.new_event_loop()
@@ -70,49 +71,48 @@ class Portal:
                 self._thread.start()
             return self._loop
 
-    def _forsake(self) -> None:
+    def _abandon(self) -> None:
         """Keep the loop unused after a fork, because its thread does not exist in the child.
 
         If the loop were collected, it would unregister its wake-up pipe from the selector, which
-        the
-        parent process still uses.
+        the parent process still uses.
         """
         if self._loop:
-            self._forsaken.append(self._loop)
-        self._begin_anew()
+            self._abandoned.append(self._loop)
+        self._reset()
 
     def close(self) -> None:
         """Stop the loop and close what is open on it; a later call starts a new loop."""
         if self._process == os.getpid() and self._loop and self._thread:
             self._loop.call_soon_threadsafe(self._loop.stop)
             self._thread.join(CANCEL_SECONDS)
-            self._begin_anew()
+            self._reset()
 
     def leave(self) -> None:
         """Close for good at process exit; callers that still wait are not notified."""
-        self._left.set()
+        self._exiting.set()
         self.close()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
-    _turn(loop)
+    _run_until_stopped(loop)
     ending = loop.create_task(_end_all(loop))
     ending.add_done_callback(lambda _: loop.stop())
-    _turn(loop)
+    _run_until_stopped(loop)
     loop.close()
 
 
-def _turn(loop: asyncio.AbstractEventLoop) -> None:
+def _run_until_stopped(loop: asyncio.AbstractEventLoop) -> None:
     """Run a loop until it is stopped."""
     while True:
         try:
             return loop.run_forever()
         except KeyboardInterrupt:
-            continue  # a task ended with `Stopped`, which also makes asyncio leave the loop
+            continue  # a task ended with `Stopped`, at which asyncio ends `run_forever`
 
 
 async def _end_all(loop: asyncio.AbstractEventLoop) -> None:
-    """Cancel all running work: tasks first, because they hold the generators."""
+    """Cancel all running work: tasks first, because they use the generators."""
     while others := asyncio.all_tasks(loop) - {asyncio.current_task(loop)}:
         for task in others:
             task.cancel()
@@ -156,10 +156,13 @@ class _LoopCall(Generic[T]):
     """One coroutine on the loop, as seen by the calling thread."""
 
     def __init__(
-        self, work: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop, left: threading.Event
+        self,
+        work: Coroutine[Any, Any, T],
+        loop: asyncio.AbstractEventLoop,
+        exiting: threading.Event,
     ) -> None:
         self._loop = loop
-        self._left = left
+        self._exiting = exiting
         self._task: asyncio.Task[T] | None = None
         self._ended = threading.Event()
         loop.call_soon_threadsafe(self._begin, work, context=contextvars.copy_context())
@@ -169,7 +172,7 @@ class _LoopCall(Generic[T]):
         self._task.add_done_callback(self._wake)
 
     def _wake(self, _: asyncio.Task[T]) -> None:
-        if not self._left.is_set():
+        if not self._exiting.is_set():
             self._ended.set()
 
     def watch(self, stop: threading.Event, on_tick: Tick | None) -> T:
@@ -186,7 +189,7 @@ class _LoopCall(Generic[T]):
         raise self._end() or KeyboardInterrupt()
 
     def _end(self) -> Stopped | None:
-        """Cancel the work, let it clean up, and return its `Stopped` exception, if any."""
+        """Cancel the work, wait for its cleanup, and return its `Stopped` exception, if any."""
         self._loop.call_soon_threadsafe(lambda: self._task and self._task.cancel())
         self._ended.wait(CANCEL_SECONDS)
         if not self._task or not self._task.done() or self._task.cancelled():
@@ -216,14 +219,11 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
 def behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:
     """Run work that reports its progress, and draw a progress bar."""
     with bar:
-        return run(begin(bar.tell), on_tick=bar.draw)
-
-
-HEARTBEAT_SECONDS = 0.1  # seconds
+        return run(begin(bar.update), on_tick=bar.draw)
 
 
 @contextmanager
-def beating() -> Iterator[None]:
+def regular_wake_ups() -> Iterator[None]:
     """Wake the loop regularly, because a kernel handles Stop only at its loop's next turn.
 
     Only the main thread receives interrupts, so loops of other threads need no wake-ups.
@@ -231,15 +231,15 @@ def beating() -> Iterator[None]:
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    beat = _Beat(asyncio.get_running_loop())
-    beat()
+    wake_up = _WakeUp(asyncio.get_running_loop())
+    wake_up()
     try:
         yield
     finally:
-        beat.timer.cancel()
+        wake_up.timer.cancel()
 
 
-class _Beat:
+class _WakeUp:
     """A callback that reschedules itself."""
 
     timer: asyncio.TimerHandle
@@ -248,10 +248,7 @@ class _Beat:
         self._loop = loop
 
     def __call__(self) -> None:
-        self.timer = self._loop.call_later(HEARTBEAT_SECONDS, self)
-
-
-OLDEST = (1, 7, 3)  # earlier versions lose the cells queued behind a nested call
+        self.timer = self._loop.call_later(WAKE_UP_SECONDS, self)
 
 
 def allow_nesting() -> None:
@@ -259,18 +256,17 @@ def allow_nesting() -> None:
 
     The patch applies to the whole process and cannot be undone. This package does not need it: the
     blocking methods run on their own loop. It serves coroutines or iterators that are already bound
-    to
-    the caller's loop. Raises `BadInput` where the patch would break the process.
+    to the caller's loop. Raises `BadInput` where the patch would break the process.
     """
-    if reason := why_not():
+    if reason := reason_against_nesting():
         raise BadInput(f"nested event loops are not allowed here: {reason}")
     import nest_asyncio2
 
     nest_asyncio2.apply()
 
 
-def why_not() -> str | None:
-    """Return why nesting would break this process, or None."""
+def reason_against_nesting() -> str | None:
+    """Return why nesting would break this process, or None if it would not."""
     loop = asyncio._get_running_loop()
     if loop is not None and type(loop).__module__.partition(".")[0] == "uvloop":
         return "the running loop is uvloop's, which cannot be patched"
@@ -282,7 +278,7 @@ def why_not() -> str | None:
         found = version("nest-asyncio2")
     except PackageNotFoundError:
         return "nest-asyncio2 is not installed; pip install 'nest-asyncio2>=1.7.3'"
-    if _numbers(found) < OLDEST:
+    if _numbers(found) < MIN_NEST_ASYNCIO2:
         return f"nest-asyncio2 {found} loses queued cells; pip install -U nest-asyncio2"
     return None
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import (
     AsyncIterator,
-    Callable,
-    Coroutine,
     Iterable,
     Iterator,
     Mapping,
@@ -13,148 +11,30 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager
 from copy import copy
-from dataclasses import replace
 from typing import Any, Literal, Self, TypeVar, Unpack, overload
 
 import msgspec
 
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
-from svc_notebook.api.endpoint import Asynchronous, Blocking, Decode, Interface
-from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.declaration import Blocking
+from svc_notebook.api.endpoint import Decode, Interface
+from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
-from svc_notebook.client import background_loop, curation, operations
-from svc_notebook.client import tasks as waiting
-from svc_notebook.client.background_loop import beating
+from svc_notebook.client import background_loop, curation, operations, replacement
 from svc_notebook.client.config import ClientConfig
-from svc_notebook.client.custom_calls import make_custom
+from svc_notebook.client.endpoint_client import EndpointClient, describe_client
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.request_options import Options, Response
-from svc_notebook.client.response_checks import check_answer
-from svc_notebook.client.tasks import OnProgress, Tasks, WriteHistory
+from svc_notebook.client.tasks import OnProgress, Tasks
+from svc_notebook.client.temporary_index import AROUND_RECORDS
 from svc_notebook.client.transport.sender import HttpSender
 
 T = TypeVar("T")
 
 
-class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
+class AsyncClient(EndpointClient):
     """A client whose methods are awaited, on any event loop."""
-
-    def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
-        self.connection = connection
-        self.sender = sender or HttpSender(connection)
-        self.written = WriteHistory()
-
-    def with_options(self, **options: Unpack[Options]) -> Self:
-        """Return a client over the same connections whose calls have these options.
-
-        - `headers`, `query`: additional headers and query parameters, as mappings.
-        - `connect_timeout`, `read_timeout`, `write_timeout`: in seconds; default: the connection's.
-        - `user_id`: the user whose data the call is for, sent as the header `X-Service-User-ID`.
-        - `forwarded_for`, `forwarded_api_key`: the address and the key of the caller on whose
-        behalf
-          this client calls, sent as `X-Forwarded-For` and `X-Forwarded-API-Key`.
-        - `extra`: members that are added, unchecked, to each body, or to each object of a list.
-        - `max_answer_bytes`: the maximum size of a response in bytes; default 256 MB.
-        - `on_response`: a function that is called with each response, a `Response`.
-
-        Raises `BadInput` for options that cannot be sent.
-
-            client.with_options(read_timeout=60).search("films", "heat")
-        """
-        other = copy(self)
-        other.sender = self.sender.with_options(self.sender.options.changed(**options))
-        return other
-
-    async def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one request and return the checked response."""
-        with beating():
-            answer = check_answer(endpoint, await self.sender.send(endpoint, parcel), parcel)
-        self.written.note(endpoint, parcel, answer)
-        return answer
-
-    @overload
-    async def custom(
-        self,
-        verb: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        interface: Interface = "search",
-        reads: bool | None = None,
-        raw: Literal[False] = False,
-    ) -> Any: ...
-    @overload
-    async def custom(
-        self,
-        verb: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        interface: Interface = "search",
-        reads: bool | None = None,
-        raw: Literal[True],
-    ) -> Response: ...
-    async def custom(
-        self,
-        verb: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        interface: Interface = "search",
-        reads: bool | None = None,
-        raw: bool = False,
-    ) -> Any:
-        """Call an endpoint that this package does not declare, and return the response's JSON.
-
-        - `verb`, `path`: such as `"POST"` and `"/1/indexes/films/newFeature"`. Characters that a
-        URL
-          cannot contain are percent-encoded, except slashes: use `quote(name, safe="")` for a name.
-        - `query`: query parameters; `body`: any JSON value, for POST, PUT and PATCH.
-        - `interface`: `search`, `crawler` or `events`; `reads`: whether the hosts and timeouts of
-        reads
-          serve it; default: a GET reads. A POST that does not read is never sent twice.
-        - `raw`: return a `Response` with status, headers and body instead of the JSON.
-
-        Raises `CallFailed`, like every call. Keys, hosts, retries and options are the client's.
-
-            client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
-        """
-        row, parcel = make_custom(
-            verb, path, query=query, body=body, interface=interface, reads=reads
-        )
-        if not raw:
-            return await self.perform(row, parcel)
-        other = copy(self)
-        other.sender = self.sender.with_options(replace(self.sender.options, raw=True))
-        return await other.perform(row, parcel)
-
-    async def wait(
-        self,
-        tasks: Tasks,
-        *,
-        index: str | None = None,
-        timeout: float | None = 600,  # noqa: ASYNC109 - the error at the timeout names the pending tasks
-        on_progress: OnProgress | None = None,
-    ) -> int:
-        """Wait until tasks are published, and return the number of tasks.
-
-        - `tasks`: a task's number, the response to a write, `(index, number)`, `{index: number}`,
-        or
-          several of these.
-        - `index`: the index of tasks that do not name one; default: tasks of the application.
-        - `timeout`: in seconds; default 600, None for no limit.
-        - `on_progress`: a function that is called with the numbers of published and of all tasks.
-
-        Raises `TaskFailed` with the pending tasks at the timeout.
-        """
-        with beating():
-            return await waiting.wait(
-                self, tasks, index=index, timeout=timeout, on_progress=on_progress
-            )
 
     def browse_pages(
         self,
@@ -164,9 +44,37 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         read: Decode = msgspec.json.decode,
         **params: Unpack[SearchParams],
     ) -> AsyncIterator[SearchAnswer]:
-        """Yield a whole index page by page; the next page is fetched while one is processed.
+        """Iterate over the pages of a whole index; the next page is fetched while one is processed.
 
-        `read` decodes the body of a page, and may convert its records.
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        cursor : str, default None
+            Position to resume at; None begins at the start.
+        read : callable, default a JSON decoder
+            Function that decodes the body of a page.
+        **params
+            Search parameters.
+
+        Yields
+        ------
+        dict
+            A page with `hits` and, unless it is the last, `cursor`.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+        CursorRepeated
+            If the service repeats a cursor, so that the browse cannot end.
+
+        Examples
+        --------
+        >>> sum(len(page["hits"]) for page in client.browse_pages("products"))
+        240
         """
         return operations.browse_pages(self, index, cursor=cursor, read=read, **params)
 
@@ -178,9 +86,35 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         context: str | None = None,
         enabled: bool | None = None,
     ) -> AsyncIterator[Rule]:
-        """Yield the rules of an index one by one, or those that match the arguments.
+        """Iterate over the rules of an index; one page of 1,000 rules is in memory at a time.
 
-        One page of 1,000 rules is in memory at a time.
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        query : str, default ""
+            Words or word prefixes that a rule contains; "" matches every rule.
+        context : str, default None
+            Context that a rule must name; None does not restrict contexts.
+        enabled : bool, default None
+            Yield only enabled (True) or only disabled (False) rules; None yields both.
+
+        Yields
+        ------
+        dict
+            A rule.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> [rule["objectID"] for rule in client.iterate_rules("products")]
+        ['lamps-on-sale']
         """
         return curation.iterate_entries(
             lambda page: self.search_rules(
@@ -200,16 +134,61 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         *,
         type: str = "",  # noqa: A002 - as the endpoint names it
     ) -> AsyncIterator[Synonym]:
-        """Yield the synonyms of an index one by one; `query` and `type` select some of them.
+        """Iterate over the synonyms of an index; one page of 1,000 synonyms is in memory at a time.
 
-        One page of 1,000 synonyms is in memory at a time.
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        query : str, default ""
+            Words or word prefixes that a synonym contains; "" matches every synonym.
+        type : str, default ""
+            Type of synonym, or several separated by commas; "" selects every type.
+
+        Yields
+        ------
+        dict
+            A synonym.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> [synonym["objectID"] for synonym in client.iterate_synonyms("products")]
+        ['cups']
         """
         return curation.iterate_entries(
             lambda page: self.search_synonyms(index, query, type, page, curation.HITS_PER_PAGE)
         )
 
     async def index_exists(self, index: str) -> bool:
-        """Return whether an index exists."""
+        """Return whether an index exists.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+
+        Returns
+        -------
+        bool
+            Whether it exists.
+
+        Raises
+        ------
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> client.index_exists("products")
+        True
+        """
         return await operations.index_exists(self, index)
 
     def replacing(
@@ -217,18 +196,47 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         index: str,
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
-        """Yield the name of a temporary index that replaces `index` at exit, as a context manager.
+        """Provide a temporary index that replaces an index at the end of the context.
 
-        Inside the context, write the records and wait for their tasks. After an error, or with too
-        few
-        records, `index` is unchanged and the temporary index is deleted.
+        Inside the context, write the records and wait for their tasks. After an error, or with
+        too few records, the index is unchanged and the temporary index is deleted.
 
-        - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
-        - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        least : float, default 0.5
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
+            records.
+        scopes : list of {'settings', 'synonyms', 'rules'}, default all
+            Parts that the index keeps.
+
+        Yields
+        ------
+        str
+            The name of the temporary index.
+
+        Raises
+        ------
+        SvcError
+            If there are too few new records.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> import asyncio
+        >>> async def keep_one(client):
+        ...     async with client.replacing("products", least=0) as name:
+        ...         response = await client.add_object(name, {"name": "Classic brass desk lamp"})
+        ...         await client.wait(response, index=name)
+        >>> asyncio.run(keep_one(client.aio))
+        >>> client.search("products")["nbHits"]
+        1
         """
-        return operations.replacing(self, index, least=least, scopes=scopes)
+        return replacement.replacing(self, index, least=least, scopes=scopes)
 
     async def replace_all(
         self,
@@ -236,36 +244,55 @@ class AsyncClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         on_progress: OnProgress | None = None,
     ) -> int:
-        """Replace all records of an index at one moment, and return the number of new records.
+        """Replace all records of an index at once.
 
-        After an error, or with too few records, nothing changes and an error is raised.
+        After an error, or with too few records, nothing changes.
 
-        - `least`: the minimum number of new records, as a share of the old ones; default 0.5.
-        - `scopes`: which of `settings`, `synonyms` and `rules` the index keeps; default: all.
-        - `batch_size`: records per request, 1 or more; default 1,000.
-        - `on_progress`: a function that is called with the numbers of published and of all tasks.
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        records : iterable of dict
+            New records.
+        least : float, default 0.5
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
+            records.
+        scopes : list of {'settings', 'synonyms', 'rules'}, default all
+            Parts that the index keeps.
+        batch_size : int, default 1000
+            Number of records in one request, 1 or more.
+        on_progress : callable, default None
+            Function that is called with the number of tasks published and the total number
+            of tasks.
+
+        Returns
+        -------
+        int
+            The number of new records.
+
+        Raises
+        ------
+        BadInput
+            If an argument is not valid.
+        SvcError
+            If there are too few new records.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> records = [{"objectID": "LMP-001", "name": "Classic brass desk lamp"}]
+        >>> client.replace_all("products", records, least=0)
+        1
         """
-        return await operations.replace_all(
+        return await replacement.replace_all(
             self, index, records,
             least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip
-
-    async def close(self) -> None:
-        """Close the connections of the running loop; a later call opens new ones."""
-        await self.sender.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-    def __repr__(self) -> str:
-        return _described(self)
 
 
 class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
@@ -280,19 +307,82 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         return self.aio.connection
 
     def with_options(self, **options: Unpack[Options]) -> Self:
-        """Return a client over the same connections with these options; see `AsyncClient`.
+        """Return a client over the same connections whose calls have these options.
 
-        Example:
+        Parameters
+        ----------
+        headers : dict, default none
+            Further headers by name.
+        query : dict, default none
+            Further query parameters by name.
+        connect_timeout : float, default that of the connection
+            Maximum wait for a connection in seconds.
+        read_timeout : float, default that of the connection
+            Maximum wait for the response of a read in seconds.
+        write_timeout : float, default that of the connection
+            Maximum wait for the response of a write in seconds.
+        user_id : str, default None
+            User whose data the call is for, sent as the header `X-Service-User-ID`.
+        forwarded_for : str, default None
+            Address of the caller on whose behalf this client calls, sent as
+            `X-Forwarded-For`.
+        forwarded_api_key : str or Secret, default None
+            Key of that caller, sent as `X-Forwarded-API-Key`.
+        extra : dict, default none
+            Members to add to each body, or to each object of a list, without validation.
+        max_answer_bytes : int, default 256 MB
+            Maximum size of a response in bytes.
+        on_response : callable, default None
+            Function that is called with each `Response`.
 
-            client.with_options(read_timeout=60).search("films", "heat")
+        Returns
+        -------
+        Client
+            The new client; this one is unchanged.
+
+        Raises
+        ------
+        BadInput
+            If an option is unknown or cannot be sent.
+
+        Examples
+        --------
+        >>> patient = client.with_options(read_timeout=60)
+        >>> patient.search("products", "desk lamp")["nbHits"]
+        10
         """
         other = copy(self)
         other.aio = self.aio.with_options(**options)
         return other
 
-    def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
-        """Send one request and return the checked response."""
-        return background_loop.run(self.aio.perform(endpoint, parcel))
+    def perform(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
+        """Send one request and return the checked response.
+
+        Parameters
+        ----------
+        endpoint : Endpoint
+            Declaration of the endpoint.
+        spec : RequestSpec
+            Encoded request.
+
+        Returns
+        -------
+        object
+            The decoded response.
+
+        Raises
+        ------
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> from svc_notebook.api import SearchApi
+        >>> endpoint = SearchApi.get_settings.endpoint
+        >>> client.perform(endpoint, endpoint.encode("products"))["hitsPerPage"]
+        20
+        """
+        return background_loop.run(self.aio.perform(endpoint, spec))
 
     @overload
     def custom(
@@ -329,11 +419,44 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         reads: bool | None = None,
         raw: bool = False,
     ) -> Any:
-        """Call an endpoint that this package does not declare; see `AsyncClient.custom`.
+        """Call an endpoint that this package does not declare.
 
-        Example:
+        Parameters
+        ----------
+        verb : str
+            HTTP method, such as `POST`.
+        path : str
+            Path, such as `/1/indexes/products/newFeature`. Characters that a URL cannot
+            contain are percent-encoded, except slashes: use `quote(name, safe="")` for a
+            name.
+        query : dict, default None
+            Query parameters by name.
+        body : JSON value, default None
+            Body of POST, PUT and PATCH.
+        interface : {'search', 'crawler', 'events'}, default 'search'
+            API whose hosts are called.
+        reads : bool, default True for GET
+            Use the hosts and timeouts of reads. A POST that does not read is never
+            repeated.
+        raw : bool, default False
+            Return a `Response` with status, headers and body.
 
-            client.custom("GET", "/1/indexes/films/settings", query={"getVersion": 2})
+        Returns
+        -------
+        object
+            The decoded JSON of the response, or a `Response`.
+
+        Raises
+        ------
+        BadInput
+            If an argument is not valid.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> client.custom("GET", "/1/indexes/products/settings")["hitsPerPage"]
+        20
         """
         call: Any = self.aio.custom
         return background_loop.run(
@@ -348,22 +471,78 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         timeout: float | None = 600,
         progress: bool | None = None,
     ) -> int:
-        """Wait until tasks are published, with one progress bar, and return the number of tasks.
+        """Wait until tasks are published.
 
-        - `tasks`, `index`, `timeout`: as in `AsyncClient.wait`.
-        - `progress`: whether to show the bar; default: only in notebooks and terminals.
+        Parameters
+        ----------
+        tasks : int, dict, tuple or list of these
+            Task numbers, responses of writes, `(index, number)` or `{index: number}`.
+        index : str, default None
+            Name of the index of tasks that do not name theirs; None for tasks of the
+            application.
+        timeout : float, default 600
+            Maximum wait in seconds; None waits without limit.
+        progress : bool, default None
+            Draw a progress bar; None draws one in notebooks and terminals.
 
-        Raises `TaskFailed` with the pending tasks at the timeout.
+        Returns
+        -------
+        int
+            The number of tasks.
+
+        Raises
+        ------
+        TaskFailed
+            If tasks are not published at the timeout; its `tasks` are the remaining ones.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> response = client.clear_synonyms("products")
+        >>> client.wait(response, index="products")
+        1
         """
-        return _behind_bar(
-            lambda tell: self.aio.wait(tasks, index=index, timeout=timeout, on_progress=tell),
+        return background_loop.behind_bar(
+            lambda on_progress: self.aio.wait(
+                tasks, index=index, timeout=timeout, on_progress=on_progress
+            ),
             Progress(unit="tasks", label="published", shown=progress),
         )
 
     def browse_pages(
         self, index: str, *, cursor: str | None = None, **params: Unpack[SearchParams]
     ) -> Iterator[SearchAnswer]:
-        """Yield a whole index page by page; the next page is fetched while one is processed."""
+        """Iterate over the pages of a whole index; the next page is fetched while one is processed.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        cursor : str, default None
+            Position to resume at; None begins at the start.
+        **params
+            Search parameters.
+
+        Yields
+        ------
+        dict
+            A page with `hits` and, unless it is the last, `cursor`.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+        CursorRepeated
+            If the service repeats a cursor, so that the browse cannot end.
+
+        Examples
+        --------
+        >>> sum(len(page["hits"]) for page in client.browse_pages("products"))
+        240
+        """
         return _each(self.aio.browse_pages(index, cursor=cursor, **params))
 
     def iterate_rules(
@@ -374,7 +553,36 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         context: str | None = None,
         enabled: bool | None = None,
     ) -> Iterator[Rule]:
-        """Yield the rules of an index one by one, or those that match the arguments."""
+        """Iterate over the rules of an index; one page of 1,000 rules is in memory at a time.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        query : str, default ""
+            Words or word prefixes that a rule contains; "" matches every rule.
+        context : str, default None
+            Context that a rule must name; None does not restrict contexts.
+        enabled : bool, default None
+            Yield only enabled (True) or only disabled (False) rules; None yields both.
+
+        Yields
+        ------
+        dict
+            A rule.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> [rule["objectID"] for rule in client.iterate_rules("products")]
+        ['lamps-on-sale']
+        """
         return _each(self.aio.iterate_rules(index, query, context=context, enabled=enabled))
 
     def iterate_synonyms(
@@ -384,11 +592,59 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         *,
         type: str = "",  # noqa: A002 - as the endpoint names it
     ) -> Iterator[Synonym]:
-        """Yield the synonyms of an index one by one; `query` and `type` select some of them."""
+        """Iterate over the synonyms of an index; one page of 1,000 synonyms is in memory at a time.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        query : str, default ""
+            Words or word prefixes that a synonym contains; "" matches every synonym.
+        type : str, default ""
+            Type of synonym, or several separated by commas; "" selects every type.
+
+        Yields
+        ------
+        dict
+            A synonym.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> [synonym["objectID"] for synonym in client.iterate_synonyms("products")]
+        ['cups']
+        """
         return _each(self.aio.iterate_synonyms(index, query, type=type))
 
     def index_exists(self, index: str) -> bool:
-        """Return whether an index exists."""
+        """Return whether an index exists.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+
+        Returns
+        -------
+        bool
+            Whether it exists.
+
+        Raises
+        ------
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> client.index_exists("products")
+        True
+        """
         return background_loop.run(self.aio.index_exists(index))
 
     def replace_all(
@@ -397,25 +653,71 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         records: Iterable[Record],
         *,
         least: float = 0.5,
-        scopes: Sequence[CopyScope] = operations.AROUND_RECORDS,
+        scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
     ) -> int:
-        """Replace all records of an index at one moment; see `AsyncClient.replace_all`."""
-        return _behind_bar(
-            lambda tell: self.aio.replace_all(
+        """Replace all records of an index at once.
+
+        After an error, or with too few records, nothing changes.
+
+        Parameters
+        ----------
+        index : str
+            Name of the index.
+        records : iterable of dict
+            New records.
+        least : float, default 0.5
+            Minimum number of new records, as a share from 0 to 1 of the number of previous
+            records.
+        scopes : list of {'settings', 'synonyms', 'rules'}, default all
+            Parts that the index keeps.
+        batch_size : int, default 1000
+            Number of records in one request, 1 or more.
+        progress : bool, default None
+            Draw a progress bar; None draws one in notebooks and terminals.
+
+        Returns
+        -------
+        int
+            The number of new records.
+
+        Raises
+        ------
+        BadInput
+            If an argument is not valid.
+        SvcError
+            If there are too few new records.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+
+        Examples
+        --------
+        >>> records = [{"objectID": "LMP-001", "name": "Classic brass desk lamp"}]
+        >>> client.replace_all("products", records, least=0)
+        1
+        """
+        return background_loop.behind_bar(
+            lambda on_progress: self.aio.replace_all(
                 index,
                 records,
                 least=least,
                 scopes=scopes,
                 batch_size=batch_size,
-                on_progress=tell,
+                on_progress=on_progress,
             ),
             Progress(unit="batches", label="published", shown=progress),
         )
 
     def close(self) -> None:
-        """Close the client's connections; a later call opens new ones."""
+        """Close the connections of the client; a later call opens new ones.
+
+        Examples
+        --------
+        >>> client.close()
+        >>> client.search("products", "desk lamp")["nbHits"]
+        10
+        """
         background_loop.run(self.aio.close())
 
     def __enter__(self) -> Self:
@@ -425,7 +727,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         self.close()
 
     def __repr__(self) -> str:
-        return _described(self)
+        return describe_client(self)
 
 
 def _each(items: AsyncIterator[T]) -> Iterator[T]:
@@ -436,13 +738,3 @@ def _each(items: AsyncIterator[T]) -> Iterator[T]:
 
 async def _next_or_none(items: AsyncIterator[T]) -> T | None:
     return await anext(items, None)
-
-
-def _behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, T]], bar: Progress) -> T:
-    with bar:
-        return background_loop.run(begin(bar.tell), on_tick=bar.draw)
-
-
-def _described(client: AsyncClient | Client) -> str:
-    own = client.connection
-    return f"{type(client).__name__}(app_id={own.app_id!r}, address={own.address!r})"

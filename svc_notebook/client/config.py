@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
+from svc_notebook.client.hosts import HostChoice, Hosts, build_hosts
+from svc_notebook.client.retry import RetryPolicy
 from svc_notebook.client.secret import NO_SECRET, Secret
-from svc_notebook.client.transport.hosts import HostChoice, Hosts, build_hosts
-from svc_notebook.client.transport.retry import RetryPolicy
 from svc_notebook.errors import BadInput
 
 _TOKEN = re.compile(r"[A-Za-z0-9-]+")
@@ -21,12 +21,11 @@ class ClientConfig:
 
     - `url`: one address for all interfaces.
     - `domain`: the vendor's domain, from which `app_id` derives the hosts; `fallback_domain` is
-    that
-      of the fallback hosts, default `domain`; `region` selects the domain's events host.
+      that of the fallback hosts, default `domain`; `region` selects the domain's events host.
     - `hosts`: a list of addresses, or lists by role: read, write, crawler, events.
     - `vendor`: the word in the names of the headers; default `Service`.
     - `crawler_user_id`, `crawler_api_key`: the credentials of the crawler interface.
-    - `patience`: timeouts and number of attempts.
+    - `retry_policy`: timeouts and number of attempts.
     - `compress`: whether large request bodies are compressed; default False.
 
     Raises `BadInput` or `NotConnected` for invalid values.
@@ -42,7 +41,7 @@ class ClientConfig:
     vendor: str = "Service"
     crawler_user_id: str = ""
     crawler_api_key: Secret = NO_SECRET
-    patience: RetryPolicy = field(default_factory=RetryPolicy, repr=False)
+    retry_policy: RetryPolicy = field(default_factory=RetryPolicy, repr=False)
     compress: bool = False
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Resolve a crawler's name to its id, list crawlers, and wait for a crawler's tasks."""
+"""Crawlers by name or id, their list, and the wait for their tasks."""
 
 from __future__ import annotations
 
@@ -13,34 +13,35 @@ from svc_notebook.client.pagination import every_entry
 from svc_notebook.errors import BadInput, TaskFailed, did_you_mean
 
 if TYPE_CHECKING:
-    from svc_notebook.client import AsyncClient
+    from svc_notebook.client.endpoint_client import EndpointClient
 
 OnCount = Callable[[int], None]
 
 CRAWLERS_PER_PAGE = 100  # maximum page size of the list of crawlers
-SHORTEST, LONGEST, GROWTH = 0.1, 5.0, 1.5  # seconds between two polls of a task
+# The time between two polls of a task: the first, the longest, and the factor of the increase.
+FIRST_POLL_SECONDS, MAX_POLL_SECONDS, POLL_GROWTH = 0.1, 5.0, 1.5
 ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
-async def crawler_id(client: AsyncClient, crawler: str) -> str:
+async def crawler_id(client: EndpointClient, crawler: str) -> str:
     """Return the id of a crawler given by id or by name; raises `BadInput`."""
     if not isinstance(crawler, str) or not crawler:
-        raise BadInput("a crawler is named by its name or its id; read_crawlers() lists them")
+        raise BadInput("`crawler` is the name or the id of a crawler; read_crawlers() lists them")
     if ID.fullmatch(crawler):
         return crawler
     found = await list_all(client, crawler)
     fitting = [one for one in found if crawler in (one["id"], one["name"])]
     if len(fitting) > 1:
         ids = ", ".join(one["id"] for one in fitting)
-        raise BadInput(f"{len(fitting)} crawlers are called {crawler}; name one by its id: {ids}")
+        raise BadInput(f"{len(fitting)} crawlers are named {crawler}; pass the id of one: {ids}")
     if not fitting:
         names = [one["name"] for one in await list_all(client)]
         hint = did_you_mean(crawler, names) or "; read_crawlers() lists them"
-        raise BadInput(f"no crawler is called {crawler}{hint}")
+        raise BadInput(f"no crawler is named {crawler}{hint}")
     return fitting[0]["id"]
 
 
-async def list_all(client: AsyncClient, name: str | None = None) -> list[dict[str, str]]:
+async def list_all(client: EndpointClient, name: str | None = None) -> list[dict[str, str]]:
     """List the crawlers of all pages; `name` selects those whose name contains it."""
     return await every_entry(
         lambda page: client.list_crawlers(itemsPerPage=CRAWLERS_PER_PAGE, page=page, name=name),
@@ -49,7 +50,7 @@ async def list_all(client: AsyncClient, name: str | None = None) -> list[dict[st
 
 
 async def wait_crawled(
-    client: AsyncClient,
+    client: EndpointClient,
     crawler: str,
     tasks: Iterable[str],
     *,
@@ -63,21 +64,21 @@ async def wait_crawled(
     `timeout` is in seconds; default None for no limit. `on_count` is called with the number of URLs
     whose outcome is known.
     """
-    left, began, delay = [*tasks], clock(), SHORTEST
+    left, began, delay = [*tasks], clock(), FIRST_POLL_SECONDS
     while left:
         if not (await client.get_crawler_task(crawler, left[0]))["pending"]:
             left.pop(0)
             continue
-        await _check_goes_on(client, crawler, left)
+        await _check_not_blocked(client, crawler, left)
         if on_count:
             on_count((await client.crawler_url_stats(crawler))["count"])
         if timeout is not None and clock() - began >= timeout:
             raise TaskFailed(f"task {left[0]} of {crawler} is not done after {timeout:g} s")
         await sleep(delay)
-        delay = min(delay * GROWTH, LONGEST)
+        delay = min(delay * POLL_GROWTH, MAX_POLL_SECONDS)
 
 
-async def count_ends(client: AsyncClient, crawler: str) -> dict[str, int]:
+async def count_ends(client: EndpointClient, crawler: str) -> dict[str, int]:
     """Count the URLs of the last crawl by status: done, skipped, failed."""
     counts = Counter({"done": 0, "skipped": 0, "failed": 0})
     for entry in (await client.crawler_url_stats(crawler))["data"]:
@@ -85,10 +86,10 @@ async def count_ends(client: AsyncClient, crawler: str) -> dict[str, int]:
     return dict(counts)
 
 
-async def _check_goes_on(client: AsyncClient, crawler: str, tasks: list[str]) -> None:
+async def _check_not_blocked(client: EndpointClient, crawler: str, tasks: list[str]) -> None:
     facts = await client.get_crawler(crawler)
     name = facts.get("name", crawler)
     if facts.get("blockingTaskId") in tasks:
         raise TaskFailed(f"the crawler {name} is blocked: {facts.get('blockingError', '')}")
     if facts.get("reindexing") and not facts.get("running", True):
-        raise TaskFailed(f"the crawler {name} is paused; run it, and it goes on where it was")
+        raise TaskFailed(f"the crawler {name} is paused; run_crawler({name!r}) resumes the crawl")

@@ -13,7 +13,7 @@ from svc_notebook.client.pagination import each_page, every_entry
 from svc_notebook.errors import BadInput, NotFound
 
 if TYPE_CHECKING:
-    from svc_notebook.client.client import AsyncClient
+    from svc_notebook.client.endpoint_client import EndpointClient
 
 HITS_PER_PAGE = 1000  # maximum hits of one search
 ID_HEX_DIGITS = 12  # hexadecimal digits of a generated objectID
@@ -74,7 +74,7 @@ def with_id(kind: ResourceKind, document: Mapping[str, Any]) -> Mapping[str, Any
     return {"objectID": f"{kind.name[:-1]}-{digest[:ID_HEX_DIGITS]}", **rest}
 
 
-async def find_all(client: AsyncClient, kind: ResourceKind, index: str) -> list[dict[str, Any]]:
+async def find_all(client: EndpointClient, kind: ResourceKind, index: str) -> list[dict[str, Any]]:
     """Read all synonyms or rules of an index as they were saved."""
     found = await every_entry(lambda page: kind.find(client, index, page, HITS_PER_PAGE), "hits")
     return [own_members(each) for each in found]
@@ -88,14 +88,14 @@ async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterat
 
 
 async def find_few(
-    client: AsyncClient, kind: ResourceKind, index: str, ids: Iterable[str]
+    client: EndpointClient, kind: ResourceKind, index: str, ids: Iterable[str]
 ) -> dict[str, dict[str, Any] | None]:
     """Read the objects with these ids, one call each; None for a missing one."""
     return {one: await _get_or_none(client, kind, index, one) for one in ids}
 
 
 async def _get_or_none(
-    client: AsyncClient, kind: ResourceKind, index: str, one: str
+    client: EndpointClient, kind: ResourceKind, index: str, one: str
 ) -> dict[str, Any] | None:
     try:
         return own_members(await kind.get(client, index, one))
@@ -111,7 +111,11 @@ def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def write_all(
-    client: AsyncClient, kind: ResourceKind, index: str, documents: list[Any], forward: bool = False
+    client: EndpointClient,
+    kind: ResourceKind,
+    index: str,
+    documents: list[Any],
+    forward: bool = False,
 ) -> Any:
     """Replace all synonyms or rules of an index at once; return the response with the task."""
     where: Any = {"forwardToReplicas": True} if forward else {}

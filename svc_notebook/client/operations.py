@@ -1,33 +1,26 @@
-"""Several calls that make one step: write and wait, browse a whole index, replace one."""
+"""Operations of several calls: write and wait, browse a whole index, count its records."""
 
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import (
     AsyncIterator,
     Awaitable,
     Callable,
-    Iterable,
-    Iterator,
     Mapping,
-    Sequence,
 )
-from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from inspect import isawaitable
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import msgspec
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.endpoint import Decode
-from svc_notebook.api.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
-from svc_notebook.api.shapes import BatchRequest, Record, SearchAnswer
+from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.api.warning import warn_user
-from svc_notebook.client.background_loop import beating
+from svc_notebook.client.background_loop import regular_wake_ups
 from svc_notebook.client.pagination import Seen
 from svc_notebook.client.tasks import OnProgress, Tasks, sort_tasks
 from svc_notebook.errors import (
@@ -36,13 +29,11 @@ from svc_notebook.errors import (
     KeyRefused,
     NotFound,
     Refused,
-    SvcError,
     TaskFailed,
-    did_you_mean,
 )
 
 if TYPE_CHECKING:
-    from svc_notebook.client.client import AsyncClient
+    from svc_notebook.client.endpoint_client import EndpointClient
 
 
 FULL_RECORD_PARAMS: SearchParams = {"attributesToHighlight": [], "attributesToRetrieve": ["*"]}
@@ -50,12 +41,11 @@ FULL_RECORD_PARAMS: SearchParams = {"attributesToHighlight": [], "attributesToRe
 
 BROWSE_PAGE_RECORDS = 1000  # api.md, Limits
 BATCH_RECORDS = 1000
-# Pages with a cursor and no record, in a row, before a browse gives up.
+# Consecutive pages with a cursor but without a record after which a browse fails.
 MAX_EMPTY_PAGES = 100
-# In so many turns of the loop a request has left, unless the service does not take it in.
+# Turns of the loop after which a request has been sent, unless the service does not accept it.
 SEND_LOOP_TURNS = 5
-AROUND_RECORDS: list[CopyScope] = ["settings", "synonyms", "rules"]
-# How long an effect is looked for where a key may not read tasks, and how often.
+# How long, and how often, the effect of a write is checked if the key may not read tasks.
 CONFIRM_SECONDS = 30.0
 FIRST_POLL_SECONDS, MAX_POLL_SECONDS, POLL_GROWTH = 0.05, 2.0, 1.5
 
@@ -72,10 +62,10 @@ STATUS: dict[WriteState, str] = {
 
 @dataclass(frozen=True)
 class WriteOutcome:
-    """How far a write that the service accepted was followed.
+    """The known state of a write that the service accepted.
 
-    `published`: its tasks are. `confirmed`: the key may not read tasks, but the effect is visible.
-    `accepted`: the key may read neither.
+    `published`: its tasks are published. `confirmed`: the key may not read tasks, but the effect
+    is visible. `accepted`: the key may read neither tasks nor the effect.
     """
 
     state: WriteState
@@ -86,12 +76,12 @@ class WriteOutcome:
         return STATUS[self.state]
 
     def facts(self) -> dict[str, Any]:
-        """Return `status` for a result; nothing where the write is published."""
+        """Return `status` for a result; empty if the write is published."""
         return {} if self.state == "published" else {"status": self.status}
 
 
 async def write_and_wait(
-    client: AsyncClient,
+    client: EndpointClient,
     write: Awaitable[Any] | Tasks,
     *,
     index: str | None = None,
@@ -100,46 +90,46 @@ async def write_and_wait(
 ) -> WriteOutcome:
     """Send a write and wait until it is published, also with a key that may not read tasks.
 
-    - `write`: a call that is not awaited yet, or the answers of calls that were.
-    - `index`: where tasks belong that do not say so; default: the application.
-    - `confirm`: tells whether the effect is visible. It is called where tasks may not be read,
-      until it returns true, for at most 30 seconds. Default: the effect is not looked for.
+    - `write`: a call that is not awaited yet, or the responses of calls that were awaited.
+    - `index`: the index of tasks that do not name one; default: tasks of the application.
+    - `confirm`: returns whether the effect is visible. If the key may not read tasks, it is called
+      until it returns true, for at most 30 seconds. Default: the effect is not checked.
     - `on_progress`: is called with `(tasks published, tasks)`.
 
-    Errors of the write itself are raised. Once it was accepted, `TaskFailed` is raised for what
-    is not published in time, and never `KeyRefused`: where the key may see neither the task nor
-    the effect, the outcome is `accepted`, of which a warning tells.
+    Errors of the write itself are raised. After the write is accepted, `TaskFailed` is raised if
+    it is not published in time, but never `KeyRefused`: if the key may read neither the task nor
+    the effect, the outcome is `accepted`, and a warning is issued.
     """
     answers: Any = await write if isawaitable(write) else write
     tasks: Tasks = dict(answers) if isinstance(answers, Mapping) else answers
     try:
         await client.wait(tasks, index=index, on_progress=on_progress)
-    except KeyRefused:  # reading a task takes a right of its own
-        if confirm is not None and await _see_effect(confirm, tasks, index):
+    except KeyRefused:  # reading a task requires the right `addObject`
+        if confirm is not None and await _confirm_effect(confirm, tasks, index):
             return WriteOutcome("confirmed")
         outcome = WriteOutcome("accepted")
-        warn_user(f"what was written to {index or 'the application'} was {outcome.status}")
+        warn_user(f"the write to {index or 'the application'} was {outcome.status}")
         return outcome
     return WriteOutcome("published")
 
 
-async def _see_effect(confirm: Confirm, tasks: Tasks, index: str | None) -> bool:
-    """Look until an effect is visible; false where the key may not look."""
+async def _confirm_effect(confirm: Confirm, tasks: Tasks, index: str | None) -> bool:
+    """Wait until the effect of a write is visible; return False if the key may not read it."""
     deadline, pause = asyncio.get_running_loop().time() + CONFIRM_SECONDS, FIRST_POLL_SECONDS
-    with beating():
+    with regular_wake_ups():
         while True:
             try:
                 if await confirm():
                     return True
             except NotFound:
-                pass  # what the write makes is not there yet
+                pass  # the write creates the index, and is not applied yet
             except Refused:
                 return False
             if asyncio.get_running_loop().time() >= deadline:
                 numbers = [number for some in sort_tasks(tasks, index).values() for number in some]
                 raise TaskFailed(
-                    f"what was written to {index or 'the application'} was accepted, and is not "
-                    f"visible after {CONFIRM_SECONDS:g} s; look again later",
+                    f"the write to {index or 'the application'} was accepted, but its effect is "
+                    f"not visible after {CONFIRM_SECONDS:g} s; check it again later",
                     tasks=numbers,
                 )
             await asyncio.sleep(pause)
@@ -147,7 +137,7 @@ async def _see_effect(confirm: Confirm, tasks: Tasks, index: str | None) -> bool
 
 
 async def browse_pages(
-    client: AsyncClient,
+    client: EndpointClient,
     index: str,
     *,
     cursor: str | None = None,
@@ -156,24 +146,24 @@ async def browse_pages(
 ) -> AsyncIterator[SearchAnswer]:
     """Yield a whole index page by page, from `cursor` on.
 
-    While a page is worked on, the next one is fetched, and no more; its request leaves first, so
-    that work without an `await` holds up nothing. `read` decodes a page, and may make of its
-    records what it likes.
+    While the caller processes a page, only the next one is fetched. Its request is sent before the
+    page is yielded, so that processing without an `await` does not delay it. `read` decodes a page,
+    and may convert its records.
     """
     row = SearchApi.browse.endpoint
     options: SearchParams = {"hitsPerPage": BROWSE_PAGE_RECORDS, **params}
     first = row.encode(index, cursor, **options)._replace(read=read)
-    trail = _Trail(index, cursor)
+    progress = _BrowseProgress(index, cursor)
     ahead = asyncio.create_task(client.perform(row, first))
     try:
         while True:
             page = await ahead
-            trail.note(page)
+            progress.add(page)
             if not (cursor := page.get("cursor")):
                 break
-            if fault := trail.find_fault():
+            if error := progress.find_error():
                 yield page
-                raise fault
+                raise error
             following = first._replace(body={**first.body, "cursor": cursor})
             ahead = asyncio.create_task(client.perform(row, following))
             for _ in range(SEND_LOOP_TURNS):
@@ -185,8 +175,8 @@ async def browse_pages(
     yield page
 
 
-class _Trail:
-    """The way of a browse: a service that leads it round and round would hold it for ever."""
+class _BrowseProgress:
+    """The pages of a browse; detects a service that repeats cursors or sends only empty pages."""
 
     def __init__(self, index: str, cursor: str | None) -> None:
         self._index = index
@@ -197,8 +187,8 @@ class _Trail:
         if cursor:
             self._seen.note(cursor)
 
-    def note(self, page: Mapping[str, Any]) -> None:
-        """Follow a page."""
+    def add(self, page: Mapping[str, Any]) -> None:
+        """Count a page and its cursor."""
         count = len(page["hits"])
         self._records += count
         self._empty = 0 if count else self._empty + 1
@@ -206,25 +196,25 @@ class _Trail:
             self._is_new = self._seen.note(cursor)
             self._cursor = cursor if self._is_new else self._cursor
 
-    def find_fault(self) -> CursorRepeated | None:
-        """Return what is wrong with going on, if anything is."""
+    def find_error(self) -> CursorRepeated | None:
+        """Return the error if the browse would not end."""
         if self._is_new and self._empty < MAX_EMPTY_PAGES:
             return None
-        told = (
-            f"{self._empty} pages in a row had a cursor and no record"
+        reason = (
+            f"{self._empty} consecutive pages had a cursor but no record"
             if self._is_new
-            else "a cursor came again that had been followed"
+            else "the service returned a cursor a second time"
         )
         return CursorRepeated(
-            f"browse of {self._index}: {told}, after {self._records:,} records; the service does "
-            "not go on from there. Read the rest by filters that divide the index, or begin again "
-            "once the service is right; read_browse(..., chunksize=...) keeps what it has read",
+            f"browse of {self._index}: {reason}, after {self._records:,} records, so the browse "
+            "would not end. Read the rest with filters that partition the index, or browse again "
+            "when the service works; read_browse(..., chunksize=...) keeps the records read so far",
             endpoint="browse", cursor=self._cursor, records=self._records,
         )  # fmt: skip
 
 
-async def index_exists(client: AsyncClient, index: str) -> bool:
-    """Say whether there is such an index; the key needs the right `settings`."""
+async def index_exists(client: EndpointClient, index: str) -> bool:
+    """Return whether an index exists; the key needs the right `settings`."""
     try:
         await client.get_settings(index)
     except NotFound:
@@ -232,10 +222,10 @@ async def index_exists(client: AsyncClient, index: str) -> bool:
     return True
 
 
-async def count_records(client: AsyncClient, index: str, *, filters: str = "") -> int:
-    """Count the records of an index, whatever its settings and rules say; 0 if there is none.
+async def count_records(client: EndpointClient, index: str, *, filters: str = "") -> int:
+    """Return the number of records of an index, independent of its settings and rules.
 
-    With `filters`, those that pass them.
+    It is 0 if the index does not exist. With `filters`, only matching records count.
     """
     params: Any = {
         "hitsPerPage": 1, "attributesToRetrieve": ["objectID"], "attributesToHighlight": [],
@@ -250,99 +240,8 @@ async def count_records(client: AsyncClient, index: str, *, filters: str = "") -
     return answer["nbHits"]
 
 
-async def replace_all(
-    client: AsyncClient,
-    index: str,
-    records: Iterable[Record],
-    *,
-    least: float = 0.5,
-    scopes: Sequence[CopyScope] = AROUND_RECORDS,
-    batch_size: int = BATCH_RECORDS,
-    on_progress: OnProgress | None = None,
-) -> int:
-    """Put `records` in place of all there are, at one moment; return how many there are now.
-
-    Nothing changes if anything goes wrong, or if less than the share `least` of the number of
-    old records would be there.
-    """
-    if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
-        raise BadInput(f"`batch_size` is a number of records, 1 or more, not {batch_size!r}")
-    async with replacing(client, index, least=least, scopes=scopes) as scratch:
-        answers = [
-            await client.batch(scratch, requests)
-            for requests in _batches(iter(records), batch_size)
-        ]
-        ids = {object_id for answer in answers for object_id in answer["objectIDs"]}
-        await client.wait(answers, index=scratch, on_progress=on_progress)
-        await _check_count(client, scratch, len(ids))
-    return len(ids)
-
-
-def _batches(records: Iterator[Record], size: int) -> Iterator[list[BatchRequest]]:
-    while chunk := list(islice(records, size)):
-        yield [{"action": "addObject", "body": record} for record in chunk]
-
-
-async def _check_count(client: AsyncClient, scratch: str, sent: int) -> None:
-    if (found := await count_records(client, scratch)) != sent:
-        raise SvcError(f"{sent} records were sent but {found} arrived; nothing was replaced")
-
-
-@asynccontextmanager
-async def replacing(
-    client: AsyncClient,
-    index: str,
-    *,
-    least: float = 0.5,
-    scopes: Sequence[CopyScope] = AROUND_RECORDS,
-) -> AsyncIterator[str]:
-    """Give a temporary index to fill, set up as `index` is; it takes its place at the end.
-
-    What the caller writes to it is to be waited for inside. An error, a stop, or too few
-    records leave `index` as it was and the temporary one deleted.
-    """
-    kept = _check_scopes(scopes)
-    scratch = name_scratch(index)
-    await is_own(client, index)  # what fails here has left nothing behind
-    try:
-        await copy_around(client, index, scratch, kept)
-        yield scratch
-        await _check_share(client, index, scratch, least)
-        moved = await take_place(client, scratch, index, kept)
-    except BaseException:
-        await asyncio.shield(drop(client, scratch))
-        raise
-    await client.wait(moved, index=scratch)
-
-
-def name_scratch(index: str) -> str:
-    """Name the index that is filled before it takes the other's place."""
-    return f"{index}_tmp_{secrets.token_hex(4)}"
-
-
-def _check_scopes(scopes: Sequence[CopyScope]) -> list[CopyScope]:
-    known = ", ".join(AROUND_RECORDS)
-    if isinstance(scopes, str):
-        raise BadInput(f"`scopes` should be a list of {known}: scopes=[{scopes!r}]")
-    for scope in scopes:
-        if scope not in AROUND_RECORDS:
-            advice = did_you_mean(f"{scope}", AROUND_RECORDS)
-            raise BadInput(f"`scopes` are of {known}, not {scope!r}{advice}")
-    return list(scopes)
-
-
-async def copy_around(
-    client: AsyncClient, index: str, scratch: str, scopes: Sequence[CopyScope] | None = None
-) -> None:
-    """Give an index the settings, synonyms and rules of another, or those named, if it is there."""
-    wanted = AROUND_RECORDS if scopes is None else list(scopes)
-    if wanted and await is_own(client, index):
-        copied = await client.operate_index(index, "copy", scratch, wanted)
-        await client.wait(copied, index=index)
-
-
-async def is_own(client: AsyncClient, index: str) -> bool:
-    """Say whether there is such an index; raises `BadInput` for one whose records are another's."""
+async def is_own(client: EndpointClient, index: str) -> bool:
+    """Return whether an index exists; raise `BadInput` for a replica, which has no own records."""
     try:
         settings = await client.get_settings(index)
     except NotFound:
@@ -350,28 +249,3 @@ async def is_own(client: AsyncClient, index: str) -> bool:
     if primary := settings.get("primary"):
         raise BadInput(f"{index} is a replica of {primary}, which has its records: write to that")
     return True
-
-
-async def take_place(
-    client: AsyncClient, scratch: str, index: str, scopes: Sequence[CopyScope] | None = None
-) -> Any:
-    """Move an index over another, with what was changed around that one's records meanwhile."""
-    await copy_around(client, index, scratch, scopes)
-    return await client.operate_index(scratch, "move", index)
-
-
-async def drop(client: AsyncClient, scratch: str) -> None:
-    """Delete an index that will not be filled further."""
-    try:
-        await client.delete_index(scratch)
-    except SvcError:
-        return  # what went wrong before is what there is to tell
-
-
-async def _check_share(client: AsyncClient, index: str, scratch: str, least: float) -> None:
-    old, new = await count_records(client, index), await count_records(client, scratch)
-    if new < old * least:
-        raise BadInput(
-            f"{index} has {old} records and would have {new}; nothing was replaced. "
-            "If that is right, allow it by least=0"
-        )

@@ -1,4 +1,4 @@
-"""Iterate over the pages of a list until its total or an empty page is reached."""
+"""Iteration over the pages of a list until its total or an empty page is reached."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ async def each_page(
         if not seen.note(page):
             endpoint = getattr(answer, "endpoint", "")
             raise UnexpectedAnswer(
-                f"{endpoint}: page {number} holds what an earlier page held; {read:,} entries were "
-                "read, and the service does not go on from there; is it the API's own?",
+                f"{endpoint}: page {number} repeats an earlier page after {read:,} entries, so the "
+                "list would not end; check that the address is a search service of this API",
                 endpoint=endpoint,
             )
         yield page

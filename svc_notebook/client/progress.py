@@ -19,7 +19,7 @@ PROGRESS_DELAY_SECONDS = 0.5  # seconds before a bar is shown; shorter work show
 
 
 class Progress:
-    """A progress bar: `tell` is called from any thread, `draw` from the thread that displays it.
+    """A progress bar: `update` is called from any thread, `draw` from the thread that displays it.
 
     `shown` is True, False or, by default, whether there is a notebook or a terminal.
     """
@@ -40,7 +40,7 @@ class Progress:
         self._bar: tqdm[Any] | None = None
         self._drawn: tuple[int, int | None, int] | None = None
 
-    def tell(self, done: int, total: int | None = None) -> None:
+    def update(self, done: int, total: int | None = None) -> None:
         """Set how much is done, without drawing."""
         self.done = done
         self.total = self.total if total is None else total

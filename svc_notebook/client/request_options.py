@@ -10,9 +10,8 @@ from typing import Any, NamedTuple, Protocol, Self, TypedDict, TypeVar, Unpack
 import msgspec
 
 from svc_notebook.api.validation import write_text
+from svc_notebook.client.retry import RetryPolicy, check_seconds
 from svc_notebook.client.secret import NO_SECRET, Secret
-from svc_notebook.client.transport.decompression import MAX_ANSWER_BYTES
-from svc_notebook.client.transport.retry import RetryPolicy, check_seconds
 from svc_notebook.errors import BadInput, did_you_mean
 
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -24,6 +23,7 @@ _RESERVED = (
 _KEY_HEADERS = re.compile(r"x-[a-z0-9-]+-(api-key|application-id)", re.IGNORECASE)
 
 
+MAX_ANSWER_BYTES = 256 * 2**20
 # The name of each timeout as an option (also in `connect` and profiles), and in `RetryPolicy`.
 TIMEOUTS = {"connect_timeout": "connect", "read_timeout": "read", "write_timeout": "write"}
 
@@ -104,14 +104,14 @@ class RequestOptions:
         """Return a copy with some options changed; headers, query and extra are merged."""
         known = Options.__annotations__
         for name in options.keys() - known.keys():
-            raise BadInput(f"there is no option `{name}`{did_you_mean(name, known)}")
+            raise BadInput(f"`{name}` is not an option of a call{did_you_mean(name, known)}")
         merged: Any = dict(options)
         for name in ("headers", "query", "extra"):
             if isinstance(merged.get(name), Mapping):
                 merged[name] = {**getattr(self, name), **merged[name]}
         return replace(self, **merged)
 
-    def patience(self, usual: RetryPolicy) -> RetryPolicy:
+    def apply_timeouts(self, usual: RetryPolicy) -> RetryPolicy:
         """Return the retry policy `usual` with the timeouts of these options."""
         return usual.changed(**{own: getattr(self, name) for name, own in TIMEOUTS.items()})
 
@@ -141,15 +141,15 @@ def _check_header(name: object, value: object) -> None:
         raise BadInput(f"{name!r} is not the name of a header")
     if name.lower() in _RESERVED or _KEY_HEADERS.fullmatch(name):
         raise BadInput(
-            f"the header {name} is set by the connection; connect(...) takes application and key"
+            f"the connection sets the header {name}; pass application and key to connect(...)"
         )
     _check_text(name, value)
 
 
 def _check_text(name: str, value: object, *, shown: bool = True) -> None:
     if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
-        told = f", not {value!r}" if shown else ""
-        raise BadInput(f"`{name}` travels as a header, so it is printable ASCII text{told}")
+        found = f", not {value!r}" if shown else ""
+        raise BadInput(f"`{name}` is sent as a header, so it is printable ASCII text{found}")
 
 
 class WithOptions(Protocol):
@@ -188,10 +188,10 @@ def merge_extra(endpoint: str, body: Any, extra: Mapping[str, Any]) -> Any:
 def _merged(known: Mapping[str, Any], extra: Mapping[str, Any], place: str) -> dict[str, Any]:
     merged = dict(known)
     for name, value in extra.items():
-        held = merged.get(name)
-        if isinstance(held, Mapping) and isinstance(value, Mapping):
-            merged[name] = _merged(held, value, f"{place}{name}.")
-        elif held is not None:
+        present = merged.get(name)
+        if isinstance(present, Mapping) and isinstance(value, Mapping):
+            merged[name] = _merged(present, value, f"{place}{name}.")
+        elif present is not None:
             raise BadInput(f"`{place}{name}` is given twice, once in `extra`")
         else:
             merged[name] = value

@@ -1,4 +1,4 @@
-"""Validate responses against the shapes that the API declares.
+"""Validation of responses against the shapes that the API declares.
 
 A member of the wrong type raises `UnexpectedAnswer` at once. A missing member raises when it is
 read, because a service omits what `responseFields` excludes. Unknown members are kept unchanged.
@@ -39,8 +39,8 @@ class Members(dict[str, Any]):
     def __missing__(self, name: str) -> NoReturn:
         at = f" at `{self.place}`" if self.place else ""
         raise MissingMember(
-            f"{self.endpoint}: the answer has no `{name}`{at}, which is needed here; do "
-            "responseFields leave it out, or is this not the API's own service?",
+            f"{self.endpoint}: the answer has no `{name}`{at}, which is required here; check "
+            "whether responseFields excludes it, and whether the address is a service of this API",
             endpoint=self.endpoint,
         )
 
@@ -52,7 +52,7 @@ def members_of(value: Mapping[str, Any], endpoint: str, at: str = "") -> Members
     return made
 
 
-def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
+def check_answer(endpoint: Endpoint, answer: Any, spec: RequestSpec) -> Any:
     """Return a response that has the shape its endpoint declares; raises `UnexpectedAnswer`."""
     wanted = endpoint.types.get("return", Any)
     if answer is None or wanted in (Any, None, type(None)):
@@ -60,21 +60,21 @@ def check_answer(endpoint: Endpoint, answer: Any, parcel: RequestSpec) -> Any:
     try:
         checked = _check_of(wanted)(answer, endpoint.name, "")
         if endpoint.name in ONE_EACH:
-            _check_count(endpoint.name, checked, parcel)
+            _check_count(endpoint.name, checked, spec)
         return checked
     except UnexpectedAnswer as error:
         if not endpoint.reads:
-            error.add_note("the call itself was accepted; look before you repeat it")
+            error.add_note("the call itself was accepted; check before you repeat it")
         raise
 
 
-def _check_count(endpoint: str, answer: Members, parcel: RequestSpec) -> None:
+def _check_count(endpoint: str, answer: Members, spec: RequestSpec) -> None:
     """Check that there is one result per request, because results are matched by position."""
-    asked = parcel.body.get("requests") if isinstance(parcel.body, dict) else None
-    if isinstance(asked, list) and len(answer["results"]) != len(asked):
+    requests = spec.body.get("requests") if isinstance(spec.body, dict) else None
+    if isinstance(requests, list) and len(answer["results"]) != len(requests):
         raise UnexpectedAnswer(
-            f"{endpoint}: {len(asked)} requests have {len(answer['results'])} results; is this the "
-            "address of a search service of this API?",
+            f"{endpoint}: {len(requests)} requests have {len(answer['results'])} results; is this "
+            "the address of a search service of this API?",
             endpoint=endpoint,
         )
 
@@ -207,7 +207,8 @@ def _check_of_several(kinds: tuple[Any, ...]) -> Check:
     """Choose the check by the value: among several shapes the one with most members in common."""
     shaped = [kind for kind in kinds if typing.is_typeddict(kind)]
     others = [(_container(kind), _check_of(kind)) for kind in kinds if kind not in shaped]
-    told = " or ".join(dict.fromkeys(_WORDS.get(c, c.__name__) for c, _ in others)) or "an object"
+    names = dict.fromkeys(_WORDS.get(container, container.__name__) for container, _ in others)
+    wanted = " or ".join(names) or "an object"
 
     def check(value: Any, endpoint: str, at: str) -> Any:
         if shaped and isinstance(value, dict):
@@ -216,7 +217,7 @@ def _check_of_several(kinds: tuple[Any, ...]) -> Check:
         for container, inner in others:
             if type(value) is container or (container is float and type(value) is int):
                 return inner(value, endpoint, at)
-        _refuse(told, value, endpoint, at)
+        _refuse(wanted, value, endpoint, at)
 
     return check
 

@@ -1,4 +1,4 @@
-"""Wait until tasks are published: one, or hundreds over many indices, in few calls."""
+"""Tasks: the history of writes, and the wait until tasks are published, with few calls."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX_WRITES = 10_000
 
 @dataclass(frozen=True)
 class Write:
-    """One task that a call made; one without an index is the application's."""
+    """One task that a call created; a task without an index belongs to the application."""
 
     at: float
     call: str
@@ -28,82 +28,86 @@ class Write:
 
 
 class WriteHistory:
-    """The newest writes, the oldest first."""
+    """The last writes of a client, the oldest first."""
 
     def __init__(self) -> None:
-        self._held: deque[Write] = deque(maxlen=MAX_WRITES)
+        self._writes: deque[Write] = deque(maxlen=MAX_WRITES)
 
-    def note(self, endpoint: Endpoint, parcel: RequestSpec, answer: Any) -> None:
-        """Keep what an answer says was written; a reading call's says nothing."""
+    def note(self, endpoint: Endpoint, spec: RequestSpec, answer: Any) -> None:
+        """Store the tasks in a response; the response of a reading call has none."""
         task = answer.get("taskID") if isinstance(answer, dict) and not endpoint.reads else None
-        index = _index_in(endpoint, parcel)
+        index = _index_in(endpoint, spec)
         by_index = task if isinstance(task, dict) else {index: task}
         for name, number in by_index.items():
             if type(number) is int:
-                self._held.append(Write(time.time(), endpoint.name, name, number))
+                self._writes.append(Write(time.time(), endpoint.name, name, number))
 
     def __iter__(self) -> Iterator[Write]:
-        return iter(list(self._held))
+        return iter(list(self._writes))
 
 
-def _index_in(endpoint: Endpoint, parcel: RequestSpec) -> str | None:
+def _index_in(endpoint: Endpoint, spec: RequestSpec) -> str | None:
     parts = endpoint.path.split("/")
-    return unquote(parcel.path.split("/")[parts.index("{index}")]) if "{index}" in parts else None
+    return unquote(spec.path.split("/")[parts.index("{index}")]) if "{index}" in parts else None
 
 
-# A task's number, a write's answer, `(index, number)`, `{index: number}`, or several of these.
+# A task's number, the response to a write, `(index, number)`, `{index: number}`, or several of
+# these.
 Tasks = int | Mapping[str, Any] | Iterable[Any]
+# Called with a number of things that are done, and the number of all.
 OnProgress = Callable[[int, int], None]
 
-SHORTEST, LONGEST, GROWTH = 0.01, 2.0, 1.5  # seconds between two looks at one index
-MAX_PARALLEL_INDICES = 8  # indices looked at at the same time
+# The time between two polls of one index: the first, the longest, and the factor of the increase.
+FIRST_POLL_SECONDS, MAX_POLL_SECONDS, POLL_GROWTH = 0.01, 2.0, 1.5
+MAX_PARALLEL_INDICES = 8  # indices that are polled at the same time
 MAX_LISTED_TASKS = 10  # tasks named in a message
 
 
-class Looker(Protocol):
-    """Who can look at a task."""
+class TaskReader(Protocol):
+    """A client that can read tasks."""
 
     def get_task(self, index: str, task_id: int, /) -> Coroutine[Any, Any, shapes.Task]:
-        """Look at a task of an index."""
+        """Read a task of an index."""
         ...
 
     def get_app_task(self, task_id: int, /) -> Coroutine[Any, Any, shapes.Task]:
-        """Look at a task of the application."""
+        """Read a task of the application."""
         ...
 
 
 async def wait(
-    client: Looker,
+    client: TaskReader,
     tasks: Tasks,
     *,
     index: str | None = None,
-    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    timeout: float | None = 600,  # noqa: ASYNC109 - the error at the timeout names the pending tasks
     on_progress: OnProgress | None = None,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     clock: Callable[[], float] = time.monotonic,
 ) -> int:
-    """Return how many tasks were published; raises `TaskFailed` with those left at `timeout`.
+    """Wait until tasks are published, and return their number.
 
-    `index` is where tasks belong that do not say so themselves; those that belong to no index
-    are the application's, as a dictionary's are. `on_progress` is told how many of how many.
+    `index` is the index of tasks that do not name one; tasks without an index belong to the
+    application, such as those of dictionaries. `on_progress` is called with the numbers of
+    published tasks and of all. Raises `TaskFailed` with the pending tasks at `timeout`.
     """
     queues = sort_tasks(tasks, index)
-    watch = _Watch(client, queues, on_progress, sleep, clock)
-    await watch.run(clock() + timeout if timeout is not None else None)
-    if left := watch.left():
+    poll = _Poll(client, queues, on_progress, sleep, clock)
+    await poll.run(clock() + timeout if timeout is not None else None)
+    if left := poll.left():
         few = ", ".join(map(str, left[:MAX_LISTED_TASKS])) + (
             ", ..." if len(left) > MAX_LISTED_TASKS else ""
         )
         raise TaskFailed(
-            f"{len(left)} of {watch.total} tasks not published after {timeout:g} s: {few}; "
-            "they may still be, wait for them again",
+            f"{len(left)} of {poll.total} tasks not published after {timeout:g} s: {few}; "
+            "wait for them again, they can still be published",
             tasks=left,
         )
-    return watch.total
+    return poll.total
 
 
 def sort_tasks(tasks: Tasks, index: str | None = None) -> dict[str | None, list[int]]:
-    """Sort tasks by the index they belong to, the oldest first."""
+    """Group tasks by their index, the oldest task first."""
     queues: dict[str | None, set[int]] = defaultdict(set)
     for name, number in _flatten(tasks, index):
         queues[name].add(number)
@@ -113,7 +117,7 @@ def sort_tasks(tasks: Tasks, index: str | None = None) -> dict[str | None, list[
 def _flatten(tasks: Any, index: str | None) -> Iterator[tuple[str | None, int]]:
     match tasks:
         case bool() | str() | bytes() | None:
-            raise BadInput(f"{tasks!r} is no task; give its number or the answer of a write")
+            raise BadInput(f"{tasks!r} is not a task; pass its number or the response to a write")
         case int():
             yield index, tasks
         case {"taskID": int(number)}:
@@ -128,21 +132,22 @@ def _flatten(tasks: Any, index: str | None) -> Iterator[tuple[str | None, int]]:
             for task in tasks:
                 yield from _flatten(task, index)
         case _:
-            raise BadInput(f"{type(tasks).__name__} is no task; give the answer of a write")
+            raise BadInput(f"{type(tasks).__name__} is not a task; pass the response to a write")
 
 
 def _by_index(numbers: Mapping[Any, Any]) -> Iterator[tuple[str, int]]:
     for name, number in numbers.items():
         if type(number) is not int:
-            raise BadInput(f"no taskID in {', '.join(map(str, numbers))}: this was not a write")
+            found = ", ".join(map(str, numbers))
+            raise BadInput(f"no taskID in {found}: pass the response to a write")
         yield str(name), number
 
 
 @dataclass
-class _Watch:
-    """The tasks that are left, by index."""
+class _Poll:
+    """The pending tasks by index, and the calls that check them."""
 
-    client: Looker
+    client: TaskReader
     queues: dict[str | None, list[int]]
     on_progress: OnProgress | None
     sleep: Callable[[float], Awaitable[None]]
@@ -150,39 +155,40 @@ class _Watch:
 
     def __post_init__(self) -> None:
         self.total = len(self.left())
-        self._turns = asyncio.Semaphore(MAX_PARALLEL_INDICES)
+        self._slots = asyncio.Semaphore(MAX_PARALLEL_INDICES)
 
     def left(self) -> list[int]:
         return [number for queue in self.queues.values() for number in queue]
 
     async def run(self, deadline: float | None) -> None:
-        self._tell()
+        self._report_progress()
         await run_together(self._drain(name, deadline) for name in self.queues)
 
     async def _drain(self, name: str | None, deadline: float | None) -> None:
-        """Look at the newest task, for an index applies its tasks in order, and at one before.
+        """Poll the tasks of one index until they are published.
 
-        Which one, settles where the index has got to, for progress: half way, or nearer the
-        oldest each time it was too near the newest.
+        An index applies its tasks in order, so each poll reads the newest task, and an earlier one
+        for progress: the middle one, or an older one each time the chosen one was pending.
         """
-        queue, delay, share = self.queues[name], SHORTEST, 0.5
+        queue, delay, share = self.queues[name], FIRST_POLL_SECONDS, 0.5
         while queue:
-            async with self._turns:
-                if await self._look(name, queue, len(queue) - 1):
+            async with self._slots:
+                if await self._check(name, queue, len(queue) - 1):
                     return
                 place = int((len(queue) - 1) * share)
                 if place < len(queue) - 1:
-                    share = 0.5 if await self._look(name, queue, place) else share / 2
+                    share = 0.5 if await self._check(name, queue, place) else share / 2
             if deadline is not None and self.clock() >= deadline:
                 return
             await self.sleep(delay)
-            delay = min(delay * GROWTH, LONGEST)
+            delay = min(delay * POLL_GROWTH, MAX_POLL_SECONDS)
 
-    async def _look(self, name: str | None, queue: list[int], place: int) -> bool:
+    async def _check(self, name: str | None, queue: list[int], place: int) -> bool:
+        """Remove a published task and those before it; return False if the task is pending."""
         if not await self._is_published(name, queue[place]):
             return False
         del queue[: place + 1]
-        self._tell()
+        self._report_progress()
         return True
 
     async def _is_published(self, name: str | None, number: int) -> bool:
@@ -196,6 +202,6 @@ class _Watch:
             raise
         return task["status"] == "published"
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         if self.on_progress:
             self.on_progress(self.total - len(self.left()), self.total)

@@ -9,10 +9,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from svc_notebook.api.validation import check_members
-from svc_notebook.commands.cell_body import read_body, read_documents, read_word
+from svc_notebook.api.warning import warn_user
+from svc_notebook.commands.cell_body import read_body, read_documents
 from svc_notebook.commands.name_completion import is_tool
-from svc_notebook.commands.verb import FORMAT, PROFILE, YES, BodyDocument, Face, Option, Verb
+from svc_notebook.commands.verb import FORMAT, PROFILE, YES, Face, Option, Verb
+from svc_notebook.declarations.declaration import BodyDocument
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
+from svc_notebook.functions.text_values import read_word
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,9 @@ class _Binding:
 
     def _known(self, name: str) -> Option:
         known = self.verb.named(self.face)
+        if present := dict(self.verb.former).get(name):
+            warn_user(f"`--{name}` is now called `--{present}`")
+            name = present
         if name not in known:
             advice = did_you_mean(f"--{name}", [f"--{other}" for other in known])
             raise BadOption(f"`{self.verb.name}` does not take `--{name}`{advice}")

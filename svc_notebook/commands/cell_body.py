@@ -11,16 +11,13 @@ import re
 from collections.abc import Iterator
 from typing import Any, NoReturn, is_typeddict
 
-from svc_notebook.api.validation import check_members, check_value, hints, place, read_text
+from svc_notebook.api.validation import check_members, check_value, hints
 from svc_notebook.commands.yaml_body import Entry, build_value, read_groups, takes_text_alone
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
+from svc_notebook.functions.text_values import is_valid, read_word
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
 BETWEEN = "---"
-# The end of the error message for a word that can only be text.
-OF_TEXT, SHOWN = ", not text", 40
-NAMES = ("facets",)  # types that include text without commas
-_COMMA = re.compile(r"\s*[,\n]\s*")
 _DASHES = re.compile(r"\n(- .*(?:\n|$))+")
 
 
@@ -63,26 +60,6 @@ def _read_entries(entries: list[Entry], shape: Any, body: str) -> dict[str, Any]
             raise BadOption(f"line {entry.line}: `{entry.name}` is given twice")
         members[entry.name] = _read_entry(entry, shape, body)
     return members
-
-
-def read_word(text: str, wanted: Any, name: str) -> Any:
-    """Parse one word by its declared type; items of a list are separated by commas or line ends.
-
-    If both text and a list are valid, several lines are a list, and commas belong to the text,
-    unless the list is of names.
-    """
-    if not text.startswith(("[", "{")):
-        if name.lstrip("-") in NAMES and "," in text:
-            return [part for part in _COMMA.split(text) if part]
-        if not _takes("a b", wanted):
-            text = _COMMA.sub(",", text)
-        elif "\n" in text and _takes(["a b"], wanted) and not _takes({}, wanted):
-            return [line.rstrip(" ,") for line in text.split("\n")]
-    try:
-        return read_text(text, wanted, name)
-    except BadInput as error:
-        told, of_text, _ = f"{error}".rpartition(OF_TEXT)
-        raise (BadInput(f"{told}, not `{text[:SHOWN]}`") if of_text else error) from None
 
 
 def _read_json(body: str) -> dict[str, Any]:
@@ -162,7 +139,7 @@ def _read_node(entry: Entry, wanted: Any, body: str) -> Any:
     if is_word or _is_json(entry.text) or (node.id != "scalar" and takes_text_alone(wanted)):
         return _read_value(entry.text, wanted, entry.name)
     value = build_value(node, wanted, body)
-    if isinstance(value, str) and not _takes(value, wanted) and _takes([value], wanted):
+    if isinstance(value, str) and not is_valid(value, wanted) and is_valid([value], wanted):
         value = [value]  # quoted, where one item of a list is accepted
     return check_value(value, wanted, entry.name)
 
@@ -199,14 +176,6 @@ def _read_value(text: str, wanted: Any, name: str) -> Any:
     except BadInput:
         if isinstance(value, (dict, list)):
             raise
-        if isinstance(value, str) and _takes([value], wanted):
+        if isinstance(value, str) and is_valid([value], wanted):
             return [value]
         return read_word(text, wanted, name)
-
-
-def _takes(value: Any, wanted: Any) -> bool:
-    try:
-        check_value(value, wanted, place("", ""))
-    except BadInput:
-        return False
-    return True

@@ -12,10 +12,9 @@ from svc_notebook.api.endpoint import Right
 from svc_notebook.api.parameters import SearchParams, Settings, default_of
 from svc_notebook.api.validation import hints
 from svc_notebook.commands import filter_completion
-from svc_notebook.commands.options import OUTPUT
 from svc_notebook.commands.registry import VERBS, lists_of, pick_verb
 from svc_notebook.commands.tokenizer import Word, quote_word, split_typed
-from svc_notebook.commands.verb import Face, Option, Verb, spread_options
+from svc_notebook.commands.verb import OUTPUT, Face, Option, Verb, spread_options
 from svc_notebook.errors import BadOption
 
 _PIECE = re.compile(r"[^\s,\[\]\"'(){}:]*$")

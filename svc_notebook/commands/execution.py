@@ -16,6 +16,7 @@ from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.verb import PROFILE, Face
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadOption, CallFailed, NotFound, Stopped, did_you_mean
 from svc_notebook.terminal import escape_controls
 
@@ -33,7 +34,7 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
 
     Raises if the user declines, or if no prompt is available.
     """
-    settled = call.verb.settles(call.arguments, client) if call.verb.settles else None
+    settled = call.verb.settle(call.arguments, client)
     told, bound = settled or (_deed(call), {})
     deed = f"{told}, {_place(client)}"
     answer = ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
@@ -62,14 +63,12 @@ def _masked(name: str, value: Any) -> Any:
 
 def _short(value: Any) -> str:
     if isinstance(value, dict):
-        return _clipped(", ".join(f"{n}={_masked(n, v)}" for n, v in value.items()))
+        text = ", ".join(f"{n}={_masked(n, v)}" for n, v in value.items())
+        return shorten(text, _MAX_VALUE_CHARACTERS)
     if not isinstance(value, PLAIN):
         return f"{type(value).__name__} of {len(value)}" if hasattr(value, "__len__") else "given"
-    return _clipped(", ".join(map(_short, value)) if isinstance(value, list) else f"{value}")
-
-
-def _clipped(text: str) -> str:
-    return text if len(text) <= _MAX_VALUE_CHARACTERS else f"{text[:_MAX_VALUE_CHARACTERS]}..."
+    text = ", ".join(map(_short, value)) if isinstance(value, list) else f"{value}"
+    return shorten(text, _MAX_VALUE_CHARACTERS)
 
 
 def _place(client: Client) -> str:
@@ -229,7 +228,7 @@ def perform(call: BoundCall, face: Face) -> Any:
 
         arguments |= confirm(call, face, arguments.get("client") or session.current())
     try:
-        value = call.verb.function(**arguments)
+        value = call.verb.call(arguments)
     except CallFailed as error:
         advise(call, error, arguments.get("client"))
         raise

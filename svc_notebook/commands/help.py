@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from svc_notebook.commands.binding import usage, written
 from svc_notebook.commands.registry import VERBS, find_verb
 from svc_notebook.commands.verb import Face, Option, Verb, spread_options
+from svc_notebook.declarations.declaration import verb, verb_only
 
 _LINE_WIDTH = 96
 
@@ -21,8 +22,34 @@ class Help(str):
         return str(self)
 
 
+@verb_only(
+    verb(
+        "help",
+        "help",
+        "help search",
+        "help synonyms save",
+        without=("face",),
+        completes={"verb": "verb"},
+        rest="verb",
+        profile=False,
+        format=False,
+    )
+)
 def help(verb: str | None = None, *, face: Face = "magic") -> Help:  # noqa: A001
-    """Return the list of verbs, or the parameters of one verb."""
+    """Return the list of verbs, or the parameters of one verb.
+
+    Parameters
+    ----------
+    verb : str, default None
+        Name of a verb.
+    face : {'magic', 'command'}, default 'magic'
+        Where the verb is typed.
+
+    Returns
+    -------
+    Help
+        The text.
+    """
     if verb is None:
         return Help("\n".join(_overview(face)))
     family = [row for row in VERBS if row.name.startswith(f"{verb} ") and face in row.faces]
@@ -45,7 +72,7 @@ def _relatives(name: str, family: list[Verb], face: Face) -> Iterator[str]:
 
 def write_page() -> str:
     """Write the documentation's page on verbs, in Markdown."""
-    chapters = [_section(verb) for verb in VERBS]
+    chapters = [_section(row) for row in VERBS]
     return "\n\n".join(["# Verbs", _PREFACE, *chapters]) + "\n"
 
 
@@ -81,9 +108,9 @@ def _section(verb: Verb) -> str:
 def _overview(face: Face) -> Iterator[str]:
     prefix = _prefix(face)
     families: dict[str, list[Verb]] = {}
-    for verb in VERBS:
-        if face in verb.faces:
-            families.setdefault(verb.family, []).append(verb)
+    for row in VERBS:
+        if face in row.faces:
+            families.setdefault(row.family, []).append(row)
     yield f"{prefix} VERB ...    (`{prefix} help VERB` says more)"
     yield ""
     yield from _columns((name, _gist(name, verbs)) for name, verbs in families.items())
@@ -161,7 +188,7 @@ def _columns(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
     width = min(max(len(name) for name, _ in rows), 30) + 2
     for name, text in rows:
         head = f"  {name:{width}}"
-        lines = textwrap.wrap(text, _LINE_WIDTH - width - 2)
+        lines = textwrap.wrap(text, _LINE_WIDTH - width - 2) or [""]
         if len(name) > 30:
             yield head.rstrip()
             head = " " * (width + 2)

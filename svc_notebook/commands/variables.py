@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from svc_notebook.commands.name_completion import is_tool
-from svc_notebook.commands.options import OUTPUT, PARAMS
-from svc_notebook.commands.verb import Option, Verb
+from svc_notebook.commands.verb import OUTPUT, PARAMS, Option, Verb
 from svc_notebook.errors import BadInput, NotFound, SvcError
 
 # A name alone, and in the syntax of a shell or IPython: $name, {name}, ${name}.

@@ -9,20 +9,21 @@ from functools import cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.api.validation import check_value, hints, literals
+from svc_notebook.declarations.declaration import BOTH, BodyDocument, Settles, Spares
+from svc_notebook.declarations.declaration import Face as Face
+from svc_notebook.declarations.members import describe_member
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
     from svc_notebook.client import Client
 
-Face = Literal["magic", "command"]
 Source = Literal[
     "index", "attribute", "facet", "profile", "path", "variable", "verb", "synonym", "rule", "key",
     "cluster", "crawler", "network", "endpoint", "language", "right", "setting", "criterion",
     "column",
 ]  # fmt: skip
-BOTH: tuple[Face, ...] = ("magic", "command")
+Settled = tuple[str, dict[str, Any]]
 METAVARS: dict[Any, str] = {
     int: "n", float: "number", list[str]: "name,name",
 }  # fmt: skip
@@ -92,25 +93,22 @@ PROFILE = Option(
 FORMAT = Option(
     "format", "how the result is printed", Literal["table", "csv", "json"], faces=("command",)
 )
+PARAMS = Option(
+    "params", "a variable that contains more of them, as a dict", completes="variable",
+    faces=("magic",),
+)  # fmt: skip
+OUTPUT = Option("-o", "a variable for the result", completes="variable")
 YES = Option("yes", "do it without being asked", bool)
-
-
-@dataclass(frozen=True)
-class BodyDocument:
-    """The content of a body other than options: objects of a shape, for one argument."""
-
-    argument: str
-    shape: Any
-    many: bool = True
 
 
 @dataclass(frozen=True)
 class Verb:
     """One row of the table; a name of two words is a verb of the family that its first word names.
 
-    `destructive` describes what is deleted, with `{index}` for a name: confirmation is required,
-    unless `spares` returns that these arguments delete nothing. `settles` describes what only the
-    client knows, and returns arguments that bind the call to that.
+    `does`, `spares` and `settles` are paths of functions. `destructive` describes what is deleted,
+    with `{index}` for a name: confirmation is required, unless `spares` returns that these
+    arguments delete nothing. `settles` describes what only the client knows, and returns arguments
+    that bind the call to that. `former` are former names of options, each with the present one.
     """
 
     name: str
@@ -125,8 +123,12 @@ class Verb:
     examples: tuple[str, ...] = ()
     common: tuple[Option, ...] = (PROFILE, FORMAT)
     destructive: str = ""
-    spares: Callable[[Mapping[str, Any]], bool] | None = None
-    settles: Callable[[Mapping[str, Any], Client], tuple[str, dict[str, Any]]] | None = None
+    spares: str = ""
+    settles: str = ""
+    lists: bool = False
+    fixed: tuple[tuple[str, Any], ...] = ()
+    result: str = ""
+    former: tuple[tuple[str, str], ...] = ()
 
     @property
     def family(self) -> str:
@@ -139,14 +141,29 @@ class Verb:
 
     def asks(self, arguments: Mapping[str, Any]) -> bool:
         """Return whether confirmation is required with these arguments."""
-        return bool(self.destructive) and not (self.spares and self.spares(arguments))
+        if not self.destructive or not self.spares:
+            return bool(self.destructive)
+        spares: Spares = _import(self.spares)
+        return not spares(arguments)
+
+    def settle(self, arguments: Mapping[str, Any], client: Client) -> Settled | None:
+        """Return the description that only the client can give, and what the call is bound to."""
+        if not self.settles:
+            return None
+        settles: Settles = _import(self.settles)
+        return settles(arguments, client)
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function behind it, imported on first use."""
-        module, name = self.does.rsplit(".", 1)
-        found: Callable[..., Any] = getattr(import_module(module), name)
-        return found
+        """The function that it calls, imported on first use; coroutine functions block."""
+        from svc_notebook.declarations.blocking_variants import blocking_variant  # imports httpx
+
+        return blocking_variant(_import(self.does))
+
+    def call(self, arguments: Mapping[str, Any]) -> Any:
+        """Call the function and return the result of the verb."""
+        found = self.function(**{**dict(self.fixed), **arguments})
+        return _import(self.result)(found) if self.result else found
 
     def named(self, face: Face) -> dict[str, Option]:
         """Return all `--name` options in that interface, the verb's own first."""
@@ -157,6 +174,11 @@ class Verb:
     def placed(self, face: Face) -> list[Option]:
         """Return all positional parameters in that interface."""
         return [operand for operand in self.operands if face in operand.faces]
+
+
+def _import(path: str) -> Any:
+    module, name = path.rsplit(".", 1)
+    return getattr(import_module(module), name)
 
 
 def operand(
@@ -183,24 +205,8 @@ def spread_options(shape: Any) -> dict[str, Option]:
 
 
 def _spread_option(name: str, kind: Any) -> Option:
-    meaning = PARAMETERS[name].meaning if name in PARAMETERS else MEANINGS.get(name, "")
     plain = typing.get_args(kind)[0] if typing.get_origin(kind) is typing.Annotated else kind
-    return Option(name, meaning, plain, SPREAD_SOURCES.get(name), name)
-
-
-MEANINGS = {
-    "acl": "what the key may do",
-    "description": "what it is for",
-    "indexes": "only these indices; `*` at an end stands for anything",
-    "maxHitsPerQuery": "hits of one query at the most",
-    "maxQueriesPerIPPerHour": "queries of one address in an hour at the most",
-    "queryParameters": "search parameters forced on every query, URL-encoded",
-    "referers": "only from these pages; `*` at an end stands for anything",
-    "validity": "seconds until the key ends",
-    "validUntil": "Unix time at which the key ends",
-    "restrictIndices": "only these indices",
-    "restrictSources": "only from this network",
-}
+    return Option(name, describe_member(name), plain, SPREAD_SOURCES.get(name), name)
 
 
 # The kind of names in the values of a search parameter or setting.

@@ -21,13 +21,14 @@ from svc_notebook.api.validation import same
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.operations import write_and_wait
 from svc_notebook.client.tasks import Tasks
+from svc_notebook.display import Html
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
 from svc_notebook.editors.js_values import plain
 from svc_notebook.editors.rpc import CallDispatcher, call, report_progress, run_on_loop, wait_for
-from svc_notebook.editors.snapshot import HtmlSnapshot, write_json, write_line
+from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.errors import BadOption, CallFailed
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -144,11 +145,9 @@ class Editor(anywidget.AnyWidget):
         """Whether the value differs from what is saved."""
         return self._draft.is_dirty
 
-    def snapshot(self) -> HtmlSnapshot:
+    def snapshot(self) -> Html:
         """Return the last state as HTML that needs no kernel, script or style sheet."""
-        return HtmlSnapshot(
-            write_line(f"{self.title}: {self.index}", tag="strong") + self.write_html()
-        )
+        return Html(write_line(f"{self.title}: {self.index}", tag="strong") + self.write_html())
 
     # Calls for views.
 

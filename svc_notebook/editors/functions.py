@@ -10,6 +10,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions, SearchParams, Settings
 from svc_notebook.api.texts import OneOrMany
+from svc_notebook.declarations.declaration import verb, verb_only
 from svc_notebook.editors.crawler_editor.editor import CrawlerEditor
 from svc_notebook.editors.curation_editors.rules import RuleEditor
 from svc_notebook.editors.curation_editors.synonyms import SynonymEditor
@@ -21,6 +22,16 @@ from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.tables.tables import Queries
 
 
+@verb_only(
+    verb(
+        "edit query",
+        "edit query products",
+        "edit query products lamp --hitsPerPage 5",
+        without=("value",),
+        faces=("magic",),
+        format=False,
+    )
+)
 def query(
     index: str,
     query: str = "",
@@ -32,13 +43,53 @@ def query(
 ) -> QueryEditor:
     """Open the query editor of an index: search as you type, with an explanation of each rank.
 
-    `value` is the initial search parameters, which `query` and `params` override. Pictures on other
-    hosts are fetched only with `images`. Returns the widget.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Initial query.
+    value : dict, default None
+        Initial search parameters.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    images : bool, default False
+        Fetch pictures from other hosts.
+    **params
+        Search parameters, which replace those of `value`.
+
+    Returns
+    -------
+    QueryEditor
+        The widget; its `value` contains the search parameters.
+
+    Raises
+    ------
+    BadInput
+        If a search parameter is unknown or has a wrong type, or a package that editors need
+        is missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.query("products", "desk lamp", hitsPerPage=5)
+    >>> editor.value["query"]
+    'desk lamp'
     """
     first = {**(value or {}), **({"query": query} if query else {}), **params}
     return QueryEditor(index, value=first, client=client, images=images)
 
 
+@verb_only(
+    verb(
+        "edit settings",
+        "edit settings products",
+        "edit settings products lamp 'oak table'",
+        without=("value",),
+        names={"forward": "forwardToReplicas"},
+        faces=("magic",),
+        format=False,
+    )
+)
 def settings(
     index: str,
     queries: OneOrMany | DataFrame = (),
@@ -49,12 +100,51 @@ def settings(
 ) -> SettingsEditor:
     """Open the settings editor of an index: change its ranking, and see the effect on queries.
 
-    `queries`, one text or several, are searched before and after each change; `value` is an initial
-    draft. Returns the widget.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
+        Queries that are searched before and after each change.
+    value : dict, default None
+        Settings of the initial draft.
+    forward : bool, default False
+        Make the same changes to the replicas.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    SettingsEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a setting is unknown or has a wrong type, or a package that editors need is
+        missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.settings("products", ["desk lamp", "mug"])
     """
     return SettingsEditor(index, queries=queries, value=value, forward=forward, client=client)
 
 
+@verb_only(
+    verb(
+        "edit synonyms",
+        "edit synonyms products",
+        "edit synonyms products lamp 'oak table'",
+        without=(
+            "value",
+            "params",
+        ),
+        names={"forward": "forwardToReplicas"},
+        faces=("magic",),
+        format=False,
+    )
+)
 def synonyms(
     index: str,
     queries: OneOrMany | DataFrame = (),
@@ -66,14 +156,55 @@ def synonyms(
 ) -> SynonymEditor:
     """Open the synonym editor of an index: all synonyms in one table, tried before applied.
 
-    `queries`, one text or several, are searched with `params` to try a draft; `value` is an initial
-    draft. Returns the widget.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
+        Queries on which a draft is tried.
+    value : dict, list of dict, DataFrame or path, default None
+        Synonyms of the initial draft.
+    params : dict, default None
+        Search parameters of the queries.
+    forward : bool, default False
+        Make the same changes to the replicas.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    SynonymEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a synonym has a wrong or unknown member, or a package that editors need is
+        missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.synonyms("products", "cup")
     """
     return SynonymEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
     )
 
 
+@verb_only(
+    verb(
+        "edit judgments",
+        "edit judgments products lamp 'oak table'",
+        "edit judgments products --from graded --rater ada --blind",
+        "edit judgments products lamp --file judged.csv",
+        without=("variants", "seed", "labels", "images"),
+        types={"queries": list[str]},
+        rest="queries",
+        variable="judgments",
+        faces=("magic",),
+        format=False,
+    )
+)
 def judgments(
     index: str,
     queries: Queries = (),
@@ -90,12 +221,55 @@ def judgments(
     client: AnyClient | None = None,
     images: bool = False,
 ) -> JudgmentEditor:
-    """Open the judgment editor: grade the top hits of queries with one key each.
+    """Open the judgment editor: grade the first hits of queries with one key each.
 
-    `queries` are one text or several, or a table of `query` with optional `filters` and `params`;
-    by default those of `judgments`. The first `depth` hits are pooled over `variants`: names mapped
-    to an index or to search parameters. The result is `.frame`. A `file` (CSV or Parquet) is
-    written after every judgment, and an existing one is continued. Returns the widget.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list, DataFrame or path, default those of `judgments`
+        Queries: texts, dicts, or a table with the column `query` and optionally `filters`
+        and `params`.
+    judgments : DataFrame, default None
+        Judgments to continue with.
+    variants : dict, default None
+        Names of variants, each with an index or search parameters, whose hits are pooled;
+        None uses the index alone.
+    depth : int, default 10
+        Number of hits of each query and variant, 1 to 1,000.
+    rater : str, default ""
+        Name of the rater.
+    blind : bool, default False
+        Hide the positions of hits.
+    shuffled : bool, default False
+        Shuffle the hits.
+    seed : int, default 0
+        Seed of the order of shuffled hits.
+    labels : dict, default None
+        Labels of the grades by whole number; None uses standard ones.
+    file : path, default None
+        CSV or Parquet file that is written after each judgment; an existing file is
+        continued.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    images : bool, default False
+        Fetch pictures from other hosts.
+
+    Returns
+    -------
+    JudgmentEditor
+        The widget; its `frame` is the DataFrame of judgments.
+
+    Raises
+    ------
+    BadInput
+        If an argument is not valid, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.judgments("products", ["desk lamp", "mug"], rater="anna")
+    >>> len(editor.frame)
+    0
     """
     return JudgmentEditor(
         index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
@@ -104,6 +278,17 @@ def judgments(
     )  # fmt: skip
 
 
+@verb_only(
+    verb(
+        "edit rules",
+        "edit rules products",
+        "edit rules products lamp 'oak table'",
+        without=("value", "params", "follow"),
+        names={"forward": "forwardToReplicas"},
+        faces=("magic",),
+        format=False,
+    )
+)
 def rules(
     index: str,
     queries: OneOrMany | DataFrame = (),
@@ -116,9 +301,37 @@ def rules(
 ) -> RuleEditor:
     """Open the rule editor of an index: a form for each rule, tried before it is applied.
 
-    `queries`, one text or several, are searched with `params` to try a draft; `value` is an initial
-    draft. Hits that are pinned or hidden in the query editor `follow` are drafted here. Returns the
-    widget.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list of str, Series or DataFrame with a column `query`, default none
+        Queries on which a draft is tried.
+    value : dict, list of dict, DataFrame or path, default None
+        Rules of the initial draft.
+    params : dict, default None
+        Search parameters of the queries.
+    forward : bool, default False
+        Make the same changes to the replicas.
+    follow : QueryEditor, default None
+        Query editor whose pinned and hidden hits become drafts here.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    RuleEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If a rule has a wrong or unknown member, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> search = svc.edit.query("products", "desk lamp")
+    >>> editor = svc.edit.rules("products", "desk lamp", follow=search)
     """
     editor = RuleEditor(
         index, queries=queries, value=value, params=params, forward=forward, client=client
@@ -128,6 +341,16 @@ def rules(
     return editor
 
 
+@verb_only(
+    verb(
+        "edit crawler",
+        "edit crawler docs",
+        "edit crawler docs https://example.com/page",
+        without=("value",),
+        faces=("magic",),
+        format=False,
+    )
+)
 def crawler(
     crawler: str,
     urls: OneOrMany | DataFrame = (),
@@ -137,7 +360,29 @@ def crawler(
 ) -> CrawlerEditor:
     """Open the crawler editor: change a configuration, and see the records of a page.
 
-    `crawler` is a name or id. `urls`, one or several, are pages to try; `value` is an initial
-    draft. Returns the widget.
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    urls : str, list of str, Series or DataFrame with a column `url`, default none
+        URLs of pages to try.
+    value : dict, default None
+        Configuration of the initial draft.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    CrawlerEditor
+        The widget; its `value` contains the draft, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If the configuration is not one object, or a package that editors need is missing.
+
+    Examples
+    --------
+    >>> editor = svc.edit.crawler("shop")
     """
     return CrawlerEditor(crawler, urls=urls, value=value, client=client)

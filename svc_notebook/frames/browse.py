@@ -84,18 +84,18 @@ async def read_browse(
     gathered, place = shape.gather(), _place(cursor)
     reader = shape.reader(place)
     pages = with_extra(client, extra).browse_pages(
-        index, cursor=place["cursor"], read=reader, **shape.asked
+        index, cursor=place["cursor"], read=reader, **shape.request_params
     )
     try:
         async for page in pages:
-            # Not in a thread: it takes a millisecond, and two threads only contend for the GIL.
+            # Not in a thread: it takes a millisecond, and two threads would compete for the GIL.
             gathered.add(page["hits"][place["skip"] :])
             if shape.is_plain:
                 reader.expect(gathered.kinds)
             place = _place(None)
     except CursorRepeated as error:
         error.result = shape.frame(gathered)
-        error.add_note("`.result` of this error is the DataFrame of what was read")
+        error.add_note("`.result` of this error is the DataFrame of the records that were read")
         raise
     return shape.frame(gathered)
 
@@ -117,36 +117,36 @@ async def browse_chunks(
     shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
     given = {"index": index, "chunksize": chunksize, "columns": shape.columns, "flatten": flatten}
     given |= {"dtype_backend": dtype_backend, "extra": extra, **params}
-    held, place = _Held(), _place(cursor)
+    buffer, place = _RecordBuffer(), _place(cursor)
     reader, known = shape.reader(place), KnownColumns()
 
     def chunk() -> pd.DataFrame:
         gathered = shape.gather()
-        for part in held.give(chunksize):
+        for part in buffer.take(chunksize):
             gathered.add(part)
         frame = known.complete(shape.frame(gathered))
         if shape.is_plain:
             reader.expect(known.kinds)
         note_origin(frame, client, read_browse.__name__, given)
-        frame.attrs["svc"]["next"] = held.place
+        frame.attrs["svc"]["next"] = buffer.place
         return frame
 
     pages = with_extra(client, extra).browse_pages(
-        index, cursor=place["cursor"], read=reader, **shape.asked
+        index, cursor=place["cursor"], read=reader, **shape.request_params
     )
-    fault: CursorRepeated | None = None
+    repeated: CursorRepeated | None = None
     try:
         async for page in pages:
-            held.take(_PageRest(place, page["hits"][place["skip"] :]))
+            buffer.add(_PageRest(place, page["hits"][place["skip"] :]))
             place = _place(page.get("cursor"))
-            while held.count > chunksize:
+            while buffer.count > chunksize:
                 yield chunk()
     except CursorRepeated as error:
-        fault = error
-    if fault is None or held.count:
+        repeated = error
+    if repeated is None or buffer.count:
         yield chunk()
-    if fault:
-        raise fault
+    if repeated:
+        raise repeated
 
 
 @dataclass(frozen=True)
@@ -162,8 +162,8 @@ class _PageRest:
         return _PageRest({"cursor": self.place["cursor"], "skip": skip}, self.hits[count:])
 
 
-class _Held:
-    """Records that are read and not yet returned."""
+class _RecordBuffer:
+    """Records that were read and not yet returned."""
 
     def __init__(self) -> None:
         self._pages: list[_PageRest] = []
@@ -174,13 +174,13 @@ class _Held:
         """The position of the first record."""
         return self._pages[0].place if self._pages else None
 
-    def take(self, page: _PageRest) -> None:
+    def add(self, page: _PageRest) -> None:
         """Add a page."""
         self._pages.append(page)
         self.count += len(page.hits)
 
-    def give(self, count: int) -> Iterator[Sequence[Any]]:
-        """Return the first records, grouped by page."""
+    def take(self, count: int) -> Iterator[Sequence[Any]]:
+        """Remove and yield the first records, grouped by page."""
         while self._pages and count:
             page = self._pages.pop(0)
             part = page.hits[:count]
@@ -202,12 +202,12 @@ class _Shape:
     params: SearchParams
 
     @property
-    def asked(self) -> SearchParams:
-        """Return the parameters of the request."""
-        asked: SearchParams = {"attributesToHighlight": [], **self.params}
+    def request_params(self) -> SearchParams:
+        """The parameters of the request."""
+        params: SearchParams = {"attributesToHighlight": [], **self.params}
         if self.columns is None:
-            return asked
-        return {**asked, "attributesToRetrieve": list(self.columns)}
+            return params
+        return {**params, "attributesToRetrieve": list(self.columns)}
 
     def gather(self) -> Columns:
         """Return the columns that collect records."""
@@ -222,7 +222,7 @@ class _Shape:
 
     @property
     def is_plain(self) -> bool:
-        """Return whether each column is a top-level attribute."""
+        """Whether each column is a top-level attribute."""
         return not self.flatten and not any("." in name for name in self.columns or ())
 
     def frame(self, gathered: Columns) -> pd.DataFrame:
@@ -237,7 +237,7 @@ def _place(cursor: str | BrowsePosition | None) -> BrowsePosition:
     if isinstance(cursor, Mapping):
         return cursor
     if cursor is not None and not isinstance(cursor, str):
-        raise BadInput('`cursor` is what a browse told: frame.attrs["svc"]["next"]')
+        raise BadInput('`cursor` is the position that a browse returned: df.attrs["svc"]["next"]')
     return {"cursor": cursor, "skip": 0}
 
 

@@ -55,12 +55,12 @@ class Columns:
 
     def add(self, records: Iterable[Mapping[str, Any]] | Sequence[RecordRow]) -> None:
         """Add records; rows that are added together are of one class."""
-        held: list[Any] = [*records]
+        added: list[Any] = [*records]
         if self._flatten:
-            held = [flattened(record) for record in held]
-        if held and self._waiting and type(held[0]) is not type(self._waiting[0]):
+            added = [flattened(record) for record in added]
+        if added and self._waiting and type(added[0]) is not type(self._waiting[0]):
             self._pack()
-        self._waiting += held
+        self._waiting += added
         if len(self._waiting) >= CHUNK_RECORDS:
             self._pack()
 
@@ -132,7 +132,7 @@ def flattened(record: Mapping[str, Any]) -> dict[str, Any]:
     for path, value in _leaves(record):
         if path in flat:
             raise BadInput(
-                f"a record has `{path}` twice, by itself and in an object: flatten=False"
+                f"a record has `{path}` twice, as a name and inside an object: pass flatten=False"
             )
         flat[path] = value
     return flat
@@ -178,13 +178,13 @@ def typed(
     rows: Iterable[Mapping[str, Any]], schema: Mapping[str, str], defaults: Mapping[str, Any]
 ) -> pd.DataFrame:
     """Build a DataFrame of a fixed schema; members outside the schema are dropped."""
-    held = list(rows)
+    every = list(rows)
     return pd.DataFrame(
         {
-            name: _typed_column(name, [row.get(name, defaults.get(dtype)) for row in held], dtype)
+            name: _typed_column(name, [row.get(name, defaults.get(dtype)) for row in every], dtype)
             for name, dtype in schema.items()
         },
-        index=pd.RangeIndex(len(held)),
+        index=pd.RangeIndex(len(every)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Continue from a DataFrame: refresh it, read its next page, or browse all hits of its search."""
+"""DataFrames read on: refreshed, with their next page, or with all hits of their search."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def next_page(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
     if origin.reader == "search":
         return await origin.read(client, **_following(origin.arguments, frame.attrs["svc"]))
     if origin.reader != "read_browse":
-        raise BadInput(f"what {origin.reader} returns has no pages; refresh() reads it again")
+        raise BadInput(f"the result of {origin.reader} has no pages; refresh() reads it again")
     origin.check(client)
     place = frame.attrs["svc"].get("next")
     if place is None:
@@ -57,15 +57,18 @@ async def browse_all(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
     origin.check(client)
     kept = {name: value for name, value in origin.arguments.items() if name not in PAGING}
     if origin.reader not in ("search", "read_browse", "read_records"):
-        raise BadInput(f"what {origin.reader} returns is not records of one index")
+        raise BadInput(
+            f"the result of {origin.reader} does not contain records of one index; pass the "
+            "DataFrame of a search"
+        )
     everything: pd.DataFrame = await read_browse(client, **kept)
     return everything
 
 
-def _following(arguments: Mapping[str, Any], told: Mapping[str, Any]) -> dict[str, Any]:
+def _following(arguments: Mapping[str, Any], facts: Mapping[str, Any]) -> dict[str, Any]:
     if arguments.get("offset") is not None:
-        return {"offset": arguments["offset"] + told.get("length", arguments.get("length", 0))}
-    return {"page": told.get("page", 0) + 1}
+        return {"offset": arguments["offset"] + facts.get("length", arguments.get("length", 0))}
+    return {"page": facts.get("page", 0) + 1}
 
 
 def _index_of(origin: FrameOrigin) -> str:

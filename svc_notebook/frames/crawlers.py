@@ -85,8 +85,8 @@ async def read_crawled_urls(
     for one in named:
         found = await _every_url(client, await crawler_id(client, one), status, reason, limit)
         rows += [{"crawler": one, **entry} for entry in found]
-    told = {"crawlers": named, "status": status, "reason": reason}
-    return finished(typed(rows, CRAWLED_URLS, DEFAULTS), told, dtype_backend)
+    facts = {"crawlers": named, "status": status, "reason": reason}
+    return finished(typed(rows, CRAWLED_URLS, DEFAULTS), facts, dtype_backend)
 
 
 async def _every_url(
@@ -106,7 +106,7 @@ async def _every_url(
             )
         except Refused as error:
             if error.status in UNKNOWN:
-                raise NotFound(ELSEWHERE, status=error.status, endpoint=error.endpoint) from error
+                raise NotFound(UNSUPPORTED, status=error.status, endpoint=error.endpoint) from error
             raise
         rows += page.get("urls", ())
         following = page.get("cursor")
@@ -120,9 +120,9 @@ async def _every_url(
     return rows
 
 
-ELSEWHERE = (
-    "this service does not say how each URL ended, for the API has no call that does: "
-    "`read_crawler_urls` counts them; a local service says it: svc.connect('local')"
+UNSUPPORTED = (
+    "this service does not list the outcomes of single URLs, because the API has no endpoint for "
+    "that: `read_crawler_urls` counts them, and a local service lists them: svc.connect('local')"
 )
 
 

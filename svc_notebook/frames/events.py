@@ -112,22 +112,22 @@ async def _every(
     while after is not None:
         if not seen.note(after):
             raise CursorRepeated(
-                f"list_{member}: cursor {after} came a second time, after {len(rows):,} entries; "
-                "the service does not go on from there",
+                f"list_{member}: the service returned the cursor {after} a second time, after "
+                f"{len(rows):,} entries, so the list would not end; check the service",
                 endpoint=f"list_{member}", cursor=str(after), records=len(rows),
             )  # fmt: skip
         try:
             page = await fetch(after)
         except Refused as error:
             if error.status in UNKNOWN:
-                raise NotFound(ELSEWHERE, status=error.status, endpoint=error.endpoint) from error
+                raise NotFound(UNSUPPORTED, status=error.status, endpoint=error.endpoint) from error
             raise
         rows += page[member]
         after = page.get("cursor")
     return rows
 
 
-ELSEWHERE = (
-    "this service hands out no events, for the API has no call that does; a local service has one: "
-    "svc.connect('local')"
+UNSUPPORTED = (
+    "this service does not list events, because the API has no endpoint for that; a local service "
+    "lists them: svc.connect('local')"
 )

@@ -149,8 +149,8 @@ def _gap(count: int, kind: str) -> Any:
 
 # A field takes memory in every row, with or without a value.
 MAX_STRUCT_FIELDS = 500
-# How often the expected attributes are learned again; more does not pay for such varied indices.
-MAX_RELEARNINGS = 20
+# How often the kinds of the expected attributes are set; more often costs more than it saves.
+MAX_EXPECTATIONS = 20
 
 
 class RecordRow(msgspec.Struct):
@@ -188,15 +188,15 @@ class PageReader:
         self._only = only
         self._peek = peek
         self._expected: Kinds = {}
-        self._lessons = 0
+        self._expectations = 0
         self._decoder: msgspec.json.Decoder[_DecodedPage] | None = None
 
     def expect(self, kinds: Kinds) -> None:
         """Set the expected attributes; later calls only add attributes and narrow kinds."""
         if kinds == self._expected:
             return
-        self._lessons += 1
-        if self._lessons > MAX_RELEARNINGS:
+        self._expectations += 1
+        if self._expectations > MAX_EXPECTATIONS:
             kinds = dict.fromkeys(kinds)
         if kinds != self._expected:
             self._expected = {**kinds}

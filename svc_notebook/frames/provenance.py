@@ -35,20 +35,20 @@ class FrameOrigin:
         """Read the origin from a DataFrame; raise `BadInput` if no reader returned it."""
         if not isinstance(frame, pd.DataFrame):
             raise BadInput(
-                f"give the DataFrame that a search or a reader returned, not {_shown(frame)}; "
-                "search(index) makes one, and read_browse(index) reads all records of an index"
+                f"pass the DataFrame that a search or a reader returned, not {_shown(frame)}; "
+                "search(index) returns one, and read_browse(index) reads all records of an index"
             )
-        told = frame.attrs.get("svc", {})
-        known: list[Any] = [told.get(name) for name in cls.__dataclass_fields__]
+        facts = frame.attrs.get("svc", {})
+        known: list[Any] = [facts.get(name) for name in cls.__dataclass_fields__]
         if None in known or known[0] not in READERS:
             raise BadInput(
-                "this frame does not say where it came from; search(…) and the read_… functions "
-                "make such, and pandas drops it where frames are joined"
+                "this DataFrame has no record of how it was read; search(…) and the read_… "
+                "functions add one, and pandas drops it when DataFrames are joined"
             )
         reader, arguments, *where = known
-        # Long values and Series are kept once, beside the arguments.
-        kept = {name: told[name] for name in _needed(reader) if name in told}
-        return cls(reader, kept | arguments, *where)
+        # Long values and Series are stored once, outside of the arguments.
+        stored = {name: facts[name] for name in _needed(reader) if name in facts}
+        return cls(reader, stored | arguments, *where)
 
     def check(self, client: AsyncClient) -> None:
         """Raise `BadInput` for a client of another service or application."""
@@ -60,21 +60,21 @@ class FrameOrigin:
         lost = [name for name in _needed(self.reader) if name not in {**self.arguments, **changes}]
         if lost:
             raise BadInput(
-                f"this frame does not hold the `{lost[0]}` it was read with; "
+                f"this DataFrame does not contain the `{lost[0]}` that it was read with; "
                 f"call {self.reader}(…) again"
             )
         frame: pd.DataFrame = await READERS[self.reader](client, **{**self.arguments, **changes})
         return frame
 
 
-def check_origin(told: Mapping[str, Any], client: AsyncClient) -> None:
+def check_origin(facts: Mapping[str, Any], client: AsyncClient) -> None:
     """Raise `BadInput` for a client of another service or application than the DataFrame's."""
-    application, address, other = told.get("application"), told.get("address"), client.connection
+    application, address, other = facts.get("application"), facts.get("address"), client.connection
     if application is None or address is None or other.is_of(application, address):
         return
     raise BadInput(
-        f"this frame came from application {application} at {address}, and the "
-        f"client is of {other.app_id} at {other.address}; connect there, or give `client`"
+        f"this DataFrame is from application {application} at {address}, but the client is "
+        f"connected to {other.app_id} at {other.address}; connect to the former, or pass `client`"
     )
 
 

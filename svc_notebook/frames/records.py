@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Records per request; services refuse more.
 MAX_IDS_PER_REQUEST = 1000
-SHOWN_IDS = 5
+MAX_SHOWN_IDS = 5
 
 
 @remembered
@@ -44,27 +44,27 @@ async def read_records(
     wanted = [id_text(each) for each in ids]
     names = names_of(columns)
     gathered = Columns(others_of(names), flatten=flatten)
-    there: list[str] = []
+    stored: list[str] = []
     missing: list[str] = []
     for start in range(0, len(wanted), MAX_IDS_PER_REQUEST):
         part = wanted[start : start + MAX_IDS_PER_REQUEST]
         answer = await client.get_objects([_request(index, each, names) for each in part])
         pairs = [*zip(part, answer["results"], strict=True)]
         missing += [each for each, record in pairs if record is None]
-        there += [each for each, record in pairs if record is not None]
+        stored += [each for each, record in pairs if record is not None]
         gathered.add(_without_id(record) for _, record in pairs if record is not None)
     if missing:
         _warn_of_missing(index, len(wanted), missing)
     frame = gathered.frame()
-    frame.insert(0, "objectID", pd.Series(there, dtype="str"))
+    frame.insert(0, "objectID", pd.Series(stored, dtype="str"))
     return finished(frame, {"index": index, "missing": missing}, dtype_backend)
 
 
-def _warn_of_missing(index: str, asked: int, missing: Sequence[str]) -> None:
-    shown = ", ".join(f"`{each}`" for each in missing[:SHOWN_IDS])
-    more = ", …" if len(missing) > SHOWN_IDS else ""
+def _warn_of_missing(index: str, count: int, missing: Sequence[str]) -> None:
+    shown = ", ".join(f"`{each}`" for each in missing[:MAX_SHOWN_IDS])
+    more = ", …" if len(missing) > MAX_SHOWN_IDS else ""
     warn_user(
-        f"{len(missing):,} of {asked:,} ids {'is' if len(missing) == 1 else 'are'} not in {index}: "
+        f"{len(missing):,} of {count:,} ids {'is' if len(missing) == 1 else 'are'} not in {index}: "
         f'{shown}{more}; attrs["svc"]["missing"] lists them'
     )
 
@@ -76,7 +76,9 @@ def id_text(given: Any) -> str:
     if isinstance(given, float) and given.is_integer():
         return str(int(given))
     if isinstance(given, bool) or not isinstance(given, SupportsIndex) or isinstance(given, str):
-        raise BadInput(f"{given!r} is no objectID; ids are text: ids.dropna().astype(str)")
+        raise BadInput(
+            f"{given!r} is not an objectID; convert ids to text: ids.dropna().astype(str)"
+        )
     return str(int(given))
 
 
@@ -169,6 +171,6 @@ async def read_tasks(
     rows = []
     for name, numbers in sort_tasks(tasks, index).items():
         for number in numbers:
-            asked = client.get_app_task(number) if name is None else client.get_task(name, number)
-            rows.append({"taskID": number, "index": name or "", **await asked})
+            call = client.get_app_task(number) if name is None else client.get_task(name, number)
+            rows.append({"taskID": number, "index": name or "", **await call})
     return finished(typed(rows, TASKS, DEFAULTS), {"index": index}, dtype_backend)

@@ -203,7 +203,10 @@ async def read_languages(
     """Read the number of custom entries that each language has in each dictionary."""
     answer = await client.list_languages()
     rows = [
-        {"language": code, **{name: held["nbCustomEntries"] for name, held in of.items() if held}}
+        {
+            "language": code,
+            **{name: counts["nbCustomEntries"] for name, counts in of.items() if counts},
+        }
         for code, of in sorted(answer.items())
     ]
     return _listed(rows, LANGUAGES, {}, dtype_backend)

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 # Members of a hit that are not attributes of the record.
-AROUND = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
-TOLD = (
+ADDED_MEMBERS = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
+# Members of a response that `attrs["svc"]` contains.
+FACTS = (
     "nbHits", "page", "nbPages", "hitsPerPage", "offset", "length", "facets", "facets_stats",
     "processingTimeMS", "queryID", "parsedQuery", "appliedRules", "userData",
 )  # fmt: skip
@@ -57,11 +58,11 @@ async def search(
     has an attribute of that name, the added column is `_rank`.
     """
     names = names_of(columns)
-    asked = _asked(params, criteria, highlight, names)
-    answer = await with_extra(client, extra).search(index, query, **asked)
+    request = _request_params(params, criteria, highlight, names)
+    answer = await with_extra(client, extra).search(index, query, **request)
     frame, added = _hits_frame([answer], None, criteria, highlight, names, flatten)
     facts = {"index": index, "query": query, "params": dict(params), "added": added}
-    return finished(frame, facts | _told(answer), dtype_backend)
+    return finished(frame, facts | _facts_of(answer), dtype_backend)
 
 
 @remembered
@@ -85,18 +86,18 @@ async def search_many(
     the hits of each. `rank` is `Int64`. With `clickAnalytics` each row has its search's `queryID`.
     `attrs["svc"]["nbHits"]` contains the total number of hits of each query.
     """
-    asked = list_texts(queries, "queries", column="query")
+    texts = list_texts(queries, "queries", column="query")
     names = names_of(columns)
-    shared = _asked(params, criteria, highlight, names)
+    shared = _request_params(params, criteria, highlight, names)
     own = with_extra(client, extra)
     answers: list[SearchAnswer] = []
-    for start in range(0, len(asked), MAX_QUERIES_PER_REQUEST):
-        part = asked[start : start + MAX_QUERIES_PER_REQUEST]
+    for start in range(0, len(texts), MAX_QUERIES_PER_REQUEST):
+        part = texts[start : start + MAX_QUERIES_PER_REQUEST]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
         answers += (await own.search_many(requests))["results"]  # type: ignore[arg-type]
-    frame, added = _hits_frame(answers, asked, criteria, highlight, names, flatten)
+    frame, added = _hits_frame(answers, texts, criteria, highlight, names, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
-    facts = {"index": index, "queries": asked, "params": dict(params), "added": added}
+    facts = {"index": index, "queries": texts, "params": dict(params), "added": added}
     return finished(frame, facts | counts, dtype_backend)
 
 
@@ -121,7 +122,7 @@ async def read_facets(
         for facet, values in answer.get("facets", {}).items()
         for value, count in values.items()
     ]
-    facts = {"index": index, "query": query, "params": dict(params)} | _told(answer)
+    facts = {"index": index, "query": query, "params": dict(params)} | _facts_of(answer)
     facts.pop("facets", None)
     return finished(typed(rows, FACETS, DEFAULTS), facts, None)
 
@@ -166,11 +167,11 @@ async def count_values(
 
 
 def _facet_text(value: Any) -> str:
-    """Write a value as in facets: `true`, and `1` for a 1.0 that missing values made of 1."""
+    """Return a value as facets have it: `true`, and `1` for 1.0, to which pandas converts 1."""
     if isinstance(value, str):
         return value
     if not pd.api.types.is_scalar(value) or pd.isna(value):
-        raise BadInput(f"a facet has no value {value!r}; leave it out: values.dropna()")
+        raise BadInput(f"a facet cannot have the value {value!r}; remove it: values.dropna()")
     if pd.api.types.is_bool(value):
         return str(value).lower()
     whole = pd.api.types.is_float(value) and value.is_integer()
@@ -181,25 +182,25 @@ def _counting(index: str, facet: str, value: str, params: Mapping[str, Any]) -> 
     given = params.get("facetFilters") or []
     filters = [given] if isinstance(given, str) else list(given)
     shown = f"\\{value}" if value.startswith("-") else value
-    asked = {**params, "facetFilters": [*filters, f"{facet}:{shown}"], "hitsPerPage": 0}
-    return {"indexName": index, **asked}
+    own = {**params, "facetFilters": [*filters, f"{facet}:{shown}"], "hitsPerPage": 0}
+    return {"indexName": index, **own}
 
 
-def _asked(
+def _request_params(
     params: Mapping[str, Any], criteria: bool, highlight: bool, columns: Sequence[str] | None
 ) -> Any:
-    asked = dict(params)
+    request = dict(params)
     if criteria:
-        asked["getRankingInfo"] = True
+        request["getRankingInfo"] = True
     if not highlight:
-        asked.setdefault("attributesToHighlight", [])
+        request.setdefault("attributesToHighlight", [])
     if columns is not None:
-        asked.setdefault("attributesToRetrieve", list(columns))
-    return asked
+        request.setdefault("attributesToRetrieve", list(columns))
+    return request
 
 
-def _told(answer: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: answer[name] for name in TOLD if name in answer}
+def _facts_of(answer: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: answer[name] for name in FACTS if name in answer}
 
 
 def _hits_frame(
@@ -214,40 +215,40 @@ def _hits_frame(
 
     With `queries`, a response without hits is a row without a record.
     """
-    none: list[Any] = [] if queries is None else [{}]
-    hits = [hit for answer in answers for hit in answer["hits"] or none]
+    no_hits: list[Any] = [] if queries is None else [{}]
+    hits = [hit for answer in answers for hit in answer["hits"] or no_hits]
     gathered = Columns(others_of(columns), flatten=flatten)
     gathered.add(_attributes(hit) for hit in hits)
     named = [hit.get("objectID") for hit in hits]
     records = [pd.DataFrame({"objectID": pd.Series(named, dtype="str")}), gathered.frame()]
-    ahead = _places(answers, queries)
-    behind = [*_details(hits, criteria, highlight, gaps=queries is not None)]
+    ranks = _ranks_frame(answers, queries)
+    details = [*_details(hits, criteria, highlight, gaps=queries is not None)]
     attributes = {str(name) for part in records for name in part}
     added = {
-        name: _unlike(attributes, name) for part in (ahead, *behind) for name in map(str, part)
+        name: _free_name(attributes, name) for part in (ranks, *details) for name in map(str, part)
     }
-    around = [part.rename(columns=added) for part in (ahead, *behind)]
-    return pd.concat([around[0], *records, *around[1:]], axis=1), added
+    first, *last = (part.rename(columns=added) for part in (ranks, *details))
+    return pd.concat([first, *records, *last], axis=1), added
 
 
-def _places(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> pd.DataFrame:
+def _ranks_frame(answers: Sequence[SearchAnswer], queries: Sequence[str] | None) -> pd.DataFrame:
     sizes = [len(answer["hits"]) for answer in answers]
     ranks: list[int | None] = [rank for answer in answers for rank in _ranks(answer)]
     if queries is not None:
         sizes = [size or 1 for size in sizes]
-        none: list[int | None] = [None]
-        ranks = [rank for answer in answers for rank in [*_ranks(answer)] or none]
+        missing: list[int | None] = [None]
+        ranks = [rank for answer in answers for rank in [*_ranks(answer)] or missing]
     dtype = "int64" if queries is None else "Int64"
-    places = pd.DataFrame({"rank": pd.Series(ranks, dtype=dtype)})
+    frame = pd.DataFrame({"rank": pd.Series(ranks, dtype=dtype)})
     if queries is not None:
-        places.insert(0, "query", pd.Series(_spread(queries, sizes), dtype="str"))
+        frame.insert(0, "query", pd.Series(_repeat(queries, sizes), dtype="str"))
     if any("queryID" in answer for answer in answers):
         named = [answer.get("queryID", "") for answer in answers]
-        places["queryID"] = pd.Series(_spread(named, sizes), dtype="str")
-    return places
+        frame["queryID"] = pd.Series(_repeat(named, sizes), dtype="str")
+    return frame
 
 
-def _spread(values: Sequence[str], sizes: Sequence[int]) -> list[str]:
+def _repeat(values: Sequence[str], sizes: Sequence[int]) -> list[str]:
     return [value for value, size in zip(values, sizes, strict=True) for _ in range(size)]
 
 
@@ -264,12 +265,12 @@ def _details(
 
 def _criteria(hits: Sequence[Mapping[str, Any]], *, gaps: bool) -> pd.DataFrame:
     """Tabulate the criteria; with `gaps`, rows without a hit have missing values."""
-    told = typed([_part(hit, "_rankingInfo") for hit in hits], RANKING, DEFAULTS)
+    values = typed([_part(hit, "_rankingInfo") for hit in hits], RANKING, DEFAULTS)
     if not gaps:
-        return told
-    told = told.astype({name: NULLABLE[dtype] for name, dtype in RANKING.items()})
-    told.loc[[not hit for hit in hits]] = pd.NA
-    return told
+        return values
+    values = values.astype({name: NULLABLE[dtype] for name, dtype in RANKING.items()})
+    values.loc[[not hit for hit in hits]] = pd.NA
+    return values
 
 
 def _part(hit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -282,8 +283,8 @@ def _part(hit: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     return part
 
 
-def _unlike(attributes: Collection[str], name: str) -> str:
-    """Name an added column, with as many underscores as needed to differ from attributes."""
+def _free_name(attributes: Collection[str], name: str) -> str:
+    """Return the name of an added column, with underscores if an attribute has the name."""
     while name in attributes:
         name = f"_{name}"
     return name
@@ -299,14 +300,16 @@ def first_rank(answer: SearchAnswer) -> int:
     before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
     if not 0 <= before < MAX_RANK:
         raise UnexpectedAnswer(
-            f"search: the answer says that its first hit is number {before + 1:,}",
+            f"search: the answer numbers its first hit {before + 1:,}, which is not a valid rank",
             endpoint="search",
         )
     return before + 1
 
 
 def _attributes(hit: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in hit.items() if key != "objectID" and key not in AROUND}
+    return {
+        key: value for key, value in hit.items() if key != "objectID" and key not in ADDED_MEMBERS
+    }
 
 
 def _marked(marks: Mapping[str, Any]) -> dict[str, Any]:

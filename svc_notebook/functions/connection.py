@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from svc_notebook import session
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client
-from svc_notebook.client.transport.hosts import HostChoice
+from svc_notebook.client.hosts import HostChoice
+from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
 from svc_notebook.functions.prompt import ask_key
 from svc_notebook.session import current, local, use
 from svc_notebook.session.config import check_choice
-from svc_notebook.session.local_service import LocalService, all_running, find_running
+from svc_notebook.session.local_service import (
+    LocalService,
+    all_running,
+    default_folder,
+    find_running,
+    remember,
+)
 
 __all__ = ["connect", "connect_asking", "current", "local", "profiles", "stop", "use"]
 
@@ -38,6 +45,7 @@ class Values(TypedDict, total=False):
     write_timeout: float | None
 
 
+@public()
 def connect(
     profile: str | None = None,
     *,
@@ -47,19 +55,42 @@ def connect(
     search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
-    """Make the client that is used from now on; nothing is sent by it.
+    """Create the client that all functions use from then on; nothing is sent.
 
-    - `url`, or `domain`, or `hosts`: where the service is; `app_id`, `api_key`: who calls.
-    - `region`: whose hosts take events, such as `us` or `de`; default: the one
-      for all regions. Of no effect with `url`.
-    - `connect_timeout`, `read_timeout`, `write_timeout`: seconds; default 2, 5 and 30. A lone
-      host that stays silent is tried once, several are tried in turn.
+    A value that is not given comes from the environment, else from the profiles of the project,
+    else from those of the user; keys can also come from the keyring. The profile `local` is the
+    local service of a data folder, which is started if necessary.
 
-    What is not given comes from the environment, the project's profiles, the user's, the
-    keyring. The profile `local` is the local service of the folder `data`: it is started if it
-    does not run yet, and ends with this process unless told to `stay`; its crawlers visit this
-    machine and its network only with `allow_private_crawl`. It refuses a search that is not done
-    after `search_timeout` seconds, 4 by default.
+    Parameters
+    ----------
+    profile : str, default the environment's or the configured one
+        Name of a profile, or `local`.
+    data : path, default the user's data folder
+        Folder of the local service's data.
+    stay : bool, default False
+        Keep the local service running after this process ends.
+    allow_private_crawl : bool, default False
+        Allow crawlers of the local service to visit this machine and its network.
+    search_timeout : float, default 4
+        Maximum duration of a search of the local service in seconds.
+
+    Returns
+    -------
+    Client
+        The client, which has one method for each endpoint.
+
+    Raises
+    ------
+    NotConnected
+        If the address, the application or a key is missing.
+    BadInput
+        If a value is wrong, or two services are named.
+    LocalServiceFailed
+        If the local service does not start, or already runs with other options.
+
+    Examples
+    --------
+    >>> client = svc.connect(url="http://127.0.0.1:8108", app_id="SHOP", api_key="key")
     """
     if data is None and not (stay or allow_private_crawl or search_timeout is not None):
         return session.connect(profile, **values)
@@ -75,6 +106,28 @@ def connect(
     return session.connect_local(running, **values)
 
 
+@verb_only(
+    verb(
+        "connect",
+        "connect local",
+        "connect staging",
+        "connect local --data ./shop --stay",
+        without=("fallback_domain", "hosts", "crawler_user_id", "crawler_api_key"),
+        faces=("magic",),
+        profile=False,
+        format=False,
+    ),
+    verb(
+        "use",
+        "use staging",
+        summary="Change to another profile",
+        options=(),
+        required=("profile",),
+        faces=("magic",),
+        profile=False,
+        format=False,
+    ),
+)
 def connect_asking(
     profile: str | None = None,
     *,
@@ -84,7 +137,35 @@ def connect_asking(
     search_timeout: float | None = None,
     **values: Unpack[Values],
 ) -> Client:
-    """Connect; a key that is nowhere to be found is asked for."""
+    """Create the client that everything uses from then on; a prompt requests a missing key.
+
+    Parameters
+    ----------
+    profile : str, default the environment's or the configured one
+        Name of a profile, or `local`.
+    data : path, default the user's data folder
+        Folder of the local service's data.
+    stay : bool, default False
+        Keep the local service running after this process ends.
+    allow_private_crawl : bool, default False
+        Allow crawlers of the local service to visit this machine and its network.
+    search_timeout : float, default 4
+        Maximum duration of a search of the local service in seconds.
+
+    Returns
+    -------
+    Client
+        The client, which has one method for each endpoint.
+
+    Raises
+    ------
+    NotConnected
+        If the address, the application or the key is missing.
+    BadInput
+        If a value is wrong, or two services are named.
+    LocalServiceFailed
+        If the local service does not start, or already runs with other options.
+    """
     if values.get("api_key"):
         warn_user(
             "a key in a cell stays in the notebook and its history; leave it out, and it is "
@@ -108,13 +189,42 @@ def connect_asking(
         return connect(profile, **values)
 
 
+@public(verb("profiles", "profiles", profile=False, lists=True))
 def profiles() -> dict[str, str]:
-    """Name the profiles there are, and the file each comes from."""
+    """Return the names of the configured profiles, each with the file that defines it.
+
+    Returns
+    -------
+    dict
+        File by profile; that of `local` is `built in`.
+
+    Examples
+    --------
+    >>> svc.profiles()["local"]
+    'built in'
+    """
     return {LOCAL: "built in", **{name: str(path) for name, path in session.profiles().items()}}
 
 
+@public(verb("stop", "stop", operands=(), options=("data",), profile=False, format=False))
 def stop(data: str | Path | None = None) -> None:
-    """Stop the local service of a data folder: of the one connected to, unless it is named."""
+    """Stop the local service of a data folder.
+
+    Parameters
+    ----------
+    data : path, default that of the connected local service
+        Folder of the local service's data.
+
+    Raises
+    ------
+    LocalServiceFailed
+        If no local service runs on the folder, or it does not stop.
+
+    Examples
+    --------
+    >>> service = svc.local("shop-data")
+    >>> svc.stop("shop-data")
+    """
     folder = Path(data or session.folder_in_use()).expanduser().absolute()
     running = find_running(folder)
     if running is None and data is None:
@@ -137,3 +247,27 @@ def _others() -> str:
     """Say which other local services run."""
     found = [str(each.data) for each in all_running()]
     return f"; one runs on {', '.join(found)}: name its folder, --data {found[0]}" if found else ""
+
+
+@verb_only(
+    verb(
+        "serve",
+        "serve",
+        "serve --port 8108 --data ./shop",
+        completes={"admin_key_file": "path"},
+        faces=("command",),
+        profile=False,
+        format=False,
+    ),
+    described_by="svc_notebook.service.server.serve",
+)
+def serve(*, data: str | None = None, **options: Any) -> int:
+    """Run the local service of a folder in the foreground; return the exit status."""
+    try:
+        from svc_notebook.service import server
+    except ImportError as error:
+        raise LocalServiceFailed(
+            f"the local service needs {error.name}: pip install 'svc-notebook[local]'"
+        ) from error
+    remember(Path(data) if data else default_folder())
+    return server.serve(data=Path(data) if data else None, **options)

@@ -10,161 +10,311 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret
-from svc_notebook.client.crawlers import OnCount, count_ends, crawler_id, wait_crawled
+from svc_notebook.client.crawlers import crawler_id
 from svc_notebook.client.secret import discreet
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 Config = Mapping[str, Any] | str | Path
-MAX_URLS_PER_CALL = 50  # URLs that one call takes
 # Members of a configuration, at any depth, of which every text is a secret.
 SECRETS = ("apiKey", "headers", "login", "proxy")
 # Members that hold JavaScript; a text alone will do.
 FUNCTIONS = ("recordExtractor", "linkExtractor")
 
 
+@public(verb("crawlers show", "crawlers show docs"), endpoints=("get_crawler",))
 @discreet
 async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[str, Any]:
-    """Read how a crawler stands, and its configuration."""
+    """Read the state and the configuration of a crawler.
+
+    Keys and logins in the configuration are masked; they are sent unmasked when the
+    configuration is passed to `create_crawler` or `configure_crawler`.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `id`, `name`, `createdAt`, `updatedAt`, `running`, `reindexing`, `blocked` and the other
+        members of the state, and `config`.
+
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.get_crawler("shop")["running"]
+    True
+    """
     own = asynchronous(client)
     found = dict(await own.get_crawler(await crawler_id(own, crawler), withConfig=True))
     return {name: _hidden(value) for name, value in found.items()}
 
 
+@public(
+    verb(
+        "crawlers create",
+        "crawlers create docs docs-crawler.json",
+        variable="config",
+        body="configuration",
+        document=BodyDocument("config", dict, many=False),
+    ),
+    endpoints=("create_crawler",),
+)
 @discreet
 async def create_crawler(name: str, config: Config, *, client: AnyClient | None = None) -> Done:
-    """Make a crawler of a configuration: a dict, or a JSON file; functions may be plain texts."""
+    """Create a crawler.
+
+    Parameters
+    ----------
+    name : str
+        Name of the crawler.
+    config : dict or path
+        Configuration, or a JSON file that contains it; JavaScript functions can be plain
+        texts.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` (its id), `name` and, if the service returns any, `warnings`.
+
+    Raises
+    ------
+    BadInput
+        If the configuration is not one object.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> config = svc.get_crawler("shop")["config"]
+    >>> created = svc.create_crawler("shop-copy", {**config, "indexPrefix": "copy-"})
+    >>> created["name"]
+    'shop-copy'
+    """
     made = await asynchronous(client).create_crawler(name, _config(config))
     return {"crawler": made["id"], "name": name, **_warnings(made)}
 
 
+@public(
+    verb(
+        "crawlers config",
+        "crawlers config docs changes.json",
+        "crawlers config docs all.json --whole",
+        variable="config",
+        body="configuration",
+        document=BodyDocument("config", dict, many=False),
+    ),
+    endpoints=("update_crawler", "update_crawler_config"),
+)
 @discreet
 async def configure_crawler(
     crawler: str, config: Config, *, whole: bool = False, client: AnyClient | None = None
 ) -> Done:
-    """Change top-level properties of a configuration, or put another in its place."""
+    """Change the configuration of a crawler.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    config : dict or path
+        Top-level members of the configuration to change, or a JSON file that contains them.
+    whole : bool, default False
+        Replace the whole configuration instead of changing the given members.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler`, `taskId` and, if the service returns any, `warnings`.
+
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist, or the configuration is not one object.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.configure_crawler("shop", {"maxUrls": 100})["crawler"]
+    'shop'
+    """
     own, given = asynchronous(client), _config(config)
     named = await crawler_id(own, crawler)
     if whole:
         done = await own.update_crawler(named, config=given)
     else:
         done = await own.update_crawler_config(named, given)
-    return _task(crawler, done)
+    return describe_task(crawler, done)
 
 
+@public(verb("crawlers rename", "crawlers rename docs manual"), endpoints=("update_crawler",))
 async def rename_crawler(crawler: str, name: str, *, client: AnyClient | None = None) -> Done:
-    """Give a crawler another name."""
-    own = asynchronous(client)
-    return _task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
+    """Change the name of a crawler.
 
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    name : str
+        New name.
+    client : Client or AsyncClient, default the current client
+        Client to use.
 
-async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
-    """Let a crawler go on, or wait for its next schedule."""
-    own = asynchronous(client)
-    return _task(crawler, await own.run_crawler(await crawler_id(own, crawler)))
+    Returns
+    -------
+    dict
+        `crawler` and `taskId`.
 
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
 
-async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
-    """Ask a crawler to pause."""
-    own = asynchronous(client)
-    return _task(crawler, await own.pause_crawler(await crawler_id(own, crawler)))
-
-
-async def reindex_crawler(
-    crawler: str,
-    *,
-    wait: bool = False,
-    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
-    client: AnyClient | None = None,
-    on_progress: OnCount | None = None,
-) -> Done:
-    """Start a whole crawl, or start it again; `wait` until its records are live.
-
-    A crawl that was waited for tells how many URLs were done, skipped and failed.
+    Examples
+    --------
+    >>> svc.rename_crawler("shop", "store")["crawler"]
+    'shop'
+    >>> svc.rename_crawler("store", "shop")
     """
     own = asynchronous(client)
-    named = await crawler_id(own, crawler)
-    done = _task(crawler, await own.reindex_crawler(named))
-    if not wait:
-        return done
-    await wait_crawled(own, named, [done["taskId"]], timeout=timeout, on_count=on_progress)
-    ends = await count_ends(own, named)
-    if on_progress:
-        on_progress(sum(ends.values()))
-    return {**done, **ends}
+    return describe_task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
 
 
+@public(verb("crawlers run", "crawlers run docs"), endpoints=("run_crawler",))
+async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
+    """Resume a paused crawler, or make it wait for its next schedule.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` and `taskId`.
+
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.run_crawler("shop")["crawler"]
+    'shop'
+    """
+    own = asynchronous(client)
+    return describe_task(crawler, await own.run_crawler(await crawler_id(own, crawler)))
+
+
+@public(verb("crawlers pause", "crawlers pause docs"), endpoints=("pause_crawler",))
+async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Done:
+    """Pause a crawler.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` and `taskId`.
+
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.pause_crawler("shop")["crawler"]
+    'shop'
+    >>> svc.run_crawler("shop")
+    """
+    own = asynchronous(client)
+    return describe_task(crawler, await own.pause_crawler(await crawler_id(own, crawler)))
+
+
+@public(
+    verb(
+        "crawlers test",
+        "crawlers test docs https://example.com/page",
+        variable="config",
+        body="configuration",
+        document=BodyDocument("config", dict, many=False),
+    ),
+    endpoints=("test_crawler_url",),
+)
 @discreet
 async def try_url(
     crawler: str, url: str, config: Config | None = None, *, client: AnyClient | None = None
 ) -> dict[str, Any]:
-    """Try one URL, with a configuration of its own if given; nothing is kept."""
+    """Crawl one URL as a test; nothing is stored.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler.
+    url : str
+        URL to crawl.
+    config : dict or path, default None
+        Members of the configuration that replace those of the crawler for this test, or a
+        JSON file that contains them.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        The response of the service: `startDate`, `endDate`, `logs`, `records`, `links` and
+        others.
+
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist, or the configuration is not one object.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> url = svc.get_crawler("shop")["config"]["startUrls"][0]
+    >>> result = svc.try_url("shop", url)
+    >>> [record["title"] for found in result["records"] for record in found["records"]]
+    ['Desk lamps']
+    """
     own, held = asynchronous(client), None if config is None else _config(config)
     return dict(await own.test_crawler_url(await crawler_id(own, crawler), url, held))
-
-
-async def crawl_urls(
-    crawler: str,
-    urls: OneOrMany,
-    *,
-    save: bool | None = None,
-    wait: bool = False,
-    timeout: float | None = None,  # noqa: ASYNC109 - what is left is told when it passes
-    client: AnyClient | None = None,
-    on_progress: OnCount | None = None,
-) -> Done:
-    """Crawl URLs now, a column of them for one; `wait` until they are done.
-
-    `save` says whether later crawls visit them, too.
-    """
-    listed = list_texts(urls, "urls", column="url")
-    if not listed:
-        raise BadInput("name the URLs that are to be crawled")
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
-    tasks = [
-        (await own.crawl_urls(named, listed[start : start + MAX_URLS_PER_CALL], save))["taskId"]
-        for start in range(0, len(listed), MAX_URLS_PER_CALL)
-    ]
-    if wait:
-        await wait_crawled(own, named, tasks, timeout=timeout, on_count=on_progress)
-    return {"crawler": crawler, "urls": len(listed), "taskId": tasks}
-
-
-async def crawler_task(
-    crawler: str,
-    task: str,
-    *,
-    wait: bool = False,
-    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
-    client: AnyClient | None = None,
-    on_progress: OnCount | None = None,
-) -> Done:
-    """Say whether a crawler's task is still to do; or wait until it is done."""
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
-    if wait:
-        await wait_crawled(own, named, [task], timeout=timeout, on_count=on_progress)
-    pending = not wait and bool((await own.get_crawler_task(named, task))["pending"])
-    return {"crawler": crawler, "taskId": task, "pending": pending}
-
-
-async def cancel_crawler_task(
-    crawler: str, task: str | None = None, *, client: AnyClient | None = None
-) -> Done:
-    """Cancel the task that blocks a crawler, the one it names itself unless another is given."""
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
-    if task is None:
-        task = (await own.get_crawler(named)).get("blockingTaskId")
-    if not task:
-        raise BadInput(f"no task blocks {crawler}")
-    await own.cancel_crawler_task(named, task)
-    return {"crawler": crawler, "taskId": task, "cancelled": True}
 
 
 def _config(given: Config) -> dict[str, Any]:
@@ -208,7 +358,8 @@ def _revealed(value: Any) -> Any:
     return value.reveal() if isinstance(value, Secret) else value
 
 
-def _task(crawler: str, answer: Mapping[str, Any]) -> Done:
+def describe_task(crawler: str, answer: Mapping[str, Any]) -> Done:
+    """Return the task of a crawler that a response names, and its warnings."""
     return {"crawler": crawler, "taskId": answer["taskId"], **_warnings(answer)}
 
 

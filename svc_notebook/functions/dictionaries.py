@@ -9,6 +9,7 @@ from typing import Any, get_args
 
 from pandas import DataFrame
 
+from svc_notebook import frames
 from svc_notebook.api.shapes import (
     DictionaryEntry,
     DictionaryName,
@@ -20,7 +21,9 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import HITS_PER_PAGE, own_members
 from svc_notebook.client.operations import WriteOutcome, write_and_wait
 from svc_notebook.client.pagination import each_page
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
+from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import Documents, take_documents, write_file
@@ -29,10 +32,56 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 _NAMES: tuple[DictionaryName, ...] = get_args(DictionaryName)
 
 
+@public(
+    verb(
+        "dictionaries save",
+        "dictionaries save stopwords words.csv",
+        variable="entries",
+        document=BodyDocument("entries", DictionaryEntry),
+    ),
+    verb(
+        "dictionaries import",
+        "dictionaries import plurals plurals.csv",
+        summary="Save the entries of a file",
+        names={"entries": "file"},
+        completes={"entries": "path"},
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def save_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> Done:
-    """Save entries: one, several, a DataFrame's or a file's; your others stay."""
+    """Add custom entries to a dictionary, or replace those with the same objectID.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    entries : dict, list of dict, DataFrame or path
+        Entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, `saved`, and the number of custom entries `before` and `after` (None if
+        the key may not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If an entry has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.save_entries("stopwords", {"objectID": "please", "language": "en", "word": "please"})
+    {'dictionary': 'stopwords', 'saved': 1, 'before': 0, 'after': 1}
+    """
     requests = _additions(dictionary, entries)
     own = asynchronous(client)
     before = await _count(own, dictionary)
@@ -44,10 +93,51 @@ async def save_entries(
     return await _told(own, dictionary, before, outcome, saved=len(requests))
 
 
+@public(
+    verb(
+        "dictionaries replace",
+        "dictionaries replace stopwords words.csv --yes",
+        variable="entries",
+        document=BodyDocument("entries", DictionaryEntry),
+        destructive="replace all entries of your own in the dictionary {dictionary}",
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def replace_entries(
     dictionary: DictionaryName, entries: Documents, *, client: AnyClient | None = None
 ) -> Done:
-    """Put these entries in place of all your own, at one moment."""
+    """Replace all custom entries of a dictionary at once.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    entries : dict, list of dict, DataFrame or path
+        New entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, `saved`, and the number of custom entries `before` and `after` (None if
+        the key may not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If the entries are empty, or one has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> entries = pd.DataFrame({"objectID": ["a", "b"], "language": "en", "word": ["buy", "shop"]})
+    >>> svc.replace_entries("stopwords", entries)["after"]
+    2
+    """
     requests = _additions(dictionary, entries)
     if not requests:
         raise BadInput("there are no entries to put in place of the others; `clear` is for it")
@@ -57,12 +147,51 @@ async def replace_entries(
     return await _told(own, dictionary, before, outcome, saved=len(requests))
 
 
+@public(
+    verb(
+        "dictionaries delete",
+        "dictionaries delete stopwords down-en",
+        destructive="delete entries of the dictionary {dictionary}",
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def delete_entries(
     dictionary: DictionaryName, ids: Iterable[Any], *, client: AnyClient | None = None
 ) -> Done:
-    """Delete entries of your own by their objectIDs; one that is not there is an error.
+    """Delete custom entries of a dictionary.
 
-    A key that may not read entries deletes without that check.
+    Nothing is deleted if one of them does not exist; a key that may not read entries deletes
+    without that check.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    ids : str or list of str
+        objectIDs of the entries.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, and the number of custom entries `before` and `after` (None if the key may
+        not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If an entry does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.save_entries("stopwords", {"objectID": "please", "language": "en", "word": "please"})
+    >>> svc.delete_entries("stopwords", "please")["after"]
+    0
     """
     _check(dictionary)
     own = asynchronous(client)
@@ -83,23 +212,101 @@ async def delete_entries(
     return await _told(own, dictionary, None if known is None else len(known), outcome)
 
 
+@public(
+    verb(
+        "dictionaries clear",
+        "dictionaries clear compounds --yes",
+        destructive="delete all entries of your own in the dictionary {dictionary}",
+    ),
+    endpoints=("batch_dictionary",),
+)
 async def clear_entries(dictionary: DictionaryName, *, client: AnyClient | None = None) -> Done:
-    """Delete all entries of your own in a dictionary."""
+    """Delete all custom entries of a dictionary.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, and the number of custom entries `before` and `after` (None if the key may
+        not read them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If the dictionary does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.clear_entries("stopwords")["after"]
+    0
+    """
     own = asynchronous(client)
     before = await _count(own, dictionary)
     outcome = await write_and_wait(own, own.batch_dictionary(dictionary, [], True))
     return await _told(own, dictionary, before, outcome)
 
 
+@public(
+    verb("dictionaries export", "dictionaries export stopwords words.csv", names={"path": "file"}),
+    endpoints=("search_dictionary",),
+)
 async def export_entries(
     dictionary: DictionaryName, path: str | Path, *, client: AnyClient | None = None
 ) -> Done:
-    """Write the entries of your own to a CSV, JSON or NDJSON file."""
+    """Write the custom entries of a dictionary to a file.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    path : path
+        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
+        existing file is replaced.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `dictionary`, `path` and `written` (number of entries).
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or the file cannot be written.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.export_entries("stopwords", "stopwords.csv")["path"]
+    'stopwords.csv'
+    """
     found = await _own_entries(asynchronous(client), dictionary)
     write_file(Path(path), found, DictionaryEntry)
     return {"dictionary": dictionary, "path": str(path), "written": len(found)}
 
 
+@public(
+    verb(
+        "dictionaries settings",
+        "dictionaries settings",
+        "dictionaries settings stopwords --off fr,de --on en",
+        "dictionaries settings stopwords --reset",
+        completes={"off": "language", "on": "language"},
+    ),
+    endpoints=("set_dictionary_settings", "get_dictionary_settings"),
+)
 async def dictionary_settings(
     dictionary: DictionaryName | None = None,
     *,
@@ -108,9 +315,43 @@ async def dictionary_settings(
     reset: bool = False,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Show which standard entries are switched off, or switch languages of one dictionary.
+    """Read or change which standard entries are disabled, by dictionary and language.
 
-    A row for each language that has been switched: `dictionary`, `language`, `off`.
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}, default None
+        Name of the dictionary; None reads the settings of all.
+    off : str or list of str, default none
+        Codes of the languages whose standard entries to disable.
+    on : str or list of str, default none
+        Codes of the languages whose standard entries to enable.
+    reset : bool, default False
+        Enable the standard entries of every language.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per language that was changed: `dictionary` and `language` (str) and `off`
+        (bool). If the key may not read the settings, the rows are those sent, and
+        `attrs["svc"]["unread"]` says so.
+
+    Raises
+    ------
+    BadInput
+        If a change does not name the dictionary, or contradicts itself.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.dictionary_settings("stopwords", off="en")
+      dictionary language   off
+    0  stopwords       en  True
+    >>> svc.dictionary_settings("stopwords", reset=True)
     """
     own, changes, facts = asynchronous(client), StandardEntries(), dict[str, str]()
     if off or on or reset:
@@ -218,3 +459,86 @@ async def _told(
 ) -> Done:
     counts = {"before": before, "after": await _count(client, dictionary)}
     return {"dictionary": dictionary, **more, **counts, **outcome.facts()}
+
+
+@public(
+    verb("dictionaries", "dictionaries stopwords --language en", "dictionaries plurals horse"),
+    endpoints=("search_dictionary",),
+    replaces={"get_dictionary_entries": "read_dictionary"},
+)
+async def read_dictionary(
+    dictionary: DictionaryName,
+    query: str = "",
+    *,
+    language: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the entries of a dictionary, standard entries included.
+
+    Parameters
+    ----------
+    dictionary : {'stopwords', 'plurals', 'compounds'}
+        Name of the dictionary.
+    query : str, default ""
+        Words or word prefixes that an entry contains; "" matches every entry.
+    language : str, default None
+        Language code, such as `en`; None reads every language.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per entry: `objectID` and `language` (str), `word` (str, of stop words and
+        compounds), `words` (object, the list of a plural or None), `decomposition` (object, the
+        list of a compound or None), `state` (str, enabled or disabled) and `type` (str, custom
+        or standard).
+
+    Raises
+    ------
+    BadInput
+        If the dictionary does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_dictionary("stopwords", "the", language="en")[["word", "type"]]
+    """
+    return await frames.read_dictionary(
+        asynchronous(client), dictionary, query, language=language, dtype_backend=dtype_backend
+    )
+
+
+@public(verb("languages", "languages", lists=True), endpoints=("list_languages",))
+async def read_languages(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the number of custom entries that each language has in each dictionary.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per language: `language` (str) and `stopwords`, `plurals` and `compounds`
+        (Int64, missing if the language has no such dictionary).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_languages().set_index("language").loc["de"]
+    """
+    return await frames.read_languages(asynchronous(client), dtype_backend=dtype_backend)

@@ -28,8 +28,9 @@ from svc_notebook.api.validation import (
     place,
 )
 from svc_notebook.client.curation import ResourceKind, with_id
-from svc_notebook.commands.cell_body import read_word
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean, unreadable
+from svc_notebook.files import write_named_file
+from svc_notebook.functions.text_values import read_word
 
 # One object, several, a table with a row for each, or the path of a file.
 Documents = Mapping[str, Any] | Iterable[Mapping[str, Any]] | DataFrame | str | os.PathLike[str]
@@ -117,14 +118,7 @@ def read_file(path: Path, shape: Any) -> list[dict[str, Any]]:
 def write_file(path: Path, documents: Sequence[Mapping[str, Any]], shape: Any) -> None:
     """Write a CSV, JSON or NDJSON file; it is there whole, or as it was."""
     text = _by_suffix(path, WRITERS)(documents, shape)
-    own = path.expanduser()
-    draft = own.with_name(f".{own.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8", newline="")
-        draft.replace(own)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+    write_named_file(path.expanduser(), text)
 
 
 def _by_suffix(path: Path, known: Mapping[str, Any]) -> Any:

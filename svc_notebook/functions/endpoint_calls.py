@@ -8,13 +8,35 @@ from typing import Any
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.texts import OneOrMany, list_texts
-from svc_notebook.commands.cell_body import read_word
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.functions.text_values import read_word
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 ROWS = {row.name: row for row in ENDPOINTS}
 
 
+_WRITES = frozenset(row.name for row in ENDPOINTS if not row.reads)
+
+
+def only_reads(given: Mapping[str, Any]) -> bool:
+    """Return whether a call reaches an endpoint that changes nothing."""
+    return given.get("endpoint") not in _WRITES
+
+
+@public(
+    verb(
+        "call",
+        "call get_object index=products object_id=17",
+        "call search_users query=smith hitsPerPage=5",
+        completes={"endpoint": "endpoint"},
+        variable="body",
+        body="arguments",
+        document=BodyDocument("body", dict, many=False),
+        destructive="call {endpoint}",
+        spares=only_reads,
+    )
+)
 async def call(
     endpoint: str,
     arguments: Mapping[str, Any] | OneOrMany | None = None,
@@ -22,10 +44,40 @@ async def call(
     body: Mapping[str, Any] | None = None,
     client: AnyClient | None = None,
 ) -> Any:
-    """Call an endpoint of the API and return its answer as it came.
+    """Call an endpoint of the API and return its response unchanged.
 
-    `arguments` are named as in the table of endpoints; as text, `name=value`. `body` holds more of
-    them. Nothing is waited for: give the answer to `wait`.
+    The call does not wait for the task of a write: pass the response to `wait`.
+
+    Parameters
+    ----------
+    endpoint : str
+        Name of the endpoint.
+    arguments : dict, str or list of str, default None
+        Arguments by name, or texts `name=value`.
+    body : dict, default None
+        More arguments by name.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict or list
+        The decoded response.
+
+    Raises
+    ------
+    BadInput
+        If the endpoint does not exist, or an argument is unknown, repeated or of a wrong
+        type.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.call("get_settings", {"index": "products"})["hitsPerPage"]
+    20
+    >>> svc.call("search", ["index=products", "query=desk lamp"])["nbHits"]
+    10
     """
     row = _row(endpoint)
     given = _read(row, arguments or {})

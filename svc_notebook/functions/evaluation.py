@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from svc_notebook import tuning
 from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.declarations.declaration import verb, verb_only
 from svc_notebook.errors import BadOption
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.evaluation.comparison import Comparison
@@ -16,6 +17,15 @@ from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables.tables import Table
 
 
+@verb_only(
+    verb(
+        "evaluate",
+        "evaluate products judged.csv",
+        "evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false",
+        completes={"judgments": "path"},
+        variable="judgments",
+    )
+)
 def evaluate(
     index: str,
     judgments: Table | None = None,
@@ -27,13 +37,58 @@ def evaluate(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Average the scores of an index over judged queries: a row for each metric."""
+    """Evaluate an index on judged queries and average the scores.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    judgments : DataFrame or path
+        Judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or
+        Parquet file.
+    metrics : list of str, default `ndcg@10`
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    k : int, default as many as the metrics need, at least 10
+        Number of hits of each query.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    relevant : float, default 1
+        Lowest rating of a relevant record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric, as `svc.tuning.summary` returns it.
+
+    Raises
+    ------
+    BadOption
+        If judgments are missing.
+    BadInput
+        If a metric or a column is unknown.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    """
     return tuning.measure(
         index, _given(judgments), metrics or METRICS, params=_taken(params), k=k, unjudged=unjudged,
         relevant=relevant, client=client,
     )  # fmt: skip
 
 
+@verb_only(
+    verb(
+        "compare",
+        "compare products products_new judged.csv",
+        "compare products products judged.csv --ignorePlurals true --metrics ndcg@10",
+        completes={"other": "index", "judgments": "path"},
+        variable="judgments",
+        format=False,
+    )
+)
 def compare(
     index: str,
     other: str,
@@ -47,7 +102,46 @@ def compare(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> Comparison:
-    """Compare two indices on judged queries; parameters are those of the second."""
+    """Compare two indices on judged queries.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index that is the baseline.
+    other : str
+        Name of the index to compare with it; search parameters apply to this one.
+    judgments : DataFrame or path
+        Judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or
+        Parquet file.
+    metrics : list of str, default `ndcg@10`
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    k : int, default as many as the metrics need, at least 10
+        Number of hits of each query.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    relevant : float, default 1
+        Lowest rating of a relevant record.
+    seed : int, default 0
+        Seed of the random numbers of intervals and tests.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    Comparison
+        The comparison, as `svc.tuning.compare` returns it.
+
+    Raises
+    ------
+    BadOption
+        If judgments are missing.
+    BadInput
+        If a metric or a column is unknown.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    """
     judged = tuning.check_judgments(_given(judgments))
     options: Any = {"k": deepest(metrics or METRICS, k), "client": client}
     before = tuning.run(index, judged, **options)

@@ -17,6 +17,7 @@ from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, check_parts, chec
 from svc_notebook.api.shapes import Event, EventType
 from svc_notebook.api.validation import hints
 from svc_notebook.api.warning import warn_user
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import BadInput, CallFailed
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.provenance import added_to, hits_of
@@ -29,13 +30,50 @@ OF_RECORDS = {"filters", "index", "objectData", "positions", "value", "currency"
 Moment = str | datetime  # a pandas Timestamp is one, too
 
 
+@public(
+    verb(
+        "events send",
+        "events send clicks.csv --index products",
+        variable="events",
+        document=BodyDocument("events", Event),
+    ),
+    endpoints=("push_events",),
+    accessors=("df.svc.events",),
+)
 async def send_events(
     events: Documents, *, index: str | None = None, client: AnyClient | None = None
 ) -> Done:
-    """Report events: one, several, a DataFrame's rows or a file's; `index` is for those without.
+    """Send user events.
 
-    A thousand travel together: all of them are taken, or none. If a later thousand is refused,
-    the error says how many were taken before.
+    Up to 1,000 events are sent in one request, which is accepted or refused as a whole. If a
+    later request is refused, the error says how many events were accepted before.
+
+    Parameters
+    ----------
+    events : dict, list of dict, DataFrame or path
+        Events: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
+    index : str, default None
+        Name of the index of events that do not name one.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `sent` (number of events).
+
+    Raises
+    ------
+    BadInput
+        If the events are empty, or one has a wrong, missing or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> event = {"eventType": "click", "eventName": "Product opened", "userToken": "anna"}
+    >>> svc.send_events({**event, "objectIDs": ["LMP-001"]}, index="products")
+    {'sent': 1}
     """
     if isinstance(events, DataFrame) and added_to(events):
         raise BadInput(
@@ -125,6 +163,10 @@ def _milliseconds(times: Series[Any]) -> Series[Any]:
     return ((times - Timestamp(0, tz="UTC")) // Timedelta("1ms")).astype("Int64")
 
 
+@public(
+    verb("events", "events products", "events products --type click --since 2h"),
+    endpoints=("list_events",),
+)
 async def read_events(
     index: str | None = None,
     *,
@@ -135,9 +177,47 @@ async def read_events(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the events that a local service holds, the first to come first.
+    """Read the user events that a local service stores, in order of arrival.
 
-    `since` and `until`, the latter left out, are times, UTC unless they say so, or ages: `"2h"`.
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index whose events are read; None reads those of all.
+    user : str, default None
+        User token whose events are read; None reads those of all.
+    type : {'click', 'conversion', 'view'}, default None
+        Type of the events to read; None reads all.
+    since : str or datetime, default None
+        Earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`;
+        None does not restrict it.
+    until : str or datetime, default None
+        Time before which the events lie, in UTC unless it has a zone, or age; None does not
+        restrict it.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per event: `timestamp` (datetime64[us, UTC]), `eventType`, `eventSubtype`,
+        `eventName`, `index`, `userToken`, `authenticatedUserToken` and `queryID` (str),
+        `objectIDs`, `positions`, `filters` and `objectData` (object, a list or None), `value`
+        (float64, missing unless sent) and `currency` (str).
+
+    Raises
+    ------
+    BadInput
+        If a time is not valid.
+    NotFound
+        If the service is not a local service.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_events("products", type="click", since="7d")[["timestamp", "objectIDs"]]
     """
     return await frames.read_events(
         asynchronous(client), index,
@@ -146,6 +226,10 @@ async def read_events(
     )  # fmt: skip
 
 
+@public(
+    verb("events searches", "events searches products --since 7d", lists=True),
+    endpoints=("list_searches",),
+)
 async def read_searches(
     index: str | None = None,
     *,
@@ -155,9 +239,46 @@ async def read_searches(
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
-    """Read the searches with `clickAnalytics` that a local service answered, and what they showed.
+    """Read the searches with `clickAnalytics` that a local service answered, and their hits.
 
-    `since` and `until` are as in `read_events`.
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index whose searches are read; None reads those of all.
+    user : str, default None
+        User token whose searches are read; None reads those of all.
+    since : str or datetime, default None
+        Earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`;
+        None does not restrict it.
+    until : str or datetime, default None
+        Time before which the searches lie, in UTC unless it has a zone, or age; None does
+        not restrict it.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per search: `timestamp` (datetime64[us, UTC]), `queryID`, `index`, `query`,
+        `params` and `userToken` (str), `nbHits` (int64), `first` (int64, position of the first
+        hit, from 1) and `objectIDs` (object, the list of the hits).
+
+    Raises
+    ------
+    BadInput
+        If a time is not valid.
+    NotFound
+        If the service is not a local service.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp", clickAnalytics=True)
+    >>> svc.read_searches("products", since="1h")["query"].iloc[-1]
+    'desk lamp'
     """
     return await frames.read_searches(
         asynchronous(client), index,
@@ -187,7 +308,42 @@ def read_moment(given: Moment | None, name: str) -> int | None:
 AGE = re.compile(r"\d+(s|min|h|d)")
 
 
+@public(
+    verb(
+        "events delete",
+        "events delete user-42 --yes",
+        destructive="delete all events of the user token {user}",
+    ),
+    endpoints=("delete_user_token",),
+)
 async def delete_user_events(user: str, *, client: AnyClient | None = None) -> Done:
-    """Delete a user token's events from metrics and analytics; it takes a while."""
+    """Request the deletion of all events of a user token.
+
+    The service deletes them from metrics and analytics some time after it accepted the request.
+
+    Parameters
+    ----------
+    user : str
+        User token.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `user` and `asked` (True).
+
+    Raises
+    ------
+    BadInput
+        If the user token is not valid.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.delete_user_events("anna")["user"]
+    'anna'
+    """
     await asynchronous(client).delete_user_token(check_token(user, "user"))
     return {"user": user, "asked": True}

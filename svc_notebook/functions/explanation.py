@@ -9,6 +9,8 @@ from typing import Any, Unpack
 from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.display import shorten
 from svc_notebook.frames.columns import finished
 from svc_notebook.frames.searches import first_rank
 from svc_notebook.functions.hit_renderer import TITLES
@@ -28,6 +30,10 @@ MAX_TITLE_CHARACTERS = 60
 Hit = Mapping[str, Any]
 
 
+@public(
+    verb("explain", "explain products blue lamp", "explain products lamp --hitsPerPage 50"),
+    endpoints=("search",),
+)
 async def explain(
     index: str,
     query: str = "",
@@ -35,15 +41,40 @@ async def explain(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> DataFrame:
-    """Say for each hit why it ranks before the next: the first criterion in which they differ.
+    """Explain the order of hits: the first criterion in which each hit differs from the next.
 
-    One row for each pair of hits that follow each other. `rank` (int64, from 1) and then text:
-    `criterion` is the one that decides, and `better` which of its values ranks first, such as
-    `fewer`; `objectID`, `title` and `value` are the hit's own, `next_objectID`, `next_title` and
-    `next_value` those of the hit after it. Values are words: `1 typo`, "2nd word of `title`",
-    `3 words apart`; `raw_value` and `next_raw_value` (object) are what the service answered. Hits
-    equal in every criterion differ in `tie` alone: the local service ranks the lower objectID
-    first.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Query; "" matches every record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair of adjacent hits: `rank` (int64, from 1), `criterion` (str, the one
+        that decides), `better` (str, which value ranks higher, such as `fewer`), `objectID`,
+        `title` and `value` (str) of the hit, `next_objectID`, `next_title` and `next_value`
+        (str) of the next hit, `raw_value` and `next_raw_value` (object, the values of the
+        response). Values are phrases such as `1 typo` or `3 words apart`. Hits that are equal
+        in every criterion differ in `tie`: the local service ranks the lower objectID higher.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.explain("products", "desk lamp", hitsPerPage=3)[["rank", "criterion", "objectID"]]
+       rank criterion objectID
+    0     1       tie  LMP-001
+    1     2       tie  LMP-002
     """
     own = asynchronous(client)
     asked: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}
@@ -81,5 +112,4 @@ def title_of(hit: Hit) -> str:
     named = {name.casefold(): value for name, value in reversed(texts.items())}
     known = (named[name] for name in TITLES if name in named)
     text = " ".join(next(known, next(iter(texts.values()), "")).split())
-    cut = text[: MAX_TITLE_CHARACTERS - 1]
-    return text if len(text) <= MAX_TITLE_CHARACTERS else f"{cut}…"
+    return shorten(text, MAX_TITLE_CHARACTERS)

@@ -12,6 +12,8 @@ from pandas import DataFrame
 
 from svc_notebook import frames
 from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.provenance import added_to
 from svc_notebook.functions.output import told_apart
@@ -37,7 +39,19 @@ class Piece(NamedTuple):
 
 
 class ShownHits:
-    """The displayed hits of a search: HTML in notebooks, text elsewhere; `frame` is the table."""
+    """The hits of a search as HTML in notebooks and as text elsewhere.
+
+    Attributes
+    ----------
+    frame : DataFrame
+        The hits.
+
+    Examples
+    --------
+    >>> shown = svc.show_search("products", "desk lamp", hitsPerPage=2)
+    >>> shown.frame["objectID"].tolist()
+    ['LMP-001', 'LMP-002']
+    """
 
     def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:
         self.frame = told_apart(frame)
@@ -72,6 +86,10 @@ class ShownHits:
             yield name, list(values.items())[:MAX_FACET_VALUES], len(values)
 
 
+@public(
+    verb("show", "show products blue lamp", "show products lamp --facets brand --hitsPerPage 5"),
+    endpoints=("search",),
+)
 async def show_search(
     index: str,
     query: str = "",
@@ -79,21 +97,69 @@ async def show_search(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> ShownHits:
-    """Search an index and display the hits with marked matches, requested facets and counts.
+    """Search an index and display the hits with highlighted matches, facets and counts.
 
-    `query` is "" by default, which matches every record; `client` is the current client by default.
-    Returns a `ShownHits`, whose `frame` is the DataFrame of hits.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Query; "" matches every record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    ShownHits
+        Hits that display as HTML in notebooks and as text elsewhere, up to 200,000 bytes;
+        `frame` is the DataFrame of the hits.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> shown = svc.show_search("products", "desk lamp", hitsPerPage=2)
+    >>> len(shown.frame)
+    2
     """
     asked: Any = {**params, "highlightPreTag": PRIVATE[0], "highlightPostTag": PRIVATE[1]}
     frame = await frames.search(asynchronous(client), index, query, highlight=True, **asked)
     return ShownHits(frame, PRIVATE, MAX_OUTPUT_BYTES)
 
 
+@public()
 def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
-    """Display a DataFrame that a search returned as hits; matches are marked if it contains them.
+    """Display the DataFrame of a search as hits.
 
-    `budget` is the maximum size of the output in bytes. Returns a `ShownHits`; raises `BadInput`
-    for a DataFrame that no search returned.
+    Matches are highlighted if the search had `highlight=True`.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Result of a search.
+    budget : int, default 200000
+        Maximum size of the output in bytes.
+
+    Returns
+    -------
+    ShownHits
+        Hits that display as HTML in notebooks and as text elsewhere; `frame` is the DataFrame
+        of the hits.
+
+    Raises
+    ------
+    BadInput
+        If the DataFrame is not the result of a search.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp", highlight=True, hitsPerPage=2)
+    >>> svc.show(hits)
     """
     facts = getattr(frame, "attrs", {}).get("svc")
     if not isinstance(facts, Mapping) or "objectID" not in frame:
@@ -214,7 +280,7 @@ def _facet_values(facet: _Facet) -> str:
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{text[:MAX_VALUE_CHARACTERS]}…"
+    return shorten(text, MAX_VALUE_CHARACTERS)
 
 
 def _more(pattern: str) -> Callable[[int], str]:

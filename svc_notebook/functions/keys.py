@@ -7,22 +7,21 @@ A key is a secret: what is returned shows it to nobody who does not ask, by `.re
 from __future__ import annotations
 
 import asyncio
-import math
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from datetime import UTC, datetime
 from typing import Any, Unpack
 
 from pandas import DataFrame
 
-from svc_notebook.api.parameters import PARAMETERS
-from svc_notebook.api.secured_keys import Restrictions, make_secured_key, read_secured_key
+from svc_notebook import frames
+from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import Key, KeyFields
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient, Secret
 from svc_notebook.client.secret import discreet
-from svc_notebook.commands.verb import MEANINGS
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -32,17 +31,59 @@ PATIENCE, PAUSE = 10.0, 0.25  # seconds until a key is known on every host, and 
 TOLD = "..."  # how a listing ends a key
 
 
+@public(
+    verb("keys get", "keys get", "keys get 1f3a", variable="key"),
+    endpoints=("get_key", "get_index_key"),
+)
 @discreet
 async def get_key(
     key: AnyKey | None = None, *, index: str | None = None, client: AnyClient | None = None
 ) -> dict[str, Any]:
-    """Read what a key may do; the one in use unless another is named."""
+    """Read the rights and restrictions of a key.
+
+    Parameters
+    ----------
+    key : str, Secret or dict, default the key in use
+        Key, its first characters, or the result of `add_key`.
+    index : str, default None
+        Name of the index that the key belongs to; None for a key of the application.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `value` (masked), `acl`, `createdAt` (Unix time), `validity` (seconds left, 0 for
+        unlimited) and the other fields of the key.
+
+    Raises
+    ------
+    NotFound
+        If the key does not exist, or several keys have these first characters.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], description="shop")
+    >>> svc.get_key(key)["acl"]
+    ['search']
+    """
     own = asynchronous(client)
     text = await _resolve(own, own.connection.api_key if key is None else key, index)
     found = await _read(own, text, index)
     return {**found, "value": Secret(found["value"])}
 
 
+@public(
+    verb(
+        "keys add",
+        "keys add --acl search,browse --indexes prod_* --description 'the shop' --reveal",
+        "keys add --acl search --maxHitsPerQuery 50 --validity 3600",
+        body="fields of a key",
+    ),
+    endpoints=("add_key", "add_index_key"),
+)
 @discreet
 async def add_key(
     *,
@@ -51,16 +92,53 @@ async def add_key(
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
 ) -> Done:
-    """Make a key, of the application or of one index, and wait until it is known."""
+    """Create a key and wait until the service accepts it.
+
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index that the key is for; None creates a key of the application.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked; `.reveal()` returns the text) and `createdAt`. A warning reports a key
+        that is not accepted within 10 seconds.
+
+    Raises
+    ------
+    BadInput
+        If a field is wrong or unknown.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], validity=3600, description="shop")
+    >>> text = key["key"].reveal()
+    """
     own = asynchronous(client)
     if index is None:
         made = await own.add_key(**fields)
     else:
         made = await own.add_index_key(index, **fields)
     await _settled(own, made["key"], index, there=True)
-    return {"key": _shown(made["key"], reveal), "createdAt": made["createdAt"]}
+    return {"key": mask_key(made["key"], reveal), "createdAt": made["createdAt"]}
 
 
+@public(
+    verb(
+        "keys update",
+        "keys update 1f3a --acl search --description 'the shop, old'",
+        variable="key",
+        body="fields of a key",
+    ),
+    endpoints=("update_key", "update_index_key"),
+)
 @discreet
 async def update_key(
     key: AnyKey,
@@ -69,12 +147,41 @@ async def update_key(
     client: AnyClient | None = None,
     **fields: Unpack[KeyFields],
 ) -> DataFrame:
-    """Change what a key may do, wait until that is seen, and tell what changed.
+    """Change fields of a key and wait until the change is visible.
 
-    What is not named stays as it is.
+    Other fields keep their values. The service restarts the validity with each change; unless
+    `validity` is given, the key gets the rest of its own.
 
-    A change lets a key's validity begin anew: unless one is named, the key gets what is left of
-    its own, which is what the service tells.
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Key, its first characters, or the result of `add_key`.
+    index : str, default None
+        Name of the index that the key belongs to; None for a key of the application.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per changed field: `field` (object), `before` and `after` (object). A warning
+        reports a change that is not visible within 10 seconds.
+
+    Raises
+    ------
+    BadInput
+        If no field is given, or one is wrong or unknown.
+    NotFound
+        If the key does not exist, or several keys have these first characters.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], description="shop")
+    >>> svc.update_key(key, description="website")
+             field before    after
+    0  description   shop  website
     """
     if not fields:
         raise BadInput(f"name what is to change: {', '.join(FIELDS)}")
@@ -93,6 +200,26 @@ async def update_key(
     return DataFrame(rows, columns=["field", "before", "after"], dtype=object)
 
 
+@public(
+    verb(
+        "keys delete",
+        "keys delete 1f3a",
+        "keys delete 1f3a --yes",
+        variable="key",
+        faces=("magic",),
+        destructive="delete the key {key}",
+    ),
+    verb(
+        "keys delete",
+        "keys delete 1f3a",
+        "keys delete 1f3a --yes",
+        summary="Delete a key and show it whole, as `keys restore` needs it",
+        faces=("command",),
+        fixed={"reveal": True},
+        destructive="delete the key {key}",
+    ),
+    endpoints=("delete_key", "delete_index_key"),
+)
 @discreet
 async def delete_key(
     key: AnyKey,
@@ -101,7 +228,36 @@ async def delete_key(
     reveal: bool = False,
     client: AnyClient | None = None,
 ) -> Done:
-    """Delete a key; `restore_key` takes what this returns."""
+    """Delete a key and wait until the service refuses it.
+
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Key, its first characters, or the result of `add_key`.
+    index : str, default None
+        Name of the index that the key belongs to; None for a key of the application.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked unless `reveal`) and `deletedAt`; `restore_key` accepts it.
+
+    Raises
+    ------
+    NotFound
+        If the key does not exist, or several keys have these first characters.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> key = svc.add_key(acl=["search"], description="shop")
+    >>> deleted = svc.delete_key(key)
+    """
     own = asynchronous(client)
     text = await _resolve(own, key, index)
     if index is None:
@@ -109,22 +265,72 @@ async def delete_key(
     else:
         done = await own.delete_index_key(index, text)
     await _settled(own, text, index, there=False)
-    return {"key": _shown(text, reveal), "deletedAt": done["deletedAt"]}
+    return {"key": mask_key(text, reveal), "deletedAt": done["deletedAt"]}
 
 
+@public(endpoints=("restore_key",))
 @discreet
 async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> Done:
-    """Bring a deleted key back; it has to be given whole."""
+    """Restore a deleted key and wait until the service accepts it.
+
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Whole key, or the result of `delete_key`.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `key` (masked) and `createdAt`.
+
+    Raises
+    ------
+    NotFound
+        If the key is not among the deleted keys.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> deleted = svc.delete_key(svc.add_key(acl=["search"]))
+    >>> restored = svc.restore_key(deleted)
+    """
     own = asynchronous(client)
-    text = _text_of(key)
+    text = key_text(key)
     done = await own.restore_key(text)
     await _settled(own, text, None, there=True)
     return {"key": Secret(text), "createdAt": done["createdAt"]}
 
 
+@public(verb("whoami", "whoami"), endpoints=("get_key",))
 @discreet
 async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
-    """Say which service is used, by which application, and what its key may do."""
+    """Return the address, the application and the rights of the client.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `address`, `application`, `rights` (list) and `description` of the key; for a secured
+        key `restrictions` instead of the last two; for the admin key, if the service does not
+        list it, `rights` of `admin`.
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> "search" in svc.whoami()["rights"]
+    True
+    """
     own = asynchronous(client)
     connection = own.connection
     known: Done = {"address": connection.address, "application": connection.app_id}
@@ -137,69 +343,12 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     return known | {"rights": key["acl"], "description": key.get("description", "")}
 
 
-def secured_key(
-    parent: AnyKey, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
-) -> Secret | str:
-    """Make a key that can do what `parent` can, within restrictions; nothing is sent."""
-    return _shown(make_secured_key(_text_of(parent), **restrictions), reveal)
-
-
-def explain_key(key: AnyKey) -> DataFrame:
-    """Say what a secured key restricts, read off the key itself; nothing is sent.
-
-    A row for each restriction: `restriction`, `value`, `meaning`. Whether the signature is right
-    only the service can tell.
-    """
-    found = read_secured_key(_text_of(key))
-    if found is None:
-        raise BadInput("this is no secured key; `get_key` reads what other keys may do")
-    rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(found)]
-    return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
-
-
-def get_remaining_validity(key: AnyKey) -> float:
-    """Return how many seconds a secured key is still valid; nothing is sent.
-
-    Negative once it has ended, infinite for a key without an end. Raises `BadInput` for a key
-    that is not a secured one.
-
-        get_remaining_validity(secured_key(parent, validUntil=2000000000))
-    """
-    found = read_secured_key(_text_of(key))
-    if found is None:
-        raise BadInput("this is no secured key; `get_key` reads the validity of other keys")
-    until = found.restrictions().get("validUntil")
-    if until is None:
-        return math.inf
-    if not until.isdigit():
-        raise BadInput(f"this key's `validUntil` is not a Unix time but {until[:40]!r}")
-    return int(until) - time.time()
-
-
-def _sorted(found: Any) -> list[tuple[str, Any]]:
-    return sorted(found.restrictions().items())
-
-
-def _meaning(name: str, value: str) -> str:
-    if name == "validUntil" and value.isdigit():
-        return _validity(int(value))
-    return PARAMETERS[name].meaning if name in PARAMETERS else MEANINGS.get(name, "")
-
-
-def _validity(until: int) -> str:
-    left = until - time.time()
-    try:
-        when = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-    except (OverflowError, ValueError, OSError):
-        return "for ever"
-    return f"ended at {when}" if left <= 0 else f"until {when}"
-
-
-def _shown(text: str, reveal: bool) -> Secret | str:
+def mask_key(text: str, reveal: bool) -> Secret | str:
+    """Return a key as text, or masked."""
     return text if reveal else Secret(text)
 
 
-def _text_of(key: AnyKey) -> str:
+def key_text(key: AnyKey) -> str:
     """Take a key as text, as a secret, or out of what made or listed it."""
     if isinstance(key, Mapping):
         key = key.get("key") or key.get("value") or ""
@@ -211,7 +360,7 @@ def _text_of(key: AnyKey) -> str:
 
 async def _resolve(client: AsyncClient, key: AnyKey, index: str | None) -> str:
     """Find the one key that begins so; a whole one is itself."""
-    text = _text_of(key)
+    text = key_text(key)
     if not isinstance(key, str):
         return text
     beginning = text.removesuffix(TOLD)
@@ -280,3 +429,51 @@ async def _seen(look: Callable[[], Awaitable[bool]], still: str) -> None:
             warn_user(f"the service took the call, but the key {still} after {PATIENCE:g} s")
             return
         await asyncio.sleep(PAUSE)
+
+
+@public(
+    verb("keys", "keys", "keys products", "keys --reveal"),
+    endpoints=("list_keys", "list_index_keys", "list_all_index_keys"),
+)
+async def read_keys(
+    index: str | None = None,
+    *,
+    reveal: bool = False,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the API keys of the application or of an index.
+
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index whose keys are read; `*` reads the keys of every index, None those
+        of the application.
+    reveal : bool, default False
+        Return whole keys; by default, keys are masked to their first four characters.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per key: `value` and `description` (str), `acl` (object, a list), `index` (str,
+        empty for a key of the application), `indexes` (object, a list or None), `createdAt`
+        (datetime64[us, UTC]), `validity` (int64, seconds left, 0 for unlimited),
+        `maxHitsPerQuery` and `maxQueriesPerIPPerHour` (int64, 0 for unlimited),
+        `queryParameters` (str) and `referers` (object, a list or None).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_keys()[["value", "acl", "validity"]]
+    """
+    return await frames.read_keys(
+        asynchronous(client), index, reveal=reveal, dtype_backend=dtype_backend
+    )

@@ -12,12 +12,13 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import RULES, find_all
 from svc_notebook.client.operations import write_and_wait
+from svc_notebook.client.temporary_index import is_scratch
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
 from svc_notebook.frames.records import id_text
 from svc_notebook.functions.curated_lists import Done, Forward
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
-from svc_notebook.tuning.changes.orphaned_copies import is_scratch
 from svc_notebook.tuning.changes.state import by_id, holds
 
 Place = Literal["pin", "hide", "free"]
@@ -25,6 +26,17 @@ Consequence = Mapping[str, Any]
 MAX_NAME_CHARACTERS = 100  # of a query, in the objectID of the rule that is made for it
 
 
+@public(
+    verb(
+        "pin",
+        "pin products lamp 17",
+        "pin products 'desk lamp' 17 --position 2",
+        operands=("index", "query", "object_id"),
+        options=("forwardToReplicas", "position"),
+        names={"object_id": "record"},
+    ),
+    endpoints=("save_rules",),
+)
 async def pin(
     index: str,
     query: str,
@@ -34,16 +46,47 @@ async def pin(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Put a record at a place among the hits of a query, whether the query finds it or not.
+    """Pin a record at a position of the hits of a query.
 
-    `query` is the whole query, in any case. `position` counts from 0, the first place, as in a
-    rule; records that are pinned there already move on. The rule that is for exactly this query
-    does it; without one it is made. `unpin` and `undo` take it back.
+    The record appears there whether the query matches it or not; records pinned at or after the
+    position move down. The pin is part of the rule for exactly this query, which is created if
+    necessary. `unpin` and `svc.tuning.undo` revert it.
 
-    Returns `index`, `rule` (its objectID), `objectID`, `position` and `change` (its id in the
-    journal; None where nothing changed). Raises `NotFound` for a record that is not there.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    position : int, default 0
+        Position of the record, from 0 for the first.
+    client : Client or AsyncClient, default the current client
+        Client to use.
 
-        svc.pin("films", "space", "62", 0)
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal, None if nothing
+        changed), `objectID` and `position`; `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If the position or the query is not valid.
+    NotFound
+        If the index or the record does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> pinned = svc.pin("products", "desk lamp", "LMP-004")
+    >>> svc.search("products", "desk lamp")["objectID"].iloc[0]
+    'LMP-004'
     """
     if isinstance(position, bool) or not isinstance(position, int) or position < 0:
         raise BadInput(f"`position` is a whole number, 0 for the first place, not {position!r}")
@@ -56,6 +99,9 @@ async def pin(
     return {**done, "objectID": name, "position": position}
 
 
+@public(
+    verb("hide", "hide products lamp 18", names={"object_id": "record"}), endpoints=("save_rules",)
+)
 async def hide(
     index: str,
     query: str,
@@ -64,13 +110,44 @@ async def hide(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Leave a record out of the hits of a query.
+    """Hide a record from the hits of a query.
 
-    The rule that is for exactly this query does it; without one it is made. `unhide` and `undo`
-    take it back. Returns `index`, `rule`, `objectID` and `change`, as `pin` does; raises `NotFound`
-    for a record that is not there.
+    The hidden record is part of the rule for exactly this query, which is created if necessary.
+    `unhide` and `svc.tuning.undo` revert it.
 
-        svc.hide("films", "space", "62")
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal, None if nothing
+        changed) and `objectID`; `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If the query is not valid.
+    NotFound
+        If the index or the record does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> hidden = svc.hide("products", "desk lamp", "LMP-001")
+    >>> svc.search("products", "desk lamp")["objectID"].iloc[0]
+    'LMP-002'
     """
     own, name = asynchronous(client), id_text(object_id)
     await _check_record(own, index, name)
@@ -81,6 +158,10 @@ async def hide(
     return {**done, "objectID": name}
 
 
+@public(
+    verb("unpin", "unpin products lamp 17", names={"object_id": "record"}),
+    endpoints=("save_rules",),
+)
 async def unpin(
     index: str,
     query: str,
@@ -89,14 +170,49 @@ async def unpin(
     client: AnyClient | None = None,
     **replicas: Unpack[Forward],
 ) -> Done:
-    """Let a record that is pinned for a query take the place that it has by itself.
+    """Remove the pin of a record for a query.
 
-    A rule that does nothing then is deleted. Returns `index`, `rule`, `objectID` and `change`;
-    raises `NotFound` where the record is not pinned.
+    A rule without any remaining effect is deleted.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal) and `objectID`;
+        `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, or the record is not pinned for the query.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> pinned = svc.pin("products", "desk lamp", "LMP-004")
+    >>> svc.unpin("products", "desk lamp", "LMP-004")["rule"]
+    'for-desk-lamp'
     """
     return await _release(asynchronous(client), index, query, id_text(object_id), "pin", replicas)
 
 
+@public(
+    verb("unhide", "unhide products lamp 18", names={"object_id": "record"}),
+    endpoints=("save_rules",),
+)
 async def unhide(
     index: str,
     query: str,
@@ -107,8 +223,39 @@ async def unhide(
 ) -> Done:
     """Show a record again that is hidden for a query.
 
-    A rule that does nothing then is deleted. Returns `index`, `rule`, `objectID` and `change`;
-    raises `NotFound` where the record is not hidden.
+    A rule without any remaining effect is deleted.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str
+        Whole query; case is ignored.
+    object_id : str or int
+        objectID of the record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `rule` (its objectID), `change` (its id in the journal) and `objectID`;
+        `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, or the record is not hidden for the query.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> hidden = svc.hide("products", "desk lamp", "LMP-001")
+    >>> svc.unhide("products", "desk lamp", "LMP-001")["rule"]
+    'for-desk-lamp'
     """
     return await _release(asynchronous(client), index, query, id_text(object_id), "hide", replicas)
 

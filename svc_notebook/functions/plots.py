@@ -12,6 +12,7 @@ from pandas import DataFrame
 
 from svc_notebook import plots
 from svc_notebook.api.parameters import SearchOptions
+from svc_notebook.declarations.declaration import public
 from svc_notebook.functions import blocking
 from svc_notebook.session.connection import AnyClient
 
@@ -22,6 +23,7 @@ DEFAULT_LOG_ENTRIES = 1000
 """Requests to draw; the service keeps no more."""
 
 
+@public()
 def plot_logs(
     logs: DataFrame | None = None,
     *,
@@ -29,15 +31,40 @@ def plot_logs(
     axes: Any = None,
     client: AnyClient | None = None,
 ) -> Sequence[Axes]:
-    """Draw requests, latency and answer codes over time, of `read_logs` or the last 1,000.
+    """Plot the number, latency and status of requests over time.
 
-    Returns three axes; `index` draws the requests of that index only.
+    Parameters
+    ----------
+    logs : DataFrame, default None
+        Result of `read_logs`; None reads the newest 1,000 requests.
+    index : str, default None
+        Name of the index whose requests are read if `logs` is None; None reads those of
+        all.
+    axes : sequence of three Axes, default None
+        Axes to draw into; None creates a figure.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    sequence of three Axes
+        The axes of number, latency in milliseconds and status.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, or there are fewer than three axes.
+
+    Examples
+    --------
+    >>> number, latency, status = svc.plot_logs(index="products")
     """
     if logs is None:
         logs = blocking.read_logs(length=DEFAULT_LOG_ENTRIES, indexName=index, client=client)
     return plots.plot_logs(logs, axes=axes)
 
 
+@public()
 def plot_facets(
     counts: DataFrame | str,
     query: str = "",
@@ -47,23 +74,103 @@ def plot_facets(
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
 ) -> Sequence[Axes]:
-    """Draw the `top` values of each facet, of `read_facets` or of an index named; axes for each."""
+    """Plot the most frequent values of each facet.
+
+    Parameters
+    ----------
+    counts : DataFrame or str
+        Result of `read_facets`, or name of an index whose facets are read.
+    query : str, default ""
+        Query whose hits are counted if an index is named; "" matches every record.
+    top : int, default 10
+        Maximum number of values of each facet, 1 or more.
+    axes : sequence of Axes, default None
+        Axes to draw into, one for each facet; None creates a figure.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    sequence of Axes
+        One axes for each facet.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, `top` is less than 1, or there are too few axes.
+
+    Examples
+    --------
+    >>> axes = svc.plot_facets("products", "lamp", top=5)
+    >>> counts = svc.read_facets("products", facets=["category"])
+    >>> axes = svc.plot_facets(counts)
+    """
     if isinstance(counts, str):
         counts = blocking.read_facets(counts, query, client=client, **params)
     return plots.plot_facets(counts, top=top, axes=axes)
 
 
+@public()
 def plot_clusters(
     clusters: DataFrame | None = None, *, axes: Any = None, client: AnyClient | None = None
 ) -> Sequence[Axes]:
-    """Draw what each cluster holds: records, users, bytes; three axes."""
+    """Plot the records, users and bytes of each cluster.
+
+    Parameters
+    ----------
+    clusters : DataFrame, default None
+        Result of `read_clusters`; None reads the clusters.
+    axes : sequence of three Axes, default None
+        Axes to draw into; None creates a figure.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    sequence of three Axes
+        The axes of records, users and bytes.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, or there are fewer than three axes.
+
+    Examples
+    --------
+    >>> records, users, size = svc.plot_clusters()
+    """
     if clusters is None:
         clusters = blocking.read_clusters(client=client)
     return plots.plot_clusters(clusters, axes=axes)
 
 
+@public()
 def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None) -> Axes:
-    """Draw how the URLs of a crawler's last crawl ended, of `read_crawler_urls` or by its name."""
+    """Plot the outcomes of the URLs of the last crawl by category and reason.
+
+    Parameters
+    ----------
+    urls : DataFrame or str
+        Result of `read_crawler_urls` or `read_crawled_urls`, or name or id of a crawler.
+    axes : Axes, default None
+        Axes to draw into; None creates a figure.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, or the crawler does not exist.
+
+    Examples
+    --------
+    >>> axes = svc.plot_crawl("shop")
+    """
     if isinstance(urls, str):
         urls = blocking.read_crawler_urls(urls, client=client)
     return plots.plot_crawl(urls, axes=axes)

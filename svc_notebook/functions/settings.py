@@ -9,6 +9,7 @@ from typing import Any, Unpack
 import msgspec
 from pandas import DataFrame
 
+from svc_notebook import frames
 from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import ALIASES, Settings, default_of
 from svc_notebook.api.texts import OneOrMany, list_texts
@@ -17,9 +18,9 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.operations import Confirm, write_and_wait
 from svc_notebook.client.request_options import with_extra
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean, unreadable
 from svc_notebook.functions.curated_lists import Forward
-from svc_notebook.functions.listings import read_settings
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.journalled_write import noting
 from svc_notebook.tuning.changes.state import holds
@@ -32,6 +33,16 @@ class SettingsChange(Settings, Forward, total=False):
     """Settings to change, and whether the replicas change with the index."""
 
 
+@public(
+    verb(
+        "settings",
+        "settings products",
+        "settings products --searchableAttributes name,brand --hitsPerPage 10",
+        spread=Settings,
+        body="settings; null resets one",
+    ),
+    endpoints=("get_settings", "set_settings"),
+)
 async def settings(
     index: str,
     *,
@@ -39,15 +50,61 @@ async def settings(
     extra: Mapping[str, Any] | None = None,
     **changes: Unpack[SettingsChange],
 ) -> DataFrame:
-    """Show an index's settings; or change some, `None` resetting one, and tell what changed.
+    """Read the settings of an index, or change some.
 
-    A change is waited for until it is published. `extra` are settings that are sent unchecked.
+    Without changes, this is `read_settings`; with changes, it is `set_settings`.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Settings to send without validation.
+
+    Returns
+    -------
+    DataFrame
+        Without changes, one row per setting: `setting` (str) and `value` (object). With
+        changes, one row per changed setting: `setting`, `before` and `after` (object).
+
+    Raises
+    ------
+    BadInput
+        If a setting is unknown or has a wrong type.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.settings("products", hitsPerPage=10)
+           setting before after
+    0  hitsPerPage     20    10
+    >>> svc.settings("products", hitsPerPage=None)
+           setting before after
+    0  hitsPerPage     10    20
     """
     if not changes and not extra:
         return await read_settings(index, client=client)
     return await set_settings(index, client=client, extra=extra, **changes)
 
 
+@public(
+    verb(
+        "settings set",
+        "settings set products --file settings.json",
+        "settings set products --customRanking 'desc(sales)' --forwardToReplicas",
+        operands=("index",),
+        spread=Settings,
+        body="settings; null resets one",
+    ),
+    endpoints=("set_settings",),
+)
 async def set_settings(
     index: str,
     given: SettingsChange | None = None,
@@ -57,15 +114,49 @@ async def set_settings(
     extra: Mapping[str, Any] | None = None,
     **changes: Unpack[SettingsChange],
 ) -> DataFrame:
-    """Change settings: those of a JSON file, of a dict, and those that are named, the last winning.
+    """Change settings of an index and wait until the change is published.
 
-    `extra` are settings that are sent unchecked, for a service that knows more than the
-    vocabulary; an undo leaves them. The result lists what changed. An attribute that no record has,
-    in a sample of 1,000, is warned of by `svc.errors.UnknownAttributeWarning`, and named in
-    `attrs["svc"]["unknown_attributes"]`; it is set all the same. Where the key may not search,
-    `attrs["svc"]["unchecked"]` says so; where it may not read settings, `attrs["svc"]["unread"]`:
-    `before` is empty then, and `after` is what was sent. `attrs["svc"]["status"]` is there where
-    the key may not read tasks, and says whether the change is visible.
+    Where a setting is given several times, named settings precede those of `given`, and those
+    of `given` precede those of `file`. An attribute that none of a sample of 1,000 records has
+    causes an `UnknownAttributeWarning`; the setting is changed all the same. `undo` reverts
+    everything but `extra`.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    given : dict, default None
+        Settings by name; a value of None resets the setting to its default.
+    file : path, default None
+        JSON file with an object of settings.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Settings to send without validation, for a service that has more of them.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting: `setting`, `before` and `after` (object). In `attrs["svc"]`:
+        `index`, `unknown_attributes` (list), `unchecked` if the key may not search, `unread` if
+        the key may not read settings (`before` is then empty and `after` is what was sent), and
+        `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If no setting is given, or one is unknown or has a wrong type.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.set_settings("products", {"hitsPerPage": 10, "ignorePlurals": ["en"]})
+             setting before after
+    0    hitsPerPage     20    10
+    1  ignorePlurals   None  [en]
     """
     if not isinstance(given, Mapping | None):
         raise BadInput("settings are a dict: set_settings('films', {'hitsPerPage': 10})")
@@ -104,6 +195,17 @@ def _confirm(client: AsyncClient, index: str, wanted: Mapping[str, Any]) -> Conf
     return (lambda: holds(client, index, "settings", named)) if named else None
 
 
+@public(
+    verb(
+        "settings reset",
+        "settings reset products hitsPerPage",
+        "settings reset products --yes",
+        options=("forwardToReplicas",),
+        completes={"names": "setting"},
+        destructive="reset settings of {index}",
+    ),
+    endpoints=("get_settings", "set_settings"),
+)
 async def reset_settings(
     index: str,
     names: OneOrMany | None = None,
@@ -111,7 +213,40 @@ async def reset_settings(
     client: AnyClient | None = None,
     **more: Unpack[SettingsChange],
 ) -> DataFrame:
-    """Put settings back to their defaults: those named, or all that are set."""
+    """Reset settings of an index to their defaults.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    names : str or list of str, default None
+        Settings to reset; None resets all that differ from their defaults.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per reset setting: `setting`, `before` and `after` (object); empty if nothing
+        was to reset.
+
+    Raises
+    ------
+    BadInput
+        If the setting does not exist.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.reset_settings("products", "searchableAttributes")
+                    setting               before after
+    0  searchableAttributes  [name, description]  None
+    """
     own = asynchronous(client)
     chosen = None if names is None else list_texts(names, "names", column="setting")
     for name in chosen or ():
@@ -130,6 +265,17 @@ def _differs(name: str, found: Mapping[str, Any]) -> bool:
     return name in hints(Settings) and _value(found, name) != default_of(name)
 
 
+@public(
+    verb(
+        "settings diff",
+        "settings diff products",
+        "settings diff products products-new",
+        "settings diff products --file settings.json",
+        completes={"other": "index"},
+        variable="other",
+    ),
+    endpoints=("get_settings",),
+)
 async def diff_settings(
     index: str,
     other: str | Path | Mapping[str, Any] | None = None,
@@ -137,9 +283,40 @@ async def diff_settings(
     file: str | Path | None = None,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Compare an index's settings with another index's, a dict's, a file's, or the defaults.
+    """Compare the settings of an index with those of another, a file, a dict or the defaults.
 
-    A row for each that differs: `setting`, then the value of either side.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    other : str, path or dict, default None
+        Name of another index, JSON file as a path, or settings by name; None compares with
+        the defaults.
+    file : path, default None
+        JSON file with an object of settings.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting that differs, sorted by name: `setting` (object), then the value of
+        each side (object) in a column named by the index and a column named by the other index,
+        the file, `given` or `default`.
+
+    Raises
+    ------
+    BadInput
+        If both `other` and `file` are given, or the file is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.diff_settings("products", {"searchableAttributes": ["name"]})["setting"].tolist()
+    ['attributesForFaceting', 'searchableAttributes']
     """
     if other is not None and file is not None:
         raise BadInput("compare with another index, with a file or with a dict, not with several")
@@ -202,3 +379,35 @@ async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any] | None
         return {}  # the change will make the index
     except KeyRefused:
         return None
+
+
+@public(verb("settings show", "settings show products"), endpoints=("get_settings",))
+async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
+    """Read the settings of an index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per setting that the service returns, sorted by name: `setting` (str) and
+        `value` (object).
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_settings("products").set_index("setting")["value"]["searchableAttributes"]
+    ['name', 'description']
+    """
+    return await frames.read_settings(asynchronous(client), index)

@@ -4,17 +4,60 @@ from __future__ import annotations
 
 from typing import Any
 
+from pandas import DataFrame
+
+from svc_notebook import frames
 from svc_notebook.api.shapes import Source
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import NotFound, did_you_mean
+from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.functions.documents import Documents, take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(
+    verb(
+        "sources add",
+        "sources add 192.0.2.0/24 --description office --yes",
+        completes={"source": None},
+        destructive="let {source} call, and of all others only those listed",
+    ),
+    endpoints=("append_source",),
+)
 async def add_source(
     source: str, *, description: str = "", client: AnyClient | None = None
 ) -> Done:
-    """Let a network call; with the first one on the list, all others no longer may."""
+    """Allow requests from a network.
+
+    With the first network on the allowlist, requests from all others are refused.
+
+    Parameters
+    ----------
+    source : str
+        Address, or network in CIDR notation.
+    description : str, default ""
+        Description of the network.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `source`, and the number of networks `before` and `after`.
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.add_source("127.0.0.1/32", description="this machine")["after"]
+    1
+    >>> svc.delete_source("127.0.0.1/32")["after"]
+    0
+    """
     own = asynchronous(client)
     before = len(await own.list_sources())
     entry: Source = {"source": source}
@@ -22,8 +65,47 @@ async def add_source(
     return {"source": source, "before": before, "after": len(await own.list_sources())}
 
 
+@public(
+    verb(
+        "sources replace",
+        "sources replace networks.csv --yes",
+        variable="sources",
+        body="networks",
+        document=BodyDocument("sources", Source),
+        destructive="let only these networks call",
+    ),
+    endpoints=("replace_sources",),
+)
 async def replace_sources(sources: Documents, *, client: AnyClient | None = None) -> Done:
-    """Put these networks in place of all that may call; none lets everybody call."""
+    """Replace the allowlist of networks.
+
+    Parameters
+    ----------
+    sources : dict, list of dict, DataFrame or path
+        Networks with `source` and `description`: one, several, the rows of a table, or a
+        CSV, JSON or NDJSON file. An empty list allows every network.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        The number of networks `before` and `after`.
+
+    Raises
+    ------
+    BadInput
+        If a network has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.replace_sources([{"source": "127.0.0.1/32", "description": "this machine"}])["after"]
+    1
+    >>> svc.replace_sources([])["after"]
+    0
+    """
     listed: list[Any] = take_documents(sources, Source, "sources")
     own = asynchronous(client)
     before = len(await own.list_sources())
@@ -31,11 +113,80 @@ async def replace_sources(sources: Documents, *, client: AnyClient | None = None
     return {"before": before, "after": len(listed)}
 
 
+@public(
+    verb(
+        "sources delete",
+        "sources delete 192.0.2.0/24",
+        completes={"source": "network"},
+        destructive="no longer let {source} call",
+    ),
+    endpoints=("delete_source",),
+)
 async def delete_source(source: str, *, client: AnyClient | None = None) -> Done:
-    """Take a network off the list; with the last one gone, everybody may call."""
+    """Remove a network from the allowlist.
+
+    With the last network removed, requests from every network are allowed.
+
+    Parameters
+    ----------
+    source : str
+        Address or network, as on the allowlist.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `source`, and the number of networks `before` and `after`.
+
+    Raises
+    ------
+    NotFound
+        If the network is not on the allowlist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.add_source("127.0.0.1/32")["after"]
+    1
+    >>> svc.delete_source("127.0.0.1/32")["after"]
+    0
+    """
     own = asynchronous(client)
     known = [entry["source"] for entry in await own.list_sources()]
     if source not in known:
         raise NotFound(f"{source} is not on the list{did_you_mean(source, known)}", status=404)
     await own.delete_source(source)
     return {"source": source, "before": len(known), "after": len(known) - 1}
+
+
+@public(verb("sources", "sources"), endpoints=("list_sources",))
+async def read_sources(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the networks from which requests are allowed.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per network: `source` (str, an address or a network in CIDR notation) and
+        `description` (str). An empty DataFrame allows every network.
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_sources()
+    """
+    return await frames.read_sources(asynchronous(client), dtype_backend=dtype_backend)

@@ -1,4 +1,4 @@
-"""The tasks that a client's writes have made."""
+"""Wait for tasks, and list those of a client's writes."""
 
 from __future__ import annotations
 
@@ -6,12 +6,89 @@ from typing import Any
 
 from pandas import DataFrame, Series, to_datetime
 
+from svc_notebook import frames
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.tasks import Write
+from svc_notebook.client.tasks import OnProgress, Tasks, Write
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import CallFailed
+from svc_notebook.frames.columns import Backend
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(
+    verb(
+        "tasks wait",
+        "tasks wait 17 18 --index products",
+        types={"tasks": list[int]},
+        rest="tasks",
+        variable="tasks",
+    ),
+    verb(
+        "wait",
+        "wait 17 18 --index products",
+        summary="Wait until tasks are published",
+        types={"tasks": list[int]},
+        rest="tasks",
+        variable="tasks",
+    ),
+    endpoints=("get_task", "get_app_task"),
+    bar="tasks",
+    label="published",
+)
+async def wait(
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    timeout: float | None = 600,  # noqa: ASYNC109 - what is left is told when it passes
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """Wait until tasks are published.
+
+    Parameters
+    ----------
+    tasks : int, dict or list of these
+        Task numbers or responses of writes.
+    index : str, default None
+        Name of the index of tasks that do not name theirs; None for tasks of the
+        application.
+    timeout : float, default 600
+        Maximum wait in seconds; None waits without limit.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of tasks published and the total number of
+        tasks.
+
+    Returns
+    -------
+    int
+        The number of tasks.
+
+    Raises
+    ------
+    BadInput
+        If a task is not a number or a response of a write.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If tasks are not published at the timeout; its `tasks` are the remaining ones.
+
+    Examples
+    --------
+    >>> response = svc.call("clear_synonyms", {"index": "products"})
+    >>> svc.wait(response, index="products")
+    1
+    """
+    return await asynchronous(client).wait(
+        tasks, index=index, timeout=timeout, on_progress=on_progress
+    )
+
+
+@public(
+    verb("tasks", "tasks", "tasks products --status", faces=("magic",)),
+    endpoints=("get_task", "get_app_task"),
+)
 async def read_writes(
     index: str | None = None,
     *,
@@ -19,9 +96,32 @@ async def read_writes(
     status: bool = False,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """List the newest tasks that this client's writes have made, the newest first.
+    """Read the newest tasks of the writes of this client, newest first.
 
-    Columns `at`, `call`, `index`, `taskID`; with `status`, the service is asked for each.
+    Parameters
+    ----------
+    index : str, default None
+        Name of the index whose tasks are read; None reads the tasks of all.
+    length : int, default 20
+        Maximum number of tasks.
+    status : bool, default False
+        Read the status of each task from the service.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per task: `at` (datetime64[ns, UTC], time of the response), `call` (str, name of
+        the endpoint), `index` (str, empty for a task of the application), `taskID` (int64) and,
+        with `status`, `status` (str, `published`, `notPublished` or `unknown`).
+
+    Examples
+    --------
+    >>> svc.clear_synonyms("products")
+    >>> svc.read_writes("products", length=1, status=True)[["call", "index", "status"]]
+                 call     index     status
+    0  clear_synonyms  products  published
     """
     own = asynchronous(client)
     found = [write for write in own.written if index in (None, write.index)]
@@ -50,3 +150,57 @@ async def _status(client: AsyncClient, write: Write) -> str:
     except CallFailed:
         return "unknown"
     return str(answer["status"])
+
+
+@public(
+    verb(
+        "tasks show",
+        "tasks show 17 18 --index products",
+        types={"tasks": list[int]},
+        rest="tasks",
+        variable="tasks",
+    ),
+    endpoints=("get_task", "get_app_task"),
+)
+async def read_tasks(
+    tasks: Tasks,
+    *,
+    index: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the status of tasks.
+
+    Parameters
+    ----------
+    tasks : int, dict or list of these
+        Task numbers or responses of writes, as for `wait`.
+    index : str, default None
+        Name of the index of tasks that do not name theirs; None for tasks of the
+        application.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per task: `taskID` (int64), `index` (str, empty for a task of the application)
+        and `status` (str, `published` or `notPublished`).
+
+    Raises
+    ------
+    BadInput
+        If a task is not a number or a response of a write.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> response = svc.call("clear_objects", {"index": "products"})
+    >>> svc.read_tasks(response, index="products")[["index", "status"]]
+    """
+    return await frames.read_tasks(
+        asynchronous(client), tasks, index=index, dtype_backend=dtype_backend
+    )

@@ -4,19 +4,86 @@ from __future__ import annotations
 
 from typing import Any
 
+from pandas import DataFrame
+
+from svc_notebook import frames
 from svc_notebook.api.texts import OneOrMany
-from svc_notebook.errors import BadInput
+from svc_notebook.declarations.declaration import public, verb, verb_only
+from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curated_lists import Done
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+@public(verb("users get", "users get 42"), endpoints=("get_user",))
 async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, Any]:
-    """Read which cluster holds a user, and how much."""
+    """Read the cluster of a user and the size of its data.
+
+    Parameters
+    ----------
+    user : str
+        Id of the user.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `userID`, `clusterName`, `nbRecords` and `dataSize` (bytes).
+
+    Raises
+    ------
+    NotFound
+        If the user is not on a cluster.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users("anna", "local-1")
+    >>> svc.get_user("anna")["clusterName"]
+    'local-1'
+    """
     return dict(await asynchronous(client).get_user(user))
 
 
+@public(
+    verb(
+        "users assign", "users assign c1-eu 42 43", operands=("cluster", "users"), variable="users"
+    ),
+    endpoints=("assign_user", "assign_users"),
+)
 async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | None = None) -> Done:
-    """Put new users on a cluster; `move_user` moves one that is on another."""
+    """Assign users to a cluster.
+
+    Several users at once must be new; one user that is on another cluster is moved.
+
+    Parameters
+    ----------
+    users : str or list of str
+        Ids of the users.
+    cluster : str
+        Name of the cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `cluster`, `users` (their number) and `createdAt`.
+
+    Raises
+    ------
+    BadInput
+        If no user is named.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users(["ben", "clara"], "local-1")["users"]
+    2
+    """
     named = [users] if isinstance(users, str) else list(users)
     if not named or not all(isinstance(user, str) and user for user in named):
         raise BadInput("users are named by text, one or several")
@@ -28,22 +95,259 @@ async def assign_users(users: OneOrMany, cluster: str, *, client: AnyClient | No
     return {"cluster": cluster, "users": len(named), "createdAt": done["createdAt"]}
 
 
+@public(
+    verb(
+        "users move", "users move 42 c2-eu --yes", destructive="move the user {user} to {cluster}"
+    ),
+    endpoints=("assign_user",),
+)
 async def move_user(user: str, cluster: str, *, client: AnyClient | None = None) -> Done:
-    """Move a user with its data to another cluster; one that is on none is an error."""
+    """Move a user and its data to another cluster.
+
+    Parameters
+    ----------
+    user : str
+        Id of the user.
+    cluster : str
+        Name of the new cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `user`, the cluster `before` and `after`, and `createdAt`.
+
+    Raises
+    ------
+    NotFound
+        If the user is not on a cluster.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users("anna", "local-1")
+    >>> svc.move_user("anna", "local-2")["after"]
+    'local-2'
+    """
     own = asynchronous(client)
     before = (await own.get_user(user))["clusterName"]
     done = await own.assign_user(user, cluster)
     return {"user": user, "before": before, "after": cluster, "createdAt": done["createdAt"]}
 
 
+@public(
+    verb("users remove", "users remove 42", destructive="remove the user {user} with its data"),
+    endpoints=("remove_user",),
+)
 async def remove_user(user: str, *, client: AnyClient | None = None) -> Done:
-    """Remove a user with its data."""
+    """Remove a user and its data.
+
+    Parameters
+    ----------
+    user : str
+        Id of the user.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `user`, the cluster `before`, and `deletedAt`.
+
+    Raises
+    ------
+    NotFound
+        If the user is not on a cluster.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.assign_users("dora", "local-1")
+    >>> svc.remove_user("dora")["before"]
+    'local-1'
+    """
     own = asynchronous(client)
     before = (await own.get_user(user))["clusterName"]
     done = await own.remove_user(user)
     return {"user": user, "before": before, "deletedAt": done["deletedAt"]}
 
 
+@public(verb("users pending", "users pending"), endpoints=("pending_mappings",))
 async def pending_users(*, client: AnyClient | None = None) -> dict[str, Any]:
-    """Say whether users are on the move, and to which clusters."""
+    """Return whether users are being moved, and to which clusters.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `pending` (bool) and `clusters` (dict of lists of user ids by cluster).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.pending_users()["pending"]
+    False
+    """
     return dict(await asynchronous(client).pending_mappings(getClusters=True))
+
+
+@public(
+    verb("clusters", "clusters", lists=True),
+    endpoints=("list_clusters",),
+    accessors=("df.svc.clusters",),
+)
+async def read_clusters(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the clusters and the number of records and users on each.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per cluster: `clusterName` (str), `nbRecords` and `nbUserIDs` (int64) and
+        `dataSize` (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_clusters()["clusterName"].tolist()
+    ['local-1', 'local-2']
+    """
+    return await frames.read_clusters(asynchronous(client), dtype_backend=dtype_backend)
+
+
+@public(endpoints=("list_users", "search_users"))
+async def read_users(
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the users of a multi-cluster application and their clusters.
+
+    Parameters
+    ----------
+    query : str, default ""
+        Text to search for in user ids; "" matches every user.
+    cluster : str, default None
+        Name of the cluster whose users are read; None reads the users of every cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per user: `userID` and `clusterName` (str), `nbRecords` (int64) and `dataSize`
+        (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_users(cluster="local-1")
+    """
+    return await frames.read_users(
+        asynchronous(client), query, cluster=cluster, dtype_backend=dtype_backend
+    )
+
+
+@public(verb("users top", "users top", lists=True), endpoints=("top_users",))
+async def read_top_users(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """Read the users with the most records of each cluster.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per user: `clusterName` (str), `rank` (int64, from 1 in each cluster), `userID`
+        (str), `nbRecords` (int64) and `dataSize` (int64, bytes).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_top_users()
+    """
+    return await frames.read_top_users(asynchronous(client), dtype_backend=dtype_backend)
+
+
+@verb_only(
+    verb("users", "users", "users smith --cluster c1-eu", "users --top"),
+    endpoints=("list_users", "search_users", "top_users"),
+)
+async def users_or_top(
+    query: str = "",
+    *,
+    cluster: str | None = None,
+    top: bool = False,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Read the users, or with `top` those with the most records.
+
+    Parameters
+    ----------
+    query : str, default ""
+        Text to search for in user ids; "" matches every user.
+    cluster : str, default None
+        Name of the cluster whose users are read; None reads the users of every cluster.
+    top : bool, default False
+        Read the users with the most records of each cluster.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        The result of `read_users`, or with `top` of `read_top_users`.
+
+    Raises
+    ------
+    BadOption
+        If `top` is given together with `query` or `cluster`.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    """
+    if not top:
+        return await read_users(query, cluster=cluster, client=client)
+    if query or cluster:
+        raise BadOption("`--top` is of all users of every cluster; leave the rest out")
+    return await read_top_users(client=client)

@@ -1,4 +1,4 @@
-"""The private DuckDB database of one load: Arrow results, and DuckDB errors mapped to ours."""
+"""The private DuckDB database of one load: queries, memory, and DuckDB's errors as `BadInput`."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from svc_notebook.client.background_loop import beating
+from svc_notebook.client.background_loop import regular_wake_ups
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sql import text
 
@@ -23,29 +23,33 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 T = TypeVar("T")
-# Seconds in which a stopped query must end.
+# How long a cancelled load waits for the thread of its query.
 INTERRUPT_SECONDS = 0.5
-# And how long it is waited for before its connection is left to it.
+# How long closing waits for an interrupted query; then the query's thread closes the connection.
 ABANDON_SECONDS = 10.0
-LEAST_MEGABYTES = 128
+CLOSE_POLL_SECONDS = 0.02
+MIN_MEGABYTES = 128
 THREADS = min(4, os.cpu_count() or 1)
 SETTINGS = {
     "threads": THREADS,
-    "memory_limit": f"{LEAST_MEGABYTES}MB",
+    "memory_limit": f"{MIN_MEGABYTES}MB",
     "preserve_insertion_order": True,
 }
-# Where a container's limit of memory stands; a text in place of a number is none.
+# The files with a container's memory limit; a word instead of a number means no limit.
 CONTAINER_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
-PLENTY_BYTES = 8_000_000_000
-# So much of a machine's memory one load may take.
+DEFAULT_MACHINE_BYTES = 8_000_000_000
+# The maximum share of a machine's memory that one load takes.
 MACHINE_SHARE = 0.75
-# Columns of a table that is no longer read in several threads.
+# A table with more columns is read by one thread.
 MAX_PARALLEL_COLUMNS = 100
+# Aggregates of one pass: a pattern takes half a megabyte in each thread.
+MAX_AGGREGATES_PER_PASS = 256
+ROW_COUNT = "count(*)"
 
-KIND = re.compile(r"[A-Z][A-Za-z-]*(?: [A-Za-z/]+)* Error: ")
+ERROR_KIND = re.compile(r"[A-Z][A-Za-z-]*(?: [A-Za-z/]+)* Error: ")
 ADVICE = {
     "ConversionException": "; TRY_CAST gives NULL where CAST fails",
-    "InvalidInputException": "; is it whole, and what its name says?",
+    "InvalidInputException": "; check that it is complete and has the format of its extension",
     "OutOfMemoryException": "; load it in parts",
     "OSError": "; load it in parts",
 }
@@ -60,31 +64,31 @@ class MemoryShort(BadInput):
 
 
 class Database:
-    """One in-memory database, opened when first used, and a folder that is gone when it closes."""
+    """One in-memory database, opened when first used, and a folder that is removed at its end."""
 
     def __init__(self) -> None:
-        # What is read from, as messages name it.
+        # The name of the source in messages.
         self.about = "the source"
         self.stopped = False
         self._defined: set[str] = set()
-        self._megabytes, self._threads = LEAST_MEGABYTES, THREADS
-        # What else ends with it.
+        self._megabytes, self._threads = MIN_MEGABYTES, THREADS
+        # Contexts that are closed with the database.
         self.ends = ExitStack()
 
     @cached_property
     def folder(self) -> Path:
-        """A folder of its own."""
+        """A temporary folder for this database."""
         return Path(tempfile.mkdtemp(prefix="svc-load-"))
 
     @cached_property
     def connection(self) -> Any:
-        """What runs the queries; opening it takes longer than a few rows do."""
+        """The DuckDB connection; opening it takes longer than sending a few rows."""
         if self.stopped:
             raise ReadingStopped
         config = SETTINGS | {"temp_directory": str(self.folder / "spill")}
         opened = import_duckdb().connect(config=config)
         opened.execute("SET TimeZone = 'UTC'")
-        # It would draw its own in interactive sessions.
+        # DuckDB draws a progress bar in interactive sessions.
         opened.execute("SET enable_progress_bar = false")
         return opened
 
@@ -100,7 +104,7 @@ class Database:
                     raise
 
     def chunks(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
-        """Run a query and stream its rows as Arrow, as DuckDB gives them."""
+        """Run a query and stream its rows as Arrow record batches."""
         begun = False
         while True:
             try:
@@ -116,35 +120,51 @@ class Database:
         with translated(self.about):
             relation = self.connection.sql(sql)
             if relation is None:
-                raise BadInput("the SQL gives no rows; it should be a SELECT")
+                raise BadInput("the SQL returns no rows; pass a SELECT")
             read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader
             try:
                 yield from read(rows)
-            except OSError as error:  # what Arrow makes of an error amid the rows
-                raise _meant(self.about, error) from error
+            except OSError as error:  # Arrow raises it for an error between two batches
+                raise _as_ours(self.about, error) from error
+
+    def aggregates(
+        self, expressions: Iterable[str], source: str, *, always: Sequence[str] = ()
+    ) -> dict[str, Any]:
+        """Compute aggregates in passes of a few hundred; the keys are the SQL expressions.
+
+        Each pass computes `always` and the number of rows, too.
+        """
+        wanted = list(dict.fromkeys(expressions))
+        values: dict[str, Any] = {}
+        for start in range(0, max(len(wanted), 1), MAX_AGGREGATES_PER_PASS):
+            some = wanted[start : start + MAX_AGGREGATES_PER_PASS]
+            every = list(dict.fromkeys([ROW_COUNT, *always, *some]))
+            (row,) = self.rows(f"SELECT {', '.join(every)} FROM {source}")
+            values |= zip(every, row, strict=True)
+        return values
 
     def types(self, sql: str) -> dict[str, str]:
-        """Tell the names and types of a query's columns."""
+        """Return the type of each column of a query, by name."""
         return {row[0]: row[1] for row in self.rows(f"DESCRIBE {sql}")}
 
     def names(self, query: str) -> list[str]:
-        """Tell the names of a query's columns as they are written, twins too."""
+        """Return the names of a query's columns in the query's case, duplicates included."""
         return [row[0] for row in self.rows(f"DESCRIBE {query}")]
 
     def keep(self, query: str, name: str) -> str:
-        """Run a query once and keep its rows on the disk, in order; returns what to read."""
+        """Run a query once and store its rows on the disk, in order; return the table's name."""
         self.rows(f"ATTACH IF NOT EXISTS {text(str(self.folder / 'kept.db'))} AS kept")
         self.rows(f"CREATE OR REPLACE TABLE kept.{name} AS {query}")
         return f"kept.{name}"
 
-    def make_room(self, columns: int) -> None:
-        """Let a wide table have what it needs: rows are read 2,048 at a time in each thread."""
+    def grant_for_columns(self, columns: int) -> None:
+        """Raise the limit for a wide table: each thread reads 2,048 rows at a time."""
         if columns > MAX_PARALLEL_COLUMNS:
-            self.grant(LEAST_MEGABYTES + columns, threads=1)
+            self.grant(MIN_MEGABYTES + columns, threads=1)
 
     def grant(self, megabytes: int, *, threads: int | None = None) -> None:
-        """Allow queries so much memory, if the machine has it, and at most so many threads."""
-        most = max(LEAST_MEGABYTES, int(machine_megabytes() * MACHINE_SHARE))
+        """Raise the memory limit as far as the machine allows, and limit the threads."""
+        most = max(MIN_MEGABYTES, int(machine_megabytes() * MACHINE_SHARE))
         self._megabytes = min(max(self._megabytes, megabytes), most)
         self.rows(f"SET memory_limit = '{self._megabytes}MB'")
         if threads is not None and threads < self._threads:
@@ -152,18 +172,18 @@ class Database:
             self.rows(f"SET threads = {threads}")
 
     def _grant_more(self) -> bool:
-        """Allow twice the memory for another try; false where the machine has no more."""
+        """Double the memory limit for another attempt; return False if the machine has no more."""
         before = self._megabytes
         self.grant(2 * before)
         return self._megabytes > before
 
     @property
     def threads(self) -> int:
-        """How many threads read at once."""
+        """The number of threads that read at once."""
         return self._threads
 
     def define(self, name: str, write: Callable[[list[str | None]], list[str | None]]) -> None:
-        """Make a function from texts to texts known to SQL."""
+        """Define a function from texts to texts in SQL."""
         import pyarrow as pa
 
         def run(texts: Any) -> Any:
@@ -175,30 +195,30 @@ class Database:
             self._defined.add(name)
 
     def register(self, name: str, table: Any) -> None:
-        """Make an Arrow table known by a name."""
+        """Register an Arrow table under a name."""
         with translated(self.about):
             self.connection.register(name, table)
 
     async def in_thread(self, work: Callable[..., T], *args: Any) -> T:
-        """Run blocking work in a thread; cancelled, it stops the query and sees the thread end."""
+        """Run blocking work in a thread; if cancelled, interrupt the query and await the thread."""
         running = asyncio.ensure_future(asyncio.to_thread(work, *args))
         try:
-            with beating():
+            with regular_wake_ups():
                 return await asyncio.shield(running)
         except asyncio.CancelledError:
             self.interrupt()
             await asyncio.wait([running], timeout=INTERRUPT_SECONDS)
-            running.add_done_callback(_forget)
+            running.add_done_callback(_retrieve_error)
             raise
 
     def interrupt(self) -> None:
-        """Stop the running query, and any that would be the first, from any thread."""
+        """Stop the running query, from any thread; later queries raise `ReadingStopped`."""
         self.stopped = True
         if opened := self.__dict__.get("connection"):
             opened.interrupt()
 
     def close(self) -> None:
-        """Forget everything, temporary files too."""
+        """Close the connection and remove the temporary files."""
         if opened := self.__dict__.pop("connection", None):
             _close(opened)
         if folder := self.__dict__.pop("folder", None):
@@ -206,7 +226,7 @@ class Database:
         self.ends.close()
 
     async def leave(self) -> None:
-        """Close without holding up the event loop: ending the threads takes a while."""
+        """Close without blocking the event loop, because ending the threads takes a while."""
         await asyncio.shield(asyncio.to_thread(self.close))
 
     def __enter__(self) -> Database:
@@ -217,53 +237,53 @@ class Database:
 
 
 def import_duckdb() -> Any:
-    """Import DuckDB, or say how to get it."""
+    """Import DuckDB; raises `BadInput` with the command that installs it."""
     try:
         import duckdb
-        import pyarrow  # noqa: F401 - DuckDB hands its rows over through it
+        import pyarrow  # noqa: F401 - DuckDB returns rows as Arrow tables
     except ImportError as error:
         raise BadInput(
-            'bulk work needs DuckDB and pyarrow: pip install "svc-notebook[bulk]"'
+            'loads and exports need DuckDB and pyarrow: pip install "svc-notebook[bulk]"'
         ) from error
     return duckdb
 
 
 def _close(connection: duckdb.DuckDBPyConnection) -> None:
-    """Close a connection, once a query that was stopped has let go of it."""
+    """Close a connection; waits until an interrupted query has released it."""
     import duckdb
 
     until = time.monotonic() + ABANDON_SECONDS
     while True:
         try:
             connection.close()
-        except duckdb.Error:  # it is busy: the thread that uses it is on its way out
+        except duckdb.Error:  # the connection is in use by a thread that is about to end
             if time.monotonic() > until:
-                return  # and closes it with the last of its references
+                return  # that thread releases the last reference, which closes the connection
             connection.interrupt()
-            time.sleep(0.02)
+            time.sleep(CLOSE_POLL_SECONDS)
         else:
             return
 
 
 def machine_megabytes() -> int:
-    """Return the memory of the machine, or of the container, in MB; plenty where nothing tells."""
+    """Return the memory of the machine, or of the container, in MB; 8,000 if it is unknown."""
     found = []
-    with suppress(AttributeError, OSError, ValueError):  # other systems have no such names
+    with suppress(AttributeError, OSError, ValueError):  # not every system defines these names
         found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     for limit in CONTAINER_LIMITS:
         with suppress(OSError, ValueError):
             found.append(int(Path(limit).read_text(encoding="ascii")))
-    return min((size for size in found if size > 0), default=PLENTY_BYTES) // 1_000_000
+    return min((size for size in found if size > 0), default=DEFAULT_MACHINE_BYTES) // 1_000_000
 
 
-def _forget(ended: asyncio.Future[Any]) -> None:
+def _retrieve_error(ended: asyncio.Future[Any]) -> None:
     if not ended.cancelled():
         ended.exception()
 
 
 @contextmanager
 def translated(about: str) -> Iterator[None]:
-    """Convert a DuckDB error about a source into one of ours."""
+    """Raise errors of DuckDB as `BadInput`, `MemoryShort` or `ReadingStopped`."""
     duckdb = import_duckdb()
     try:
         yield
@@ -275,7 +295,7 @@ def translated(about: str) -> Iterator[None]:
         raise BadInput(_unreadable(about, error)) from error
 
 
-def _meant(about: str, error: OSError) -> Exception:
+def _as_ours(about: str, error: OSError) -> Exception:
     if "INTERRUPT Error" in str(error):
         return ReadingStopped()
     kind = MemoryShort if "Out of Memory Error" in str(error) else BadInput
@@ -288,6 +308,6 @@ def _unreadable(about: str, error: Exception) -> str:
 
 
 def first_sentence(message: str) -> str:
-    """Keep what a DuckDB message says is wrong, without the name of its kind."""
+    """Return the first line of a DuckDB message, without the kind of the error."""
     line = message.strip().partition("\n")[0]
-    return KIND.sub("", line).rstrip(".") or "DuckDB says nothing more"
+    return ERROR_KIND.sub("", line).rstrip(".") or "DuckDB gives no reason"

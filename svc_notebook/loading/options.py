@@ -1,4 +1,4 @@
-"""Options of a load: how rows become records. They are validated once."""
+"""The options of a load that determine how rows become records, validated once."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ OPERATIONS = (
 UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
-MARKS = ("separator", "quote")
-COUNTS = ("limit", "record_bytes", "batch", "batch_bytes")
+CHARACTER_OPTIONS = ("separator", "quote")
+COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes")
 
 
 class RowOptions(TypedDict, total=False):
@@ -80,9 +80,9 @@ class LoadSettings:
     encoding: str | None = None
     # The path of the list of records in a JSON document.
     path: str | None = None
-    # Hashed into ids: equal rows of different partitions are different rows.
+    # Part of hashed ids, so that equal rows of different partitions get different ids.
     salt: str = ""
-    # Whether another worker can send the rows again.
+    # Whether the rows are a partition of a distributed load, which another worker may send again.
     spread: bool = False
 
     @classmethod
@@ -90,17 +90,19 @@ class LoadSettings:
         """Validate the options of a caller; raise `BadInput` with advice."""
         known = [row.name for row in fields(cls)]
         for name in given.keys() - set(known):
-            raise BadInput(f"`{name}` is no option of a load{did_you_mean(name, known)}")
-        held = {name: value for name, value in given.items() if value is not None}
-        if isinstance(held.get("columns"), str):
-            raise BadInput(f"`columns` should be a list of names: columns=[{held['columns']!r}]")
-        if "columns" in held:
-            held["columns"] = tuple(held["columns"])
-        if isinstance(held.get("operations"), Mapping):
-            spelled = {name.lower(): name for name in OPERATIONS}
-            asked = held["operations"].items()
-            held["operations"] = {c: spelled.get(str(name).lower(), name) for c, name in asked}
-        return cls(**held)
+            raise BadInput(f"`{name}` is not an option of a load{did_you_mean(name, known)}")
+        named = {name: value for name, value in given.items() if value is not None}
+        if isinstance(named.get("columns"), str):
+            raise BadInput(f"`columns` should be a list of names: columns=[{named['columns']!r}]")
+        if "columns" in named:
+            named["columns"] = tuple(named["columns"])
+        if isinstance(named.get("operations"), Mapping):
+            by_lower = {name.lower(): name for name in OPERATIONS}
+            named["operations"] = {
+                column: by_lower.get(str(name).lower(), name)
+                for column, name in named["operations"].items()
+            }
+        return cls(**named)
 
     def __post_init__(self) -> None:
         given = self.nulls if isinstance(self.nulls, Mapping) else {"": self.nulls}
@@ -110,15 +112,15 @@ class LoadSettings:
         _check_each("action", [self.action], get_args(Action))
         _check_each("operations", self.operations.values(), OPERATIONS)
         if self.operations and not self.action.startswith("update"):
-            raise BadInput("`operations` change stored records: give action='update' with them")
+            raise BadInput("`operations` change stored records: pass action='update', too")
         if self.timezone is not None:
             _check_zone(self.timezone)
-        for name in MARKS:
-            _check_mark(name, getattr(self, name))
-        for name in COUNTS:
+        for name in CHARACTER_OPTIONS:
+            _check_character(name, getattr(self, name))
+        for name in COUNT_OPTIONS:
             _check_count(name, getattr(self, name))
         if self.batch_bytes > MAX_BATCH_BYTES:
-            raise BadInput(f"`batch_bytes` is up to {MAX_BATCH_BYTES:,}; services refuse more")
+            raise BadInput(f"`batch_bytes` is at most {MAX_BATCH_BYTES:,}; services refuse more")
 
     @property
     def unrepeatable(self) -> str:
@@ -146,9 +148,11 @@ def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
             )
 
 
-def _check_mark(option: str, value: object) -> None:
+def _check_character(option: str, value: object) -> None:
     if value is not None and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
-        raise BadInput(f"`{option}` is one character, not {value!r}; convert the file if it is not")
+        raise BadInput(
+            f"`{option}` is one character, not {value!r}; convert a file that uses several"
+        )
 
 
 def _check_count(option: str, value: object) -> None:
@@ -160,4 +164,4 @@ def _check_zone(zone: str) -> None:
     try:
         ZoneInfo(zone)
     except (ZoneInfoNotFoundError, ValueError) as error:
-        raise BadInput(f"`{zone}` is no time zone; write one such as 'Europe/Paris'") from error
+        raise BadInput(f"`{zone}` is not a time zone; pass one such as 'Europe/Paris'") from error

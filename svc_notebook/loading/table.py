@@ -1,4 +1,4 @@
-"""Tables that DuckDB can scan repeatedly in one order, whatever their source."""
+"""Tables of any source that DuckDB can scan several times in the same order."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from svc_notebook.loading.database import Database
 
-# The type of a column whose values were written as JSON, and checked, before DuckDB saw them.
+# The type of a column whose values were encoded as JSON, and checked, in Python.
 WRITTEN = "WRITTEN"
 
 
 class TableColumn(NamedTuple):
-    """A column: its name on the wire, its name in SQL, its type there."""
+    """A column: its name in the records, its name in SQL, and its SQL type."""
 
     name: str
     column: str
@@ -21,71 +21,75 @@ class TableColumn(NamedTuple):
 
 
 class RowError(NamedTuple):
-    """Why one value, or a whole row, cannot be sent; rows count from 1."""
+    """The reason why one value, or a whole row, cannot be sent; rows count from 1."""
 
     row: int
     column: str | None
     value: object
     reason: str
-    # Where the row stands among those that were read, and in which of several files.
+    # The row's position among the rows that were read, from 0, and its file if there are several.
     position: int | None = None
     file: str | None = None
-    # Of a row that could not be read: the texts of its cells, as far as they can be told apart.
+    # For a row that could not be read: the texts of its cells, as far as they can be separated.
     cells: tuple[str | None, ...] = ()
 
 
 class TableOrigin(NamedTuple):
-    """Where rows come from, and what tells one state of that from another."""
+    """The place of the rows' files, and a digest that changes when they change."""
 
     place: str
     state: str
 
 
+# Given the rows that a scan skipped, or None if it failed, another way to read the source.
+Alternative = Callable[[list[RowError] | None], "SourceTable | None"]
+# Given the largest row's bytes, the number of rows and the skipped ones: raises for lost rows.
+LostRowsCheck = Callable[[int, int, Sequence[RowError]], None]
+
+
 @dataclass(frozen=True)
 class SourceTable:
-    """Rows to be sent: what stands after FROM, and what is known of it."""
+    """The rows of a source: the SQL of the table that contains them, and its properties."""
 
     db: Database
     sql: str
     fields: tuple[TableColumn, ...]
     name: str
-    # A delimited file: every column is text, and its content decides its type.
+    # A delimited file: every column is text, and its content determines its type.
     untyped: bool = False
-    # Documents: a row may lack any column, and so may all of them.
+    # Documents: any column can be missing in a row, or in all rows.
     ragged: bool = False
-    # Nothing for data in memory.
+    # None for data in memory.
     origin: TableOrigin | None = None
     notes: tuple[str, ...] = ()
-    # Where several files are one table: their names, and how many rows each has.
+    # For a table of several files: their names, and the number of rows of each.
     files: tuple[str, ...] = ()
     rows_of_files: Callable[[], list[int]] = field(default=list)
-    # Values found wanting while the table was made, by position; rows the last scan skipped.
-    faults: tuple[RowError, ...] = ()
+    # Errors found while the table was made (`row` counts from 1), and rows the last scan skipped.
+    errors: tuple[RowError, ...] = ()
     skipped: Callable[[], list[RowError]] = field(default=list)
-    # Another way to read the same source, for when a scan of this one fails.
-    otherwise: Callable[[list[RowError] | None], SourceTable | None] = field(default=lambda _: None)
-    # Refuses a source of which rows were lost, given the longest row, their number, those skipped.
-    refuse_lost: Callable[[int, int, Sequence[RowError]], None] = field(default=lambda *_: None)
-    # The scan that also remembers what it skips.
+    alternative: Alternative = field(default=lambda _: None)
+    check_lost_rows: LostRowsCheck = field(default=lambda *_: None)
+    # The SQL of the scan that stores the rows that it skips.
     watched_sql: str = ""
-    # The scan with a column `pos` of the source's own, where it has one.
+    # The SQL of the scan with the source's own column `pos`, if it has one.
     numbered_sql: str = ""
 
     @property
     def scan(self) -> str:
-        """What stands after FROM in the one scan that reports broken rows."""
+        """The SQL of the scan that reports broken rows."""
         return self.watched_sql or self.sql
 
     @property
     def numbered(self) -> str:
-        """What stands after FROM where rows are named by position: `pos` counts them from 0.
+        """The SQL of the scan with the column `pos`, which counts rows from 0.
 
-        The number is given beside the source, below all else that a query does, and travels with
-        the row: what a query does with the order of rows does not matter.
+        The source itself numbers the rows, before any other part of a query runs, and the number
+        stays with the row: a query may change the order of rows without harm.
         """
         return self.numbered_sql or f"(SELECT *, row_number() OVER () - 1 AS pos FROM {self.sql})"
 
     @property
     def digest(self) -> str:
-        """The SQL of a number that tells a row by its content, whichever scan reads it."""
+        """The SQL of a row's digest, a number that depends on its content only."""
         return f"hash({', '.join(field.column for field in self.fields)})"

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
     check_columns,
@@ -151,10 +152,7 @@ def _draw_statuses(axes: Axes, statuses: Sequence[str]) -> None:
 
 
 def _short(label: str) -> str:
-    if len(label) <= MAX_LABEL_CHARACTERS:
-        return label or "(empty)"
-    half = (MAX_LABEL_CHARACTERS - 1) // 2
-    return f"{label[:half]}…{label[-half:]}"
+    return shorten(label, MAX_LABEL_CHARACTERS, keep_end=True) or "(empty)"
 
 
 def _size(count: float) -> str:

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import sys
-from pathlib import Path
+import typing
+from types import NoneType
 
 from svc_notebook.service.server import serve
 
 
+def build_parser() -> argparse.ArgumentParser:
+    """Build the parser of the command line: one option for each parameter of `serve`."""
+    parser = argparse.ArgumentParser(prog="svc serve", description="Run the local service.")
+    kinds = typing.get_type_hints(serve)
+    for name, parameter in inspect.signature(serve).parameters.items():
+        option = f"--{name.replace('_', '-')}"
+        if kinds[name] is bool:
+            parser.add_argument(option, action="store_true")
+        else:
+            [kind] = {*(typing.get_args(kinds[name]) or (kinds[name],))} - {NoneType}
+            parser.add_argument(option, type=kind, default=parameter.default)
+    return parser
+
+
 def main() -> int:
     """Parse the command line and serve."""
-    parser = argparse.ArgumentParser(prog="svc serve", description="Run the local service.")
-    parser.add_argument("--host", default="127.0.0.1")
-    parser.add_argument("--port", type=int, default=0)
-    parser.add_argument("--data", type=Path)
-    parser.add_argument("--json", action="store_true")
-    parser.add_argument("--clusters", type=int, default=1)
-    parser.add_argument("--allow-private-crawl", action="store_true")
-    parser.add_argument("--app-id")
-    parser.add_argument("--admin-key")
-    parser.add_argument("--admin-key-file")
-    parser.add_argument("--parent", type=int)
-    parser.add_argument("--reset-allowlist", action="store_true")
-    parser.add_argument("--search-timeout", type=float)
-    return serve(**vars(parser.parse_args()))
+    return serve(**vars(build_parser().parse_args()))
 
 
 if __name__ == "__main__":

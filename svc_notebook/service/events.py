@@ -14,17 +14,17 @@ from svc_notebook.api.shapes import Event
 from svc_notebook.errors import BadInput
 from svc_notebook.service.store import Store
 
-HOUR, DAY = 3600 * 1000, 24 * 3600 * 1000
+HOUR_MS, DAY_MS = 3600 * 1000, 24 * 3600 * 1000
 # Maximum age of an event, and maximum distance from its search (api.md, Events); timestamps may be
 # in the future by the latter, for clocks that are fast.
-OLDEST, NEAR = 4 * DAY, HOUR
+MAX_EVENT_AGE_MS, MAX_SEARCH_DISTANCE_MS = 4 * DAY_MS, HOUR_MS
 # At most the last million events of 90 days are kept; cleanup runs once a minute.
-KEPT, AGE = 1_000_000, 90 * DAY
+MAX_EVENTS, MAX_AGE_MS = 1_000_000, 90 * DAY_MS
 CLEANUP_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
-class Choice:
+class RowSelection:
     """A selection of rows; None selects all. Times are in milliseconds."""
 
     index: str | None = None
@@ -40,9 +40,9 @@ class Events:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._tidy_after = 0.0
+        self._cleanup_after = 0.0
 
-    def take(self, events: Sequence[Event], received: int) -> None:
+    def store(self, events: Sequence[Event], received: int) -> None:
         """Store valid events, all or none; returns after they are on disk.
 
         An event with a timestamp is stored once, even if it is sent several times.
@@ -55,7 +55,7 @@ class Events:
                 rows,
             )
 
-    def read(self, choice: Choice, length: int) -> list[tuple[int, Event]]:
+    def read(self, choice: RowSelection, length: int) -> list[tuple[int, Event]]:
         """Return events with their numbers, in order of arrival."""
         where, values = conditions(choice, {"kind": choice.kind})
         rows = self._store.read(
@@ -65,41 +65,41 @@ class Events:
         )
         return [(number, _event(moment, body)) for number, moment, body in rows]
 
-    def forget(self, token: str) -> None:
+    def request_deletion(self, token: str) -> None:
         """Request the deletion of a user's present events; returns after the request is on disk."""
         with self._store.writing() as connection:
             connection.execute(
                 "INSERT INTO forgotten (token, time, last) "
                 "SELECT ?, ?, coalesce(max(number), 0) FROM events",
-                (token, milliseconds()),
+                (token, current_milliseconds()),
             )
 
-    def tidy(self) -> None:
+    def delete_due(self) -> None:
         """Delete events as requested; once a minute also those that are too old or too many."""
-        for asked in self._store.read("SELECT rowid, token, time, last FROM forgotten"):
-            self._forget_now(*asked)
-        if time.monotonic() >= self._tidy_after:
-            self._tidy_after = time.monotonic() + CLEANUP_SECONDS
-            drop_old(self._store, "events", milliseconds() - AGE, KEPT)
+        for requested in self._store.read("SELECT rowid, token, time, last FROM forgotten"):
+            self._delete_events(*requested)
+        if time.monotonic() >= self._cleanup_after:
+            self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
+            delete_old_rows(self._store, "events", current_milliseconds() - MAX_AGE_MS, MAX_EVENTS)
 
-    def _forget_now(self, row: int, token: str, asked: int, last: int) -> None:
+    def _delete_events(self, row: int, token: str, requested: int, last: int) -> None:
         with self._store.writing() as connection:
             connection.execute(
                 "DELETE FROM events WHERE number <= ? AND (token = ? OR known = ?)",
                 (last, token, token),
             )
             connection.execute(
-                "UPDATE shown SET token = '' WHERE token = ? AND time <= ?", (token, asked)
+                "UPDATE shown SET token = '' WHERE token = ? AND time <= ?", (token, requested)
             )
             connection.execute("DELETE FROM forgotten WHERE rowid = ?", (row,))
 
 
-def milliseconds() -> int:
+def current_milliseconds() -> int:
     """Return the current Unix time in milliseconds."""
     return time.time_ns() // 1_000_000
 
 
-def conditions(choice: Choice, others: Mapping[str, Any]) -> tuple[str, list[Any]]:
+def conditions(choice: RowSelection, others: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return the SQL condition for a selection, and the values of its placeholders."""
     wanted = {
         "number > ?": choice.after,
@@ -109,11 +109,11 @@ def conditions(choice: Choice, others: Mapping[str, Any]) -> tuple[str, list[Any
         "time < ?": choice.until,
         **{f"{name} = ?": value for name, value in others.items()},
     }
-    held = {words: value for words, value in wanted.items() if value is not None}
-    return " AND ".join(held), [*held.values()]
+    given = {words: value for words, value in wanted.items() if value is not None}
+    return " AND ".join(given), [*given.values()]
 
 
-def drop_old(store: Store, table: str, before: int, kept: int) -> None:
+def delete_old_rows(store: Store, table: str, before: int, kept: int) -> None:
     """Delete rows of a table that are older than a time, or beyond the newest `kept` rows."""
     with store.writing() as connection:
         connection.execute(
@@ -149,13 +149,13 @@ def check_time(event: Event, at: str, received: int, searched: Mapping[str, int]
     `searched` maps known queryIDs to the times of their searches.
     """
     moment = event.get("timestamp", received)
-    if moment < received - OLDEST:
+    if moment < received - MAX_EVENT_AGE_MS:
         raise BadInput(
-            f"`{at}.timestamp` is more than 4 days old; it is milliseconds since 1970, and left "
-            "out it is the time of receipt"
+            f"`{at}.timestamp` is more than 4 days old; it is in milliseconds since 1970, and its "
+            "default is the time of receipt"
         )
-    if moment > received + NEAR:
-        raise BadInput(f"`{at}.timestamp` lies in the future; it is milliseconds since 1970")
+    if moment > received + MAX_SEARCH_DISTANCE_MS:
+        raise BadInput(f"`{at}.timestamp` is in the future; it is in milliseconds since 1970")
     for query in queries_of(event):
-        if abs(moment - searched.get(query, moment)) > NEAR:
+        if abs(moment - searched.get(query, moment)) > MAX_SEARCH_DISTANCE_MS:
             raise BadInput(f"`{at}` is not within an hour of the search with the queryID {query}")

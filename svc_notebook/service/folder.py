@@ -5,7 +5,6 @@ The folder contains all keys, so neither it nor its files are accessible to othe
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import shlex
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.files import lock_descriptor, write_atomically
 
 NOTE = "service.json"
 LOCK = "service.lock"
@@ -26,17 +26,17 @@ FILES = {
     "service.sqlite-wal", "service.sqlite-shm", "service.sqlite-journal",
 }  # fmt: skip
 FOLDERS = {"engine"}
-OPEN_TO_OTHERS = 0o077
+OTHERS_PERMISSIONS = 0o077
 
 
 class Folder:
-    """A data folder that this process locks from `hold` to `release`."""
+    """A data folder that this process locks from `lock` to `release`."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._locks: list[int] = []
 
-    def hold(self) -> None:
+    def lock(self) -> None:
         """Lock the folder and make it private to its owner.
 
         Raises `LocalServiceFailed` if another service uses it, or if it cannot be made private.
@@ -46,51 +46,50 @@ class Folder:
             # The folder itself is locked, because a lock file may be deleted and created again. The
             # file is locked too, for services of earlier versions and for systems without folder
             # locks.
-            taken = self._take(os.O_RDONLY) if os.name == "posix" else True
-            taken = taken and self._take(os.O_RDWR | os.O_CREAT, LOCK)
+            taken = self._lock_one(os.O_RDONLY) if os.name == "posix" else True
+            taken = taken and self._lock_one(os.O_RDWR | os.O_CREAT, LOCK)
             if taken:
-                close_to_others(self.path)
+                make_private(self.path)
         except OSError as error:
-            self._let_go()
+            self._unlock()
             raise LocalServiceFailed(
                 f"the data folder {self.path} cannot be used: {error.strerror}"
             ) from error
         except LocalServiceFailed:
-            self._let_go()
+            self._unlock()
             raise
         if not taken:
-            self._let_go()
-            raise LocalServiceFailed(f"{self._holder()} uses the data folder {self.path} already")
+            self._unlock()
+            raise LocalServiceFailed(
+                f"{self._describe_holder()} uses the data folder {self.path} already"
+            )
 
-    def _take(self, flags: int, name: str = "") -> bool:
+    def _lock_one(self, flags: int, name: str = "") -> bool:
         """Lock the folder, or a file in it, until this process ends in any way."""
         self._locks.append(os.open(self.path / name, flags, 0o600))
         return _lock(self._locks[-1])
 
-    def _let_go(self) -> None:
+    def _unlock(self) -> None:
         for lock in self._locks:
             os.close(lock)
         self._locks.clear()
 
-    def _holder(self) -> str:
+    def _describe_holder(self) -> str:
         note = read_note(self.path)
         return f"the service at {note['url']} (pid {note['pid']})" if note else "another service"
 
-    def announce(self, note: dict[str, Any]) -> None:
+    def write_note(self, note: dict[str, Any]) -> None:
         """Write the note with the service's address, readable by its owner only."""
-        aside = self.path / f"{NOTE}.new"
-        aside.unlink(missing_ok=True)
-        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-            json.dump(note, file)
-        aside.replace(self.path / NOTE)
+        draft = self.path / f"{NOTE}.new"
+        write_atomically(self.path / NOTE, json.dumps(note), draft=draft, mode=0o600)
 
     def release(self) -> None:
         """Remove the note and unlock the folder."""
         (self.path / NOTE).unlink(missing_ok=True)
-        self._let_go()
+        self._unlock()
 
 
-def close_to_others(path: Path) -> None:
+def make_private(path: Path) -> None:
     """Make a data folder and the service's files in it private to the owner.
 
     Raises `LocalServiceFailed` for a folder that is open to other users and contains other files,
@@ -99,22 +98,22 @@ def close_to_others(path: Path) -> None:
     if os.name != "posix":
         return
     mode = stat.S_IMODE(path.stat().st_mode)
-    if mode & OPEN_TO_OTHERS:
+    if mode & OTHERS_PERMISSIONS:
         others = sorted(one.name for one in path.iterdir() if one.name not in FILES | FOLDERS)
         if others:
             raise LocalServiceFailed(
-                f"the data folder {path} is open to other users (mode {mode:04o}) and holds other "
-                f"files, as {others[0]}: give the service a folder of its own with --data, or "
-                f"close this one: chmod 700 {shlex.quote(str(path))}"
+                f"the data folder {path} is open to other users (mode {mode:04o}) and contains "
+                f"other files, such as {others[0]}: use a separate folder with --data, or "
+                f"make this one private: chmod 700 {shlex.quote(str(path))}"
             )
         path.chmod(0o700)
-        if stat.S_IMODE(path.stat().st_mode) & OPEN_TO_OTHERS:
+        if stat.S_IMODE(path.stat().st_mode) & OTHERS_PERMISSIONS:
             raise LocalServiceFailed(
-                f"the data folder {path} is open to other users, and its file system keeps it so: "
-                "choose a folder on another one with --data"
+                f"the data folder {path} is open to other users, and its file system does not "
+                "allow a change: choose a folder on another file system with --data"
             )
     for one in _own_entries(path):
-        _close_one(one)
+        _make_one_private(one)
 
 
 def _own_entries(path: Path) -> Iterator[Path]:
@@ -123,11 +122,11 @@ def _own_entries(path: Path) -> Iterator[Path]:
         yield from (path / name).rglob("*")
 
 
-def _close_one(path: Path) -> None:
+def _make_one_private(path: Path) -> None:
     with suppress(FileNotFoundError):
         mode = path.lstat().st_mode
-        if mode & OPEN_TO_OTHERS and not stat.S_ISLNK(mode):
-            path.chmod(stat.S_IMODE(mode) & ~OPEN_TO_OTHERS)
+        if mode & OTHERS_PERMISSIONS and not stat.S_ISLNK(mode):
+            path.chmod(stat.S_IMODE(mode) & ~OTHERS_PERMISSIONS)
 
 
 def read_note(path: Path) -> dict[str, Any] | None:
@@ -142,26 +141,9 @@ def read_note(path: Path) -> dict[str, Any] | None:
 def _lock(file: int) -> bool:
     """Lock an open file or folder; a folder that does not support locks counts as locked."""
     try:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        return _lock_windows(file)
-    except OSError as error:
-        # Some network file systems support locks on files only.
-        return stat.S_ISDIR(os.fstat(file).st_mode) and error.errno not in BUSY
-    return True
-
-
-BUSY = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
-
-
-def _lock_windows(file: int) -> bool:
-    import msvcrt
-
-    try:
-        os.lseek(file, 0, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        return lock_descriptor(file)
     except OSError:
-        return False
-    return True
+        # Some network file systems support locks on files only.
+        if stat.S_ISDIR(os.fstat(file).st_mode):
+            return True
+        raise

@@ -8,38 +8,38 @@ from collections.abc import Iterable
 
 import msgspec
 
-from svc_notebook.api.shapes import ShownSearch
+from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.service.events import (
-    AGE,
     CLEANUP_SECONDS,
-    Choice,
+    MAX_AGE_MS,
+    RowSelection,
     conditions,
-    drop_old,
-    milliseconds,
+    current_milliseconds,
+    delete_old_rows,
 )
 from svc_notebook.service.store import Store
 
 # Maximum number of searches kept, and of hits kept per search.
-KEPT, HITS = 250_000, 100
+MAX_SEARCHES, MAX_HITS_PER_SEARCH = 250_000, 100
 # Maximum number of searches waiting to be written; while the disk is full, further ones are lost.
 MAX_PENDING_SEARCHES = 50_000
 
 
-class Showings:
+class Impressions:
     """Impressions in memory, written regularly: a kill may lose those of the last second."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._new: dict[str, ShownSearch] = {}
-        self._tidy_after = 0.0
+        self._new: dict[str, SearchImpression] = {}
+        self._cleanup_after = 0.0
 
-    def note(self, shown: ShownSearch) -> None:
+    def add(self, impression: SearchImpression) -> None:
         """Store one search in memory."""
         with self._lock:
             if len(self._new) >= MAX_PENDING_SEARCHES:
                 del self._new[next(iter(self._new))]
-            self._new[shown["queryID"]] = shown
+            self._new[impression["queryID"]] = impression
 
     def times(self, queries: Iterable[str]) -> dict[str, int]:
         """Return the times of known searches by queryID, in milliseconds."""
@@ -54,7 +54,7 @@ class Showings:
             found |= {str(query): int(moment) for query, moment in rows}
         return found
 
-    def read(self, choice: Choice, length: int) -> list[tuple[int, ShownSearch]]:
+    def read(self, choice: RowSelection, length: int) -> list[tuple[int, SearchImpression]]:
         """Return searches with their numbers, in order of time."""
         self.flush()
         where, values = conditions(choice, {})
@@ -63,7 +63,7 @@ class Showings:
             *values,
             length,
         )
-        return [(number, _shown(token, body)) for number, token, body in rows]
+        return [(number, _impression(token, body)) for number, token, body in rows]
 
     def flush(self) -> None:
         """Write new searches to disk; once a minute delete old ones."""
@@ -79,18 +79,18 @@ class Showings:
             with self._lock:
                 for one in new:
                     self._new.pop(one["queryID"], None)
-        if time.monotonic() >= self._tidy_after:
-            self._tidy_after = time.monotonic() + CLEANUP_SECONDS
-            drop_old(self._store, "shown", milliseconds() - AGE, KEPT)
+        if time.monotonic() >= self._cleanup_after:
+            self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
+            delete_old_rows(self._store, "shown", current_milliseconds() - MAX_AGE_MS, MAX_SEARCHES)
 
 
-def _row(one: ShownSearch) -> tuple[str, int, str, str, bytes]:
+def _row(one: SearchImpression) -> tuple[str, int, str, str, bytes]:
     # The token is stored only in its column, so that it can be deleted.
     others = [part for part in one["params"].split("&") if not part.startswith("userToken=")]
     body = msgspec.json.encode({**one, "userToken": "", "params": "&".join(others)})
     return one["queryID"], one["timestamp"], one["index"], one["userToken"], body
 
 
-def _shown(token: str, body: bytes) -> ShownSearch:
-    one: ShownSearch = msgspec.json.decode(body)
+def _impression(token: str, body: bytes) -> SearchImpression:
+    one: SearchImpression = msgspec.json.decode(body)
     return {**one, "userToken": token}

@@ -28,14 +28,14 @@ FACTS: dict[str, Callable[[], str]] = {
     "crawlerApiKey": lambda: secrets.token_hex(16),
 }
 # Rights for the vendor's own products, which other clients set; they have no effect here.
-FOREIGN = {
+IGNORED_RIGHTS = {
     "inference", "personalization", "usage", "nluReadProject", "nluWriteProject", "nluReadEntity",
     "nluWriteEntity", "nluReadIntent", "nluWriteIntent", "nluReadAnswers", "nluPrediction",
 }  # fmt: skip
-RIGHTS = {*get_args(Right), *FOREIGN}
+RIGHTS = {*get_args(Right), *IGNORED_RIGHTS}
 # Rights that a key of a single index cannot have (api.md, API key).
 GLOBAL_RIGHTS = {"recommendation"}
-_ALIVE = "deleted IS NULL AND (ends IS NULL OR ends > ?)"
+_VALID = "deleted IS NULL AND (ends IS NULL OR ends > ?)"
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class StoredKey:
         patterns = self.fields.get("indexes", ())
         return not patterns or any(matches(index, pattern) for pattern in patterns)
 
-    def told(self, *, hide_description: bool = False) -> dict[str, Any]:
+    def to_api(self, *, hide_description: bool = False) -> dict[str, Any]:
         """Return the key as it is listed; its validity is the remaining time in seconds."""
         own = {"acl": [], **self.fields, "validity": self._seconds_left()}
         if hide_description and own.get("description"):
@@ -63,7 +63,7 @@ class StoredKey:
         return {"value": self.value, "createdAt": self.created, **own}
 
     def _seconds_left(self) -> int:
-        # A key that expired after it was read must not be shown as one that never expires (0).
+        # A key that expired after it was read must not be returned as unlimited (0).
         return max(1, math.ceil(self.ends - time.time())) if self.ends else 0
 
 
@@ -72,9 +72,9 @@ class Keyring:
 
     def __init__(self, store: Store, given: Mapping[str, str | None] | None = None) -> None:
         self._store = store
-        self.facts = self._settle_facts({k: v for k, v in (given or {}).items() if v})
+        self.facts = self._store_facts({k: v for k, v in (given or {}).items() if v})
 
-    def _settle_facts(self, given: Mapping[str, str]) -> dict[str, str]:
+    def _store_facts(self, given: Mapping[str, str]) -> dict[str, str]:
         kept = dict(self._store.read("SELECT name, value FROM facts"))
         made = {name: make() for name, make in FACTS.items() if name not in kept}
         facts = {**made, **kept, **given}
@@ -109,13 +109,13 @@ class Keyring:
     def _select(self, condition: str, *values: str) -> list[StoredKey]:
         rows = self._store.read(
             f"SELECT value, fields, created, index_name, ends FROM keys WHERE {condition} "
-            f"AND {_ALIVE} ORDER BY created, value",
+            f"AND {_VALID} ORDER BY created, value",
             *values,
             time.time(),
         )
         return [StoredKey(v, msgspec.json.decode(f), *facts) for v, f, *facts in rows]
 
-    def one(self, value: str, index: str = "") -> StoredKey:
+    def get(self, value: str, index: str = "") -> StoredKey:
         """Return one valid key; raises `NotFound`."""
         for key in self.find(value):
             if key.index == index:
@@ -150,12 +150,12 @@ class Keyring:
     def restore(self, value: str) -> None:
         """Restore a deleted or expired key, without an expiry; raises `NotFound`."""
         rows = self._store.read(
-            f"SELECT fields FROM keys WHERE value = ? AND index_name = '' AND NOT ({_ALIVE})",
+            f"SELECT fields FROM keys WHERE value = ? AND index_name = '' AND NOT ({_VALID})",
             value,
             time.time(),
         )
         if not rows:
-            raise NotFound("this key is not among the deleted ones", status=404)
+            raise NotFound("this key is not a deleted key", status=404)
         fields = {**msgspec.json.decode(rows[0][0]), "validity": 0}
         with self._store.writing() as connection:
             connection.execute(
@@ -172,9 +172,9 @@ def check_fields(fields: Mapping[str, Any], index: str) -> dict[str, Any]:
         if right not in RIGHTS:
             raise BadInput(f"`acl`: {right} is not a right{did_you_mean(right, RIGHTS)}")
         if index and right in GLOBAL_RIGHTS:
-            raise BadInput(f"`acl`: {right} is for keys of the whole application")
+            raise BadInput(f"`acl`: {right} is only for keys of the application")
     if index and own.get("indexes"):
-        raise BadInput("`indexes`: a key of one index is for that index")
+        raise BadInput("`indexes`: a key of one index is valid for that index only")
     if own.get("queryParameters"):
         check_members(read_query_text(own["queryParameters"]), Restrictions, "queryParameters")
     return own
@@ -198,7 +198,7 @@ def matches(name: str, pattern: str) -> bool:
     """Match a name with a pattern that may start and end with `*`; elsewhere `*` is literal."""
     head, tail = pattern.startswith("*"), pattern.endswith("*")
     core = pattern[head : len(pattern) - tail]
-    return _FORMS[head, tail](name, core)
+    return _MATCHERS[head, tail](name, core)
 
 
 def _insert(
@@ -214,7 +214,7 @@ def _end(fields: Mapping[str, Any]) -> float | None:
     return time.time() + fields["validity"] if fields.get("validity") else None
 
 
-_FORMS: dict[tuple[bool, bool], Callable[[str, str], bool]] = {
+_MATCHERS: dict[tuple[bool, bool], Callable[[str, str], bool]] = {
     (False, False): str.__eq__,
     (False, True): str.startswith,
     (True, False): str.endswith,

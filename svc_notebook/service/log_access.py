@@ -1,6 +1,6 @@
 """Access control of the logs: which log entries, and which parts of them, a key may read.
 
-A key with the right `logs` cannot read more in the logs than with requests of its own.
+A key with the right `logs` cannot read more in the logs than it could read by its requests.
 """
 
 from __future__ import annotations
@@ -10,57 +10,59 @@ from typing import Any
 
 from svc_notebook.api import Endpoint
 from svc_notebook.service.http.auth import Caller
-from svc_notebook.service.http.restrictions import FILTERS, PLACES
+from svc_notebook.service.http.restrictions import GEO_PARAMETERS
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_setting import read_links
-from svc_notebook.service.logs import Content, Logged
-from svc_notebook.service.search.visible_attributes import withheld
+from svc_notebook.service.logs import Logged
+from svc_notebook.service.rules.filters import FILTERS
+from svc_notebook.service.search.visible_attributes import hidden_attributes
 
 # An entry that names more indices is readable only by keys of all indices.
 MAX_NAMED_INDICES = 100
 NO_INDEX = ""
-WRITES_RECORDS = {"add_object", "put_object", "partial_update_object", "batch", "batch_many"}
 # Embedded parameters that hide records or attributes from a key.
-NARROWING = {*FILTERS, *PLACES, "attributesToRetrieve"}
+RECORD_RESTRICTIONS = {*FILTERS, *GEO_PARAMETERS, "attributesToRetrieve"}
 
 
-def content_of(row: Endpoint) -> Content:
-    """Return which text of a request to an endpoint contains attributes of records."""
-    if row.acl in ("search", "browse") and row.interface == "search":
-        return "answer"
-    return "body" if row.name in WRITES_RECORDS else ""
-
-
-def may_name_others(row: Endpoint) -> bool:
+def may_name_others(endpoint: Endpoint) -> bool:
     """Return whether a request may name more indices than the one of its path."""
-    return "*" in row.path or row.name in ("operate_index", "set_settings", "get_settings")
+    return "*" in endpoint.path or endpoint.name in (
+        "operate_index",
+        "set_settings",
+        "get_settings",
+    )
 
 
-def named_indices(row: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
+def named_indices(endpoint: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
     """Return the indices that a request and its response name besides the one of the path."""
-    if not may_name_others(row):
+    if not may_name_others(endpoint):
         return []
-    requests = given.get("requests") or () if "*" in row.path else ()
+    requests = given.get("requests") or () if "*" in endpoint.path else ()
     names = {one.get("indexName") or one.get("index_name") or NO_INDEX for one in requests}
-    told = answer if isinstance(answer, dict) else {}
-    for settings in (given.get("settings") or {}, told):
+    answer = answer if isinstance(answer, dict) else {}
+    for settings in (given.get("settings") or {}, answer):
         names |= {link.name for link in read_links(settings.get("replicas") or ())}
-    names |= {told["primary"]} if "primary" in told else set()
+    names |= {answer["primary"]} if "primary" in answer else set()
     names |= {given["destination"]} if "destination" in given else set()
     return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]
 
 
-def hidden_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
+def unretrievable_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
     """Return the attributes that indices hide from ordinary keys."""
-    shelves = [shelf for index in indices if (shelf := catalog.get(index))]
-    return {name for one in shelves for name in one.settings.get("unretrievableAttributes", ())}
+    published_indices = [published for index in indices if (published := catalog.get(index))]
+    return {
+        name
+        for one in published_indices
+        for name in one.settings.get("unretrievableAttributes", ())
+    }
 
 
 def shows_hidden(caller: Caller, catalog: IndexRegistry, indices: Iterable[str]) -> bool:
     """Return whether a response to the caller contains attributes that an index hides."""
-    shelves = [shelf for index in indices if (shelf := catalog.get(index))]
+    published_indices = [published for index in indices if (published := catalog.get(index))]
     return any(
-        one.settings.get("unretrievableAttributes") and not withheld(caller, one) for one in shelves
+        one.settings.get("unretrievableAttributes") and not hidden_attributes(caller, one)
+        for one in published_indices
     )
 
 
@@ -70,9 +72,9 @@ def may_read_content(caller: Caller, catalog: IndexRegistry, logged: Logged) -> 
 
 
 def _may_read(caller: Caller, catalog: IndexRegistry, logged: Logged, index: str) -> bool:
-    if NARROWING & caller.bind({}, index).keys():
+    if RECORD_RESTRICTIONS & caller.restrict({}, index).keys():
         return False
     if caller.may("seeUnretrievableAttributes", index):
         return True
-    now, before = hidden_attributes(catalog, [index]), set(logged.hidden)
+    now, before = unretrievable_attributes(catalog, [index]), set(logged.hidden)
     return not (now | before) if logged.shows_hidden else now <= before

@@ -16,6 +16,7 @@ from urllib.parse import quote, unquote, urlencode
 
 import msgspec
 
+from svc_notebook.api import Endpoint
 from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import LogEntry
 from svc_notebook.service.store import Store
@@ -26,11 +27,11 @@ RETENTION_SECONDS = 7 * 24 * 3600
 MAX_BODY_CHARACTERS = 1000
 # The number of characters of a key that are shown.
 SHOWN_KEY_CHARACTERS = 4
-SECRETS = ("api-key", "apikey", "api_key", "authorization", "cookie")
-UNSHOWN = b"not shown: this key may not see all of these records"
+SECRET_NAMES = ("api-key", "apikey", "api_key", "authorization", "cookie")
+HIDDEN_CONTENT = b"not shown: this key may not read all of these records"
 # Minimum lengths: a known secret is masked anywhere from the first on, and as a whole word from the
 # second on.
-MIN_SECRET, MIN_SECRET_WORD = 8, 4
+MIN_SECRET_CHARACTERS, MIN_SECRET_WORD_CHARACTERS = 8, 4
 
 
 class InnerQuery(TypedDict, total=False):
@@ -41,6 +42,7 @@ class InnerQuery(TypedDict, total=False):
     query_id: str
 
 
+WRITES_RECORDS = {"add_object", "put_object", "partial_update_object", "batch", "batch_many"}
 # Which text of an entry contains attributes of records; `both` if unknown.
 Content = Literal["answer", "body", "both", ""]
 
@@ -49,9 +51,8 @@ Content = Literal["answer", "body", "both", ""]
 class Logged:
     """One request and its response; `kind` is `query`, `build` or empty.
 
-    `others` are indices that it names besides `index`. `hidden` are the attributes that these
-    indices
-    hid from ordinary keys, and `shows_hidden` says whether they are readable in this entry.
+    `others` are indices that it names besides `index`. `hidden` are the unretrievable attributes of
+    these indices at that time; `shows_hidden` is true if the entry may contain them.
     """
 
     verb: str
@@ -81,6 +82,13 @@ class Logged:
         return named | {self.index} if self.index or not named else named
 
 
+def content_of(endpoint: Endpoint) -> Content:
+    """Return which text of a request to an endpoint contains attributes of records."""
+    if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
+        return "answer"
+    return "body" if endpoint.name in WRITES_RECORDS else ""
+
+
 class RequestLog:
     """The request log in memory, written regularly: a kill may lose the last second."""
 
@@ -90,11 +98,11 @@ class RequestLog:
         rows = store.read(
             "SELECT entry FROM logs ORDER BY number DESC LIMIT ?", MAX_LOGGED_REQUESTS
         )
-        told = [one for [entry] in reversed(rows) if (one := _read_back(entry))]
-        self._kept = deque(told, maxlen=MAX_LOGGED_REQUESTS)
+        entries = [one for [entry] in reversed(rows) if (one := _decode_entry(entry))]
+        self._kept = deque(entries, maxlen=MAX_LOGGED_REQUESTS)
         self._new: deque[Logged] = deque(maxlen=MAX_LOGGED_REQUESTS)
 
-    def note(self, logged: Logged) -> None:
+    def add(self, logged: Logged) -> None:
         """Add one request."""
         with self._lock:
             self._kept.append(logged)
@@ -120,7 +128,7 @@ class RequestLog:
         )
         first = min(offset, MAX_LOGGED_REQUESTS)
         chosen = islice(fitting, first, first + length)
-        return [_tell(one if may_read(one) else _without_content(one)) for one in chosen]
+        return [_format_entry(one if may_read(one) else _without_content(one)) for one in chosen]
 
     def flush(self) -> None:
         """Write new entries to disk and delete old ones."""
@@ -138,7 +146,7 @@ class RequestLog:
                 )
 
 
-def _read_back(entry: bytes) -> Logged | None:
+def _decode_entry(entry: bytes) -> Logged | None:
     """Decode an entry; an invalid one must not prevent the start."""
     try:
         return msgspec.msgpack.decode(entry, type=Logged)
@@ -158,12 +166,12 @@ def _fits(logged: Logged, index: str | None, kind: str) -> bool:
 def _without_content(logged: Logged) -> Logged:
     return replace(
         logged,
-        answer=UNSHOWN if logged.content in ("answer", "both") else logged.answer,
-        body=UNSHOWN if logged.content in ("body", "both") else logged.body,
+        answer=HIDDEN_CONTENT if logged.content in ("answer", "both") else logged.answer,
+        body=HIDDEN_CONTENT if logged.content in ("body", "both") else logged.body,
     )
 
 
-def _tell(logged: Logged) -> LogEntry:
+def _format_entry(logged: Logged) -> LogEntry:
     moment = datetime.fromtimestamp(logged.time, UTC).isoformat(timespec="milliseconds")
     entry: LogEntry = {
         "timestamp": moment.replace("+00:00", "Z"),
@@ -191,7 +199,7 @@ def _tell(logged: Logged) -> LogEntry:
 
 def mask(name: str, value: str) -> str:
     """Return the value, or only its beginning if the name is that of a secret."""
-    return shorten(value) if name.lower().endswith(SECRETS) else value
+    return shorten(value) if name.lower().endswith(SECRET_NAMES) else value
 
 
 def shorten(secret: str) -> str:
@@ -216,9 +224,9 @@ def hide_known(text: bytes, secrets: Iterable[str]) -> bytes:
     """Mask known secrets, and values that the text labels as an API key."""
     for secret in secrets:
         known, shown = secret.encode(), shorten(secret).encode()
-        if len(secret) >= MIN_SECRET:
+        if len(secret) >= MIN_SECRET_CHARACTERS:
             text = text.replace(known, shown)
-        elif len(secret) >= MIN_SECRET_WORD and known in text:
+        elif len(secret) >= MIN_SECRET_WORD_CHARACTERS and known in text:
             text = re.sub(rb"\b%s\b" % re.escape(known), shown, text)
     if b"key" not in text.lower():
         return text
@@ -266,5 +274,5 @@ def _url(logged: Logged) -> str:
 
 
 def _identity(logged: Logged) -> bytes:
-    told: Any = (logged.time, logged.verb, logged.path, logged.address)
-    return repr(told).encode("utf-8", "replace")
+    entries: Any = (logged.time, logged.verb, logged.path, logged.address)
+    return repr(entries).encode("utf-8", "replace")

@@ -13,8 +13,8 @@ from typing import Any
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.store import Store, is_damage, is_storage_trouble
-from svc_notebook.service.tasks.queue import Tasks
+from svc_notebook.service.store import Store, is_damage, is_storage_failure
+from svc_notebook.service.tasks.queue import TaskQueue
 
 # Seconds between two checks.
 POLL_SECONDS = 0.5
@@ -23,7 +23,7 @@ POLL_SECONDS = 0.5
 MERGED_RECORDS_PER_QUIET_SECOND = 50_000
 # Under continuous writes, files are written at this interval in seconds, or less often if saving
 # takes long: at most a twentieth of the time.
-SPELL, BURDEN = 5.0, 20
+SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR = 5.0, 20
 # Maximum total records of the engines opened at a start; others are opened by their first search.
 MAX_PRELOADED_RECORDS = 200_000
 
@@ -34,23 +34,23 @@ class Maintenance:
     def __init__(
         self,
         store: Store,
-        tasks: Tasks,
+        tasks: TaskQueue,
         catalog: IndexRegistry,
-        chores: Sequence[Callable[[], None]],
+        periodic: Sequence[Callable[[], None]],
     ) -> None:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
-        self._chores = chores
+        self._periodic = periodic
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="svc-keeper", daemon=True)
-        self._seen = -1
-        self._troubles: dict[Callable[[], None], str] = {}
+        self._thread = threading.Thread(target=self._work, name="svc-maintenance", daemon=True)
+        self._last_seen_task = -1
+        self._failures: dict[Callable[[], None], str] = {}
         self._merged: dict[int, int] = {}
         self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
         self._quiet_since = time.monotonic()
-        self._save_after = self._quiet_since + SPELL
+        self._save_after = self._quiet_since + SAVE_INTERVAL_SECONDS
 
     def start(self) -> None:
         """Start the thread."""
@@ -61,63 +61,66 @@ class Maintenance:
         self._stopping.set()
 
     def _work(self) -> None:
-        self._try(self._open_ahead)
-        self._try(self._warm_all)
+        self._run(self._preload)
+        self._run(self._warm_all)
         while not self._stopping.wait(POLL_SECONDS):
-            for chore in (*self._chores, self._look):
-                self._try(chore)
+            for function in (*self._periodic, self._check):
+                self._run(function)
 
-    def _try(self, work: Callable[[], None]) -> None:
+    def _run(self, work: Callable[[], None]) -> None:
         try:
             work()
-            self._troubles.pop(work, None)
+            self._failures.pop(work, None)
         except Exception as error:
             if self._stopping.is_set():
                 return
             if is_damage(error):
                 self._store.report_damage(error)
-            elif isinstance(error, OSError) or is_storage_trouble(error):
-                self._tell(work, str(error))
+            elif isinstance(error, OSError) or is_storage_failure(error):
+                self._report_once(work, str(error))
             else:
                 traceback.print_exc(file=sys.stderr)
 
-    def _tell(self, work: Callable[[], None], trouble: str) -> None:
+    def _report_once(self, work: Callable[[], None], failure: str) -> None:
         """Report a failing disk once, although each check tries again."""
-        if self._troubles.get(work) != trouble:
-            sys.stderr.write(f"tidying waits: {trouble}; free the disk or the data folder\n")
-        self._troubles[work] = trouble
+        if self._failures.get(work) != failure:
+            sys.stderr.write(
+                f"maintenance is paused: {failure}; free space on the disk, or unlock the data "
+                "folder\n"
+            )
+        self._failures[work] = failure
 
-    def _open_ahead(self) -> None:
+    def _preload(self) -> None:
         """Open engines ahead, last written first, so that searches need not wait for a replay."""
         left = MAX_PRELOADED_RECORDS
-        for shelf in sorted(self._catalog.all(), key=lambda one: one.stamp, reverse=True):
-            count = count_bodies(self._store, shelf.home)
+        for index in sorted(self._catalog.all(), key=lambda one: one.stamp, reverse=True):
+            count = count_bodies(self._store, index.records_id)
             if count <= left and not self._stopping.is_set():
                 left -= count
-                shelf.engine.get()
+                index.engine.get()
 
-    def _look(self) -> None:
+    def _check(self) -> None:
         self._drop_retired()
-        if self._tasks.published != self._seen or self._tasks.last != self._seen:
-            self._seen, self._quiet_since = self._tasks.published, time.monotonic()
+        if {self._tasks.published, self._tasks.last} != {self._last_seen_task}:
+            self._last_seen_task, self._quiet_since = self._tasks.published, time.monotonic()
             if time.monotonic() > self._save_after:
                 self._save()
             return
         quiet = time.monotonic() - self._quiet_since
         self._save()
-        for shelf in self._catalog.stored():
-            if self._merged.get(shelf.id) != shelf.stamp:
-                self._merge(shelf, quiet)
+        for index in self._catalog.list_open():
+            if self._merged.get(index.id) != index.stamp:
+                self._merge(index, quiet)
         self._warm_all()
-        self._catalog.sweep()
+        self._catalog.remove_leftovers()
 
     def _save(self) -> None:
         """Write outdated files; under continuous writes only at intervals."""
         start = time.monotonic()
-        for shelf in self._catalog.unsaved():
-            self._catalog.save(shelf)
+        for index in self._catalog.unsaved():
+            self._catalog.save(index)
         end = time.monotonic()
-        self._save_after = end + max(SPELL, BURDEN * (end - start))
+        self._save_after = end + max(SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR * (end - start))
 
     def _drop_retired(self) -> None:
         """Drop retired tables that were already found at the last check."""
@@ -126,32 +129,32 @@ class Maintenance:
             with self._store.writing() as connection:
                 drop_retired(connection, before)
 
-    def _merge(self, shelf: PublishedIndex, quiet: float) -> None:
+    def _merge(self, index: PublishedIndex, quiet: float) -> None:
         """Merge an engine's segments into one: each segment costs every search about 0.5 ms."""
-        index = shelf.engine.get()
-        if quiet * MERGED_RECORDS_PER_QUIET_SECOND >= len(index):
-            index.compact()
-            self._catalog.save(shelf)
-            self._merged[shelf.id] = shelf.stamp
+        engine = index.engine.get()
+        if quiet * MERGED_RECORDS_PER_QUIET_SECOND >= len(engine):
+            engine.compact()
+            self._catalog.save(index)
+            self._merged[index.id] = index.stamp
 
     def _warm_all(self) -> None:
-        shelves = self._catalog.all()
-        for shelf in shelves:
+        indices = self._catalog.all()
+        for index in indices:
             if not self._stopping.is_set():
-                self._warm(shelf)
-        for gone in self._warmed.keys() - {shelf.id for shelf in shelves}:
+                self._warm(index)
+        for gone in self._warmed.keys() - {index.id for index in indices}:
             del self._warmed[gone]
 
-    def _warm(self, shelf: PublishedIndex) -> None:
+    def _warm(self, index: PublishedIndex) -> None:
         """Compile resources ahead, so that the first search after a start or change is fast."""
-        library, opened = self._catalog.library, shelf.engine.opened
-        knowledge, rules = library.knowledge(shelf.id), library.rules(shelf.id)
+        resources, opened = self._catalog.resources, index.engine.is_open
+        knowledge, rules = resources.language_resources(index.id), resources.rules(index.id)
         # Weak references, so that merged or cleared segments are freed before the next check.
-        views = shelf.engine.get().stock.views if opened else ()
-        pieces = tuple(weakref.ref(view.segment) for view in views)
-        now = shelf.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules
-        if self._warmed.get(shelf.id) != now:
-            library.warm(shelf.id, shelf.settings)
+        readers = index.engine.get().segment_store.readers if opened else ()
+        pieces = tuple(weakref.ref(reader.segment) for reader in readers)
+        now = index.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules
+        if self._warmed.get(index.id) != now:
+            resources.warm(index.id, index.settings)
             if opened:
-                shelf.engine.get().warm(knowledge)
-            self._warmed[shelf.id] = now
+                index.engine.get().warm(knowledge)
+            self._warmed[index.id] = now

@@ -6,6 +6,7 @@ import asyncio
 import json as json_text
 import math
 import os
+import re
 import signal
 import socket
 import sqlite3
@@ -25,10 +26,9 @@ import uvicorn
 from platformdirs import user_data_dir
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.credentials import take_identity
+from svc_notebook.service.app import App
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
 from svc_notebook.service.folder import Folder
-from svc_notebook.service.http.app import App
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
@@ -37,7 +37,11 @@ from svc_notebook.service.store import describe_damage
 MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
 # Each cluster is a name in lists and a row of a table.
 MAX_CLUSTERS = 100
-SHORTEST_TIMEOUT_SECONDS = 0.1
+MIN_TIMEOUT_SECONDS = 0.1
+ADMIN_KEY_VARIABLE = "SVC_ADMIN_KEY"
+STANDARD_INPUT = "-"
+MAX_KEY_FILE_CHARACTERS = 10_000  # maximum characters read from a key file
+_HEADER_VALUE = re.compile(r"[!-~]+")
 
 
 def default_folder() -> Path:
@@ -46,6 +50,7 @@ def default_folder() -> Path:
 
 
 def serve(
+    *,
     host: str = "127.0.0.1",
     port: int = 0,
     data: Path | None = None,
@@ -59,20 +64,50 @@ def serve(
     reset_allowlist: bool = False,
     search_timeout: float | None = None,
 ) -> int:
-    """Serve one data folder; return an exit status.
+    """Run the local service in the foreground until it is stopped.
 
-    The service also stops when the process `parent` ends. A search that takes longer than
-    `search_timeout` seconds, 4 by default, is refused.
+    Parameters
+    ----------
+    host : str, default '127.0.0.1'
+        Address to listen on.
+    port : int, default 0
+        Port to listen on; 0 selects a free one.
+    data : path, default the user's data folder
+        Folder of the service's data.
+    json : bool, default False
+        Print the address and the keys as one line of JSON.
+    clusters : int, default 1
+        Number of clusters of user mapping.
+    allow_private_crawl : bool, default False
+        Allow crawlers to visit this machine and its network.
+    app_id : str, default a stored or new one
+        Id of the application.
+    admin_key : str, default a stored or new one
+        Admin key. The list of processes shows it; the environment variable SVC_ADMIN_KEY
+        sets it without that.
+    admin_key_file : path, default None
+        File that contains the admin key, or `-` for standard input.
+    parent : int, default None
+        Id of a process whose end stops the service.
+    reset_allowlist : bool, default False
+        Remove all networks from the allowlist.
+    search_timeout : float, default 4
+        Maximum duration of a search in seconds.
+
+    Returns
+    -------
+    int
+        The exit status.
     """
     seconds = SEARCH_TIMEOUT_SECONDS if search_timeout is None else search_timeout
     folder = Folder(data or default_folder())
     try:
         check_clusters(clusters)
         check_search_timeout(seconds)
-        facts = take_identity(app_id, admin_key, admin_key_file)
+        facts = read_credentials(app_id, admin_key, admin_key_file)
         # All files created from here on are private to this user: they contain all keys.
         os.umask(0o077)
-        folder.hold()
+        folder.lock()
         listener = listen(host, port)
         service = Service(
             folder.path, facts, clusters=clusters, allow_private_crawl=allow_private_crawl
@@ -87,38 +122,77 @@ def serve(
         sys.stderr.write(f"svc serve: {damage}\n")
         return 1
     note = {"url": address(listener), **service.keyring.facts, "pid": os.getpid()}
-    kept = {
+    stored = {
         **note,
         "allowsPrivateCrawl": allow_private_crawl,
         "searchTimeoutSeconds": seconds,
     }
     app = App(service, search_timeout=seconds)
     try:
-        run(service, app, listener, lambda: introduce(folder, kept, note, json), parent)
+        run(service, app, listener, lambda: announce(folder, stored, note, json), parent)
     finally:
         folder.release()
     return 0
 
 
+def read_credentials(
+    app_id: str | None, admin_key: str | None, admin_key_file: str | None
+) -> dict[str, str | None]:
+    """Return application id and admin key; raises `LocalServiceFailed` for invalid ones.
+
+    The admin key comes from the argument, the first line of the file, or the environment variable.
+    The variable is removed from the environment, because child processes do not need it.
+    """
+    fallback = os.environ.pop(ADMIN_KEY_VARIABLE, None) or None
+    if admin_key is not None and admin_key_file is not None:
+        raise LocalServiceFailed(
+            "the admin key is given twice: leave out --admin-key, which other users can see"
+        )
+    if admin_key_file is not None:
+        admin_key = _read_key(admin_key_file)
+    facts = {"appId": app_id, "adminKey": fallback if admin_key is None else admin_key}
+    for name, what in {"appId": "application id", "adminKey": "admin key"}.items():
+        value = facts[name]
+        if value is not None and not _HEADER_VALUE.fullmatch(value):
+            # The message does not contain the key.
+            raise LocalServiceFailed(
+                f"the {what} must have at least one character, and only ASCII ones without spaces; "
+                "if it is omitted, the first start generates one"
+            )
+    return facts
+
+
+def _read_key(file: str) -> str:
+    try:
+        if file == STANDARD_INPUT:
+            return sys.stdin.readline(MAX_KEY_FILE_CHARACTERS).strip()
+        with Path(file).expanduser().open(encoding="utf-8") as lines:
+            return lines.readline(MAX_KEY_FILE_CHARACTERS).strip()
+    except (OSError, ValueError) as error:  # ValueError: not text
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise LocalServiceFailed(
+            f"the file {file} of the admin key cannot be read: {reason}"
+        ) from error
+
+
 def check_clusters(clusters: int) -> None:
     """Raise `LocalServiceFailed` for an invalid number of clusters."""
     if clusters not in range(1, MAX_CLUSTERS + 1):
-        raise LocalServiceFailed(f"{clusters} clusters cannot be: take 1 to {MAX_CLUSTERS}")
+        raise LocalServiceFailed(f"invalid number of clusters {clusters}: use 1 to {MAX_CLUSTERS}")
 
 
 def check_search_timeout(seconds: float) -> None:
     """Raise `LocalServiceFailed` for a timeout that is too short or infinite."""
-    if not SHORTEST_TIMEOUT_SECONDS <= seconds < math.inf:
+    if not MIN_TIMEOUT_SECONDS <= seconds < math.inf:
         raise LocalServiceFailed(
-            f"a search timeout of {seconds:g} s cannot be: take {SHORTEST_TIMEOUT_SECONDS:g} s or "
-            "more"
+            f"invalid search timeout of {seconds:g} s: use {MIN_TIMEOUT_SECONDS:g} s or more"
         )
 
 
 def listen(host: str, port: int) -> socket.socket:
     """Open the port, or a free one for 0; raises `LocalServiceFailed`."""
     if port not in range(65536):
-        raise LocalServiceFailed(f"{port} is not a port: take one of 1 to 65535, or 0 for any")
+        raise LocalServiceFailed(f"{port} is not a port: use 1 to 65535, or 0 for a free port")
     try:
         kind = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         # With an explicit protocol, asyncio sets TCP_NODELAY; otherwise each response waits 40 ms.
@@ -138,15 +212,15 @@ def address(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def introduce(folder: Folder, kept: dict[str, Any], note: dict[str, Any], json: bool) -> None:
-    """Write the note `kept` to the folder, and print `note` on the standard output."""
-    folder.announce(kept)
-    text = json_text.dumps(note) if json else tell(note)
+def announce(folder: Folder, stored: dict[str, Any], note: dict[str, Any], json: bool) -> None:
+    """Write `stored` to the folder as its note, and print `note` on the standard output."""
+    folder.write_note(stored)
+    text = json_text.dumps(note) if json else describe_service(note)
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
 
-def tell(note: dict[str, Any]) -> str:
+def describe_service(note: dict[str, Any]) -> str:
     """Return the note as text."""
     return (
         f"local service at {note['url']} (Ctrl-C stops it)\n"
@@ -192,7 +266,7 @@ def run(
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))
     service.start()
-    allow_files()
+    raise_file_limit()
     try:
         asyncio.run(_watch(server, listener, ready, parent))
     finally:
@@ -200,7 +274,7 @@ def run(
         service.stop()
 
 
-def allow_files() -> None:
+def raise_file_limit() -> None:
     """Raise the limit of open files to one per connection, as far as the system permits."""
     if resource:
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

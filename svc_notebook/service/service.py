@@ -1,36 +1,40 @@
-"""The service as a whole: store, task queue, registry, crawlers and background threads."""
+"""The service as a whole: store, tasks, indices, crawlers and threads; the context of a request."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from time import perf_counter
 
 import msgspec
 
-from svc_notebook.errors import BadInput, Refused
+from svc_notebook.errors import Refused
+from svc_notebook.service import limits
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.events import Events
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.rate_limit import Quota
-from svc_notebook.service.impressions import Showings
+from svc_notebook.service.http.auth import Caller
+from svc_notebook.service.http.rate_limit import MinuteCallLimit
+from svc_notebook.service.impressions import Impressions
 from svc_notebook.service.indices.cursors import Cursors
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
+from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store, is_damage
-from svc_notebook.service.tasks.queue import NewTask, Tasks
+from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
 
 DATABASE = "service.sqlite"
 # Application id and keys given on the command line.
-Facts = AnyMapping[str, str | None]
+GivenFacts = AnyMapping[str, str | None]
 # The kinds of tasks that change an index's records.
-OF_RECORDS = {"steps", "deleteBy", "move"}
+RECORD_TASKS = {"steps", "deleteBy", "move"}
 
 
 class Service:
@@ -39,7 +43,7 @@ class Service:
     def __init__(
         self,
         folder: Path,
-        facts: Facts | None = None,
+        facts: GivenFacts | None = None,
         *,
         clusters: int = 1,
         allow_private_crawl: bool = False,
@@ -47,13 +51,13 @@ class Service:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / DATABASE)
         self.keyring = Keyring(self.store, facts)
-        self.mapping = UserRegistry(self.store, clusters)
+        self.users = UserRegistry(self.store, clusters)
         self.logs = RequestLog(self.store)
         self.events = Events(self.store)
-        self.shown = Showings(self.store)
-        self.forgetting = Quota(limits.MAX_DELETIONS_PER_MINUTE)
+        self.impressions = Impressions(self.store)
+        self.deletion_limit = MinuteCallLimit(limits.MAX_DELETIONS_PER_MINUTE)
         self.sources = Sources(self.store)
-        self.tasks = Tasks(self.store)
+        self.tasks = TaskQueue(self.store)
         self.catalog = IndexRegistry(self.store, folder / "engine")
         self.cursors = Cursors()
         self.crawlers = Crawlers(
@@ -62,23 +66,28 @@ class Service:
             )
         )
         self._writer = Writer(self.store, self.tasks, self.catalog)
-        chores = (self.logs.flush, self.shown.flush, self.events.tidy, self.cursors.tidy)
-        self._keeper = Maintenance(self.store, self.tasks, self.catalog, chores)
+        periodic = (
+            self.logs.flush,
+            self.impressions.flush,
+            self.events.delete_due,
+            self.cursors.drop_expired,
+        )
+        self._maintenance = Maintenance(self.store, self.tasks, self.catalog, periodic)
 
     def start(self) -> None:
         """Start the background threads; pending tasks of the last run are applied first."""
         self._writer.start()
-        self._keeper.start()
+        self._maintenance.start()
         self.crawlers.start()
 
     def stop(self) -> None:
         """Stop the threads and close the store; pending tasks are applied at the next start."""
         self.catalog.closing = True
         self.crawlers.stop()
-        self._keeper.stop()
+        self._maintenance.stop()
         self._writer.stop()
         try:
-            for flush in (self.logs.flush, self.shown.flush):
+            for flush in (self.logs.flush, self.impressions.flush):
                 self._flush(flush)
         finally:
             self.store.close()
@@ -93,10 +102,10 @@ class Service:
             self.store.report_damage(error)
 
     def refuse_replica(self, index: str) -> None:
-        """Raise `Refused` for a replica, which has no records of its own."""
-        shelf = self.catalog.get(index)
-        if shelf and shelf.leader:
-            primary = self.catalog.family(shelf)[0].name
+        """Raise `Refused` for a replica, because its records are those of its primary."""
+        published = self.catalog.get(index)
+        if published and published.primary_id:
+            primary = self.catalog.replica_group(published)[0].name
             raise Refused(
                 f"{index} is a replica of {primary}: write to {primary}, or unlink the replica "
                 "from its setting `replicas` first",
@@ -106,7 +115,7 @@ class Service:
     def accept(self, index: str, kind: str, body: object) -> int:
         """Queue a write on an index; return its taskID after it is on disk."""
         check_index_name(index)
-        if kind in OF_RECORDS:
+        if kind in RECORD_TASKS:
             self.refuse_replica(index)
         packed = body if isinstance(body, bytes) else msgspec.json.encode(body)
         return self.tasks.submit(NewTask(index, kind, packed))[0]
@@ -116,14 +125,20 @@ class Service:
         return self.tasks.submit(NewTask("", kind, msgspec.json.encode(body)))[0]
 
 
-def check_index_name(name: str) -> str:
-    """Return a valid index name; raises `BadInput`."""
-    if not name or name == "*":
-        raise BadInput(f"{name!r} is not a name for an index")
-    if len(name) > limits.MAX_INDEX_NAME_CHARACTERS:
-        raise BadInput(
-            f"the index name is longer than {limits.MAX_INDEX_NAME_CHARACTERS} characters"
-        )
-    if "\x00" in name:
-        raise BadInput("the index name holds a zero character")
-    return name
+@dataclass(frozen=True)
+class RequestContext:
+    """The context of one request: its caller, its start time and the headers of its response.
+
+    `redirects` are the indices that rules redirected its searches to.
+    """
+
+    service: Service
+    caller: Caller
+    started: float = field(default_factory=perf_counter)
+    headers: dict[str, str] = field(default_factory=dict)
+    redirects: set[str] = field(default_factory=set)
+
+    @property
+    def elapsed(self) -> int:
+        """Whole milliseconds since the start of the request."""
+        return int((perf_counter() - self.started) * 1000)

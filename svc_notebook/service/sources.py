@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from ipaddress import ip_network
+from ipaddress import ip_address, ip_network
 
 from svc_notebook.api.shapes import Source
 from svc_notebook.errors import BadInput, KeyRefused, NotFound
-from svc_notebook.service.http.restrictions import within
 from svc_notebook.service.store import Store
 
 # Special values (api.md, Allowed source): all addresses, and a support team that never calls here.
-EVERYBODY = "0.0.0.0/0"
-SUPPORT = "SERVICE_SUPPORT"
+ALL_ADDRESSES = "0.0.0.0/0"
+SUPPORT_TEAM = "SERVICE_SUPPORT"
 MAX_SOURCES = 1000
 
 
@@ -34,11 +33,11 @@ class Sources:
             for name, text in rows
         ]
 
-    def admit(self, address: str) -> None:
-        """Raise `KeyRefused` for an address that is not on the list."""
-        if self._networks and EVERYBODY not in self._networks:
-            networks = ",".join(name for name in self._networks if name != SUPPORT)
-            if not within(address, networks):
+    def check(self, address: str) -> None:
+        """Raise `KeyRefused` for an address that is not on the allowlist."""
+        if self._networks and ALL_ADDRESSES not in self._networks:
+            networks = ",".join(name for name in self._networks if name != SUPPORT_TEAM)
+            if not is_in_networks(address, networks):
                 raise KeyRefused(f"{address} is not an allowed source", status=403)
 
     def replace(self, sources: Sequence[Source]) -> None:
@@ -48,13 +47,13 @@ class Sources:
     def append(self, source: Source) -> None:
         """Add a network, or change its description."""
         if len(self._networks) >= MAX_SOURCES:
-            raise BadInput(f"{MAX_SOURCES} sources are the most")
+            raise BadInput(f"at most {MAX_SOURCES} sources are allowed")
         self._write([source], clear=False)
 
     def delete(self, source: str) -> None:
         """Remove a network; raises `NotFound`."""
         if source not in self._networks:
-            raise NotFound(f"{source} is not on the list", status=404)
+            raise NotFound(f"{source} is not on the allowlist", status=404)
         with self._store.writing() as connection:
             connection.execute("DELETE FROM sources WHERE source = ?", [source])
         self._networks = self._read_networks()
@@ -75,8 +74,18 @@ class Sources:
 def check_source(source: str) -> str:
     """Return a network in prefix notation; raises `BadInput`."""
     try:
-        if source != SUPPORT:
+        if source != SUPPORT_TEAM:
             ip_network(source, strict=False)
     except ValueError as error:
         raise BadInput(f"`source`: {error}; write a network such as 10.0.0.0/8") from None
     return source
+
+
+def is_in_networks(address: str, network: str) -> bool:
+    """Return whether an address is in a list of networks such as `10.0.0.0/8,192.168.1.7`."""
+    try:
+        own = ip_address(address)
+        networks = [ip_network(part.strip(), strict=False) for part in network.split(",")]
+    except ValueError:
+        return False
+    return any(own in net for net in networks if net.version == own.version)

@@ -155,7 +155,7 @@ MIGRATIONS = (
 )
 # Page cache per connection in kilobytes: large for the writer, small for each reader, because there
 # are many readers and they share the mapped file.
-WRITER_CACHE, READER_CACHE = 64_000, 4_000
+WRITER_CACHE_KB, READER_CACHE_KB = 64_000, 4_000
 _PRAGMAS = (
     "journal_mode = WAL",
     "synchronous = FULL",
@@ -167,8 +167,8 @@ _PRAGMAS = (
 
 
 @dataclass
-class Reader:
-    """A thread's own connection; `busy` is held during use, which prevents closing."""
+class ReaderConnection:
+    """The reading connection of one thread; the lock `busy` prevents closing during use."""
 
     connection: sqlite3.Connection
     busy: threading.RLock = field(default_factory=threading.RLock)
@@ -179,9 +179,9 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        close_file(path)
+        make_file_private(path)
         self._local = threading.local()
-        self._readers: list[Reader] = []
+        self._readers: list[ReaderConnection] = []
         self._opening = threading.Lock()
         self._closed = False
         self._damage_reported = False
@@ -191,7 +191,7 @@ class Store:
         except sqlite3.Error as error:
             raise LocalServiceFailed(_describe(path, error)) from error
         try:
-            self._prepare(self._writer, WRITER_CACHE)
+            self._prepare(self._writer, WRITER_CACHE_KB)
             self._migrate()
         except (sqlite3.Error, LocalServiceFailed) as error:
             self._writer.close()
@@ -247,15 +247,15 @@ class Store:
             finally:
                 rows.close()
 
-    def _reader(self) -> Reader:
-        reader: Reader | None = getattr(self._local, "reader", None)
+    def _reader(self) -> ReaderConnection:
+        reader: ReaderConnection | None = getattr(self._local, "reader", None)
         if reader is None:
             with self._opening:
                 if self._closed:
                     raise sqlite3.ProgrammingError("the store is closed")
-                reader = self._local.reader = Reader(self._connect())
+                reader = self._local.reader = ReaderConnection(self._connect())
                 self._readers.append(reader)
-                self._prepare(reader.connection, READER_CACHE)
+                self._prepare(reader.connection, READER_CACHE_KB)
         return reader
 
     def report_damage(self, error: BaseException) -> str:
@@ -263,7 +263,7 @@ class Store:
         if not self._damage_reported:
             self._damage_reported = True
             sys.stderr.write(f"{describe_damage(self._path, error)}\n")
-        return f"the service's database is damaged ({error}); its own output says what to do"
+        return f"the service's database is damaged ({error}); its output says what to do"
 
     def close(self) -> None:
         """Close all connections after their current use; committed data is safe."""
@@ -277,7 +277,7 @@ class Store:
             self._writer.close()
 
 
-def close_file(path: Path) -> None:
+def make_file_private(path: Path) -> None:
     """Make a database file private to its owner before it contains a key, regardless of the umask.
 
     SQLite gives the files that it creates next to it the same permissions.
@@ -293,17 +293,17 @@ def close_file(path: Path) -> None:
 def is_damage(error: BaseException) -> bool:
     """Return whether the error means that stored data is corrupt."""
     unreadable = isinstance(error, (msgspec.DecodeError, UnicodeDecodeError))
-    return unreadable or is_sqlite_damage(error) or UNDECODED in str(error)
+    return unreadable or is_sqlite_damage(error) or UNDECODED_MESSAGE in str(error)
 
 
 def is_sqlite_damage(error: BaseException) -> bool:
     """Return whether SQLite reports the file as corrupt, as opposed to the decoder of a value."""
     code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in DAMAGES
+    return code is not None and code & 0xFF in DAMAGE_CODES
 
 
-DAMAGES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
-UNDECODED = "Could not decode to UTF-8"
+DAMAGE_CODES = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+UNDECODED_MESSAGE = "Could not decode to UTF-8"
 
 
 def describe_damage(path: Path, error: BaseException) -> str:
@@ -313,7 +313,7 @@ def describe_damage(path: Path, error: BaseException) -> str:
         f"a copy of the folder {path.parent}, then put a backup of the folder in its place. Or "
         f"rescue what can be read, in the folder: `sqlite3 {path.name} .recover | sqlite3 "
         f"rescued.sqlite`; delete {path.name}-wal, {path.name}-shm and the folder engine, which is "
-        f"made again, and rename rescued.sqlite to {path.name}. Or start on another folder with "
+        f"rebuilt, and rename rescued.sqlite to {path.name}. Or start on another folder with "
         "--data, and load the records again"
     )
 
@@ -337,14 +337,16 @@ def _first_fault(path: Path) -> str:
     return "" if found == "ok" else " ".join(found.split())
 
 
-def is_storage_trouble(error: Exception) -> bool:
+def is_storage_failure(error: Exception) -> bool:
     """Return whether the disk, the memory or a lock of another program caused the error."""
     code = getattr(error, "sqlite_errorcode", None)
-    return isinstance(error, MemoryError) or (code is not None and code & 0xFF in TROUBLES)
+    return isinstance(error, MemoryError) or (
+        code is not None and code & 0xFF in STORAGE_FAILURE_CODES
+    )
 
 
 # The low byte of a code is the primary code; the rest is the extended code.
-TROUBLES = {
+STORAGE_FAILURE_CODES = {
     sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_READONLY,
     sqlite3.SQLITE_IOERR, sqlite3.SQLITE_FULL, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PROTOCOL,
 }  # fmt: skip

@@ -35,7 +35,7 @@ class Owners:
         entries = read_entries(store, APPLICATION_ID, OWNER_ENTRIES)
         self._by_index = {entry["objectID"]: str(entry["userID"]) for entry in entries}
 
-    def of(self, index: str) -> str:
+    def owner_of(self, index: str) -> str:
         """Return the user of an index, `""` if it has none."""
         return self._by_index.get(index, "")
 
@@ -43,10 +43,10 @@ class Owners:
         """Return the names of a user's indices, sorted."""
         return sorted(index for index, owner in self._by_index.items() if owner == user)
 
-    def give(self, indices: Iterable[str], user: str) -> None:
+    def set_owner(self, indices: Iterable[str], user: str) -> None:
         """Set the user of indices, `""` for none; on disk when this returns."""
         with self._lock:
-            changed = [index for index in indices if self.of(index) != user]
+            changed = [index for index in indices if self.owner_of(index) != user]
             if changed:
                 self._write(changed, user)
 
@@ -71,7 +71,7 @@ def named_indices(given: Mapping[str, Any]) -> set[str]:
 
 
 Arguments = AnyMapping[str, Any]
-MAPPING_ENTRIES = "users"
+USER_ENTRIES = "users"
 _USER = re.compile(r"[a-zA-Z0-9 \-*.]+")
 
 
@@ -83,60 +83,62 @@ class UserRegistry:
         self.clusters = [f"local-{number}" for number in range(1, clusters + 1)]
         self.owners = Owners(store)
         # Removed users: their former cluster, and the task after which their data is deleted.
-        self.leaving: dict[str, tuple[str, int]] = {}
+        self.removed: dict[str, tuple[str, int]] = {}
 
     def assign(self, user: str, cluster: str) -> None:
         """Assign a user to a cluster, or move the user to it."""
         self._write([user], cluster)
 
     def assign_new(self, users: Sequence[str], cluster: str) -> None:
-        """Assign users to a cluster; raises `BadInput` for one that is on another cluster."""
+        """Assign users to a cluster; raises `BadInput` if a user is on another cluster."""
         for user in users:
-            found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
+            found = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
             if found and found["clusterName"] != cluster:
-                raise BadInput(f"`users`: {user} is on {found['clusterName']}; move it by itself")
+                raise BadInput(
+                    f"`users`: {user} is on {found['clusterName']}; assign it separately"
+                )
         self._write(users, cluster)
 
-    def one(self, user: str) -> Entry:
+    def get(self, user: str) -> Entry:
         """Return one user; raises `NotFound`."""
-        found = read_entry(self._store, APPLICATION_ID, MAPPING_ENTRIES, user)
+        found = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
         if found is None:
-            raise NotFound(f"the user {user} is on no cluster", status=404)
+            raise NotFound(f"the user {user} has no cluster", status=404)
         return found
 
     def note_write(self, name: str, given: Arguments, user: str) -> None:
         """Record the user for whom a write was made, if any."""
         if "destination" in given:
-            self.owners.give([given["destination"]], user or self.owners.of(given["index"]))
+            self.owners.set_owner(
+                [given["destination"]], user or self.owners.owner_of(given["index"])
+            )
         elif name == "delete_index":
-            self.owners.give([given["index"]], "")
+            self.owners.set_owner([given["index"]], "")
         elif user:
-            self.owners.give(named_indices(given), user)
+            self.owners.set_owner(named_indices(given), user)
 
     def all(self) -> list[Entry]:
         """Return the users, sorted by name."""
-        return read_entries(self._store, APPLICATION_ID, MAPPING_ENTRIES)
+        return read_entries(self._store, APPLICATION_ID, USER_ENTRIES)
 
     def remove(self, user: str) -> None:
         """Remove a user from its cluster."""
         with self._store.writing() as connection:
-            apply_change(connection, APPLICATION_ID, EntriesChange(MAPPING_ENTRIES, delete=[user]))
+            apply_change(connection, APPLICATION_ID, EntriesChange(USER_ENTRIES, delete=[user]))
 
     def check_cluster(self, cluster: str) -> None:
         """Raise `BadInput` for an unknown cluster."""
         if cluster not in self.clusters:
-            advice = (
-                did_you_mean(cluster, self.clusters) or "; GET /1/clusters lists those there are"
-            )
-            raise BadInput(f"`cluster`: there is no {cluster[:80]}{advice}")
+            advice = did_you_mean(cluster, self.clusters) or "; GET /1/clusters lists the clusters"
+            raise BadInput(f"`cluster`: {cluster[:80]} does not exist{advice}")
 
     def _write(self, users: Iterable[str], cluster: str) -> None:
         self.check_cluster(cluster)
         for user in users:
             if not _USER.fullmatch(user):
                 raise BadInput(
-                    f"the user id {user[:80]!r} may hold letters, digits, spaces and - * . only"
+                    f"the user id {user[:80]!r} may contain only letters, digits, spaces and - * ."
                 )
         saved = [{"objectID": user, "clusterName": cluster} for user in users]
         with self._store.writing() as connection:
-            apply_change(connection, APPLICATION_ID, EntriesChange(MAPPING_ENTRIES, save=saved))
+            apply_change(connection, APPLICATION_ID, EntriesChange(USER_ENTRIES, save=saved))

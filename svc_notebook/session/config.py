@@ -22,7 +22,7 @@ from typing import Any
 
 from svc_notebook.client import ClientConfig, RetryPolicy, Secret
 from svc_notebook.client.request_options import TIMEOUTS
-from svc_notebook.client.transport.retry import check_seconds
+from svc_notebook.client.retry import check_seconds
 from svc_notebook.errors import BadInput, BadOption, NotConnected, did_you_mean
 
 VARIABLES = {
@@ -87,12 +87,12 @@ def profile_meant(profile: str | None, given: Values) -> str | None:
 def check_choice(profile: object, given: Values) -> None:
     """Reject arguments that name no service, or two of them."""
     if profile is not None and not isinstance(profile, str):
-        raise BadInput(f"a profile is named by text, not {profile!r}: connect('local')")
+        raise BadInput(f"`profile` is the name of a profile, not {profile!r}: connect('local')")
     url = given.get("url")
     if profile == LOCAL and (named := list(_address_of(_present(given)))):
         raise BadInput(
-            f"the local service has an address of its own: leave out {named[0]}=, or leave out "
-            "'local' to connect elsewhere"
+            f"the local service has a fixed address: omit {named[0]}=, or omit 'local' to connect "
+            "to another service"
         )
     if url is not None and not (isinstance(url, str) and ADDRESS_LIKE.search(url)):
         raise BadInput(f"`{url}` is not an address such as https://search.example")
@@ -127,10 +127,10 @@ def make_connection(values: Values) -> ClientConfig:
     for name in TIMEOUTS.keys() & values.keys():
         check_seconds(name, values[name])
     own = {name: value for name, value in values.items() if name not in TIMEOUTS}
-    patience = RetryPolicy().changed(
+    retry_policy = RetryPolicy().changed(
         **{TIMEOUTS[n]: values[n] for n in TIMEOUTS.keys() & values.keys()}
     )
-    return ClientConfig(**_hide_keys(own), patience=patience)
+    return ClientConfig(**_hide_keys(own), retry_policy=retry_policy)
 
 
 def _hide_keys(values: Values) -> dict[str, Any]:
@@ -156,10 +156,10 @@ def _advice(name: str | None) -> str:
 
 
 def _advice_on_application(name: str | None) -> str:
-    place = f"put app_id into the profile `{name}`" if name else "name a profile that has one"
+    place = f"put app_id into the profile `{name}`" if name else "pass a profile that has one"
     return (
-        "no application id is known, and a key is of no use without the application it belongs "
-        f"to; connect(..., app_id=...) gives one, or set SVC_APP_ID, or {place}"
+        "no application id is known, and a key works only with its application; pass it to "
+        f"connect(..., app_id=...), or set SVC_APP_ID, or {place}"
     )
 
 
@@ -182,8 +182,8 @@ def _layers_of(name: str | None, sources: list[ProfileFile]) -> Iterator[Values]
         values = source.profiles.get(name or "", {})
         if source.path != user_file() and any(key in values for key in KEYS):
             warnings.warn(
-                f"{source.path} holds the key of the profile `{name}` and may be shared; "
-                f"keep it in {user_file()} or in the keyring",
+                f"{source.path} contains the key of the profile `{name}` and may be shared; "
+                f"move the key to {user_file()} or to the keyring",
                 stacklevel=5,
             )
         yield values

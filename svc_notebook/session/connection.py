@@ -7,7 +7,8 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from svc_notebook.client import AsyncClient, Client
-from svc_notebook.client.transport.hosts import HostChoice
+from svc_notebook.client.hosts import HostChoice
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, NotConnected
 from svc_notebook.session.config import (
     LOCAL,
@@ -89,8 +90,29 @@ def connect_local(service: LocalService, **given: Any) -> Client:
     return _current
 
 
+@public()
 def use(profile: str) -> Client:
-    """Connect to another profile."""
+    """Connect to another profile.
+
+    Parameters
+    ----------
+    profile : str
+        Name of the profile.
+
+    Returns
+    -------
+    Client
+        The client that all functions use from then on.
+
+    Raises
+    ------
+    NotConnected
+        If the profile does not exist, or lacks a value.
+
+    Examples
+    --------
+    >>> client = svc.use("shop")
+    """
     return connect(profile)
 
 
@@ -117,8 +139,8 @@ def _make(profile: str | None, given: dict[str, Any]) -> Client:
 
 
 def _client_of_local(service: LocalService, given: dict[str, Any]) -> Client:
-    told = {name: value for name, value in given.items() if value is not None}
-    client = Client(make_connection({**service.values(), **told}))
+    overrides = {name: value for name, value in given.items() if value is not None}
+    client = Client(make_connection({**service.values(), **overrides}))
     _folders[client] = service.data
     return client
 
@@ -134,8 +156,26 @@ def folder_in_use() -> Path:
     return known or default_folder()
 
 
+@public()
 def current() -> Client:
-    """Return the current client, or raise an error that tells how to connect."""
+    """Return the client that functions use by default.
+
+    Returns
+    -------
+    Client
+        The client that `connect` or `use` created last.
+
+    Raises
+    ------
+    NotConnected
+        If no client was created.
+
+    Examples
+    --------
+    >>> client = svc.current()
+    >>> client.search("products", "desk lamp")["nbHits"]
+    10
+    """
     if _current is None:
         raise NotConnected(
             'not connected; connect("local") uses the local service, connect("PROFILE") a '

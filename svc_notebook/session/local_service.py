@@ -22,24 +22,25 @@ from urllib.parse import urlsplit
 
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import Secret, background_loop
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.files import hold_lock, user_state_folder, write_atomically
 from svc_notebook.session.config import KEYS, VARIABLES
-from svc_notebook.session.file_lock import take_turn
 
 
 def remember(data: Path) -> None:
-    """Note a folder in a list; if that cannot be written, the folder is found by its name alone."""
+    """Add a folder to the list of known data folders, if the list can be written."""
     folder = data.expanduser().absolute()
     with suppress(OSError):
-        _place().mkdir(mode=0o700, parents=True, exist_ok=True)
-        _entry(folder).write_text(str(folder), encoding="utf-8")
+        _list_folder().mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomically(_entry(folder), str(folder))
 
 
 def known_folders() -> list[Path]:
-    """Return the noted folders that still exist, and remove the others from the list."""
+    """Return the known data folders that still exist, and remove the others from the list."""
     found = []
     with suppress(OSError):
-        for entry in sorted(_place().iterdir()):
+        for entry in sorted(_list_folder().glob("[!.]*")):
             folder = Path(entry.read_text(encoding="utf-8"))
             if folder.is_dir():
                 found.append(folder)
@@ -49,23 +50,22 @@ def known_folders() -> list[Path]:
 
 
 def _entry(folder: Path) -> Path:
-    return _place() / sha256(str(folder).encode()).hexdigest()[:16]
+    return _list_folder() / sha256(str(folder).encode()).hexdigest()[:ENTRY_HEX_DIGITS]
 
 
-def _place() -> Path:
-    from platformdirs import user_state_path
-
-    return user_state_path("svc-notebook", appauthor=False) / "services"
+def _list_folder() -> Path:
+    return user_state_folder("services")
 
 
 COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
 NOTE = "service.json"  # the file with the service's address, which exists while it runs
 PARENT = "parent"  # the process ids of a service and of the process whose end stops it
 LOG = "service.log"
-START, STOP, ORPHAN, LOOK = 30.0, 5.0, 2.0, 0.02  # seconds
+ENTRY_HEX_DIGITS = 16
+START_SECONDS, STOP_SECONDS, ORPHAN_SECONDS, POLL_SECONDS = 30.0, 5.0, 2.0, 0.02
 SEARCH_TIMEOUT_SECONDS = 4.0  # for a service whose note does not contain it
-MAX_ATTEMPTS = 2  # a service that is stopping can still hold the folder
-LOG_TAIL_CHARACTERS = 2000  # characters of the log in an error message
+MAX_ATTEMPTS = 2  # a service that is stopping can still use the folder
+LOG_TAIL_CHARACTERS = 2000  # of the log in an error message
 
 
 @dataclass(frozen=True)
@@ -100,10 +100,22 @@ class LocalService:
     async def _stop(self) -> None:
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGTERM)
-        if not await _sees_end(self.data, self.pid, STOP):
+        if not await _wait_for_end(self.data, self.pid, STOP_SECONDS):
             raise LocalServiceFailed(f"process {self.pid} does not stop; see {self.data / LOG}")
 
 
+@public(
+    verb(
+        "serve",
+        "serve",
+        "serve --data ./shop",
+        operands=(),
+        options=("allow_private_crawl", "data", "search_timeout", "stay"),
+        faces=("magic",),
+        profile=False,
+        format=False,
+    )
+)
 def local(
     data: str | Path | None = None,
     *,
@@ -112,12 +124,38 @@ def local(
     search_timeout: float | None = None,
     command: OneOrMany = COMMAND,
 ) -> LocalService:
-    """Return the local service of a data folder; start it if none runs there.
+    """Return the local service of a data folder, which is started if necessary.
 
-    It stops with the process that started it unless `stay` is set; other processes on the same
-    folder share it while it runs. With `allow_private_crawl` its crawlers can visit this machine
-    and its network. A search that takes longer than `search_timeout` seconds (default 4) fails.
-    `command` starts the service: its words, or one line of them.
+    Processes on the same folder share the service. It stops with the process that started it
+    unless `stay` is set.
+
+    Parameters
+    ----------
+    data : path, default the user's data folder
+        Folder of the service's data.
+    stay : bool, default False
+        Keep the service running after this process ends.
+    allow_private_crawl : bool, default False
+        Allow crawlers to visit this machine and its network.
+    search_timeout : float, default 4
+        Maximum duration of a search in seconds.
+    command : str or list of str, default the command `svc serve`
+        Command that starts the service: one line, or its words.
+
+    Returns
+    -------
+    LocalService
+        The service with `url`, `app_id`, `pid`, `data`, its keys and the method `stop`.
+
+    Raises
+    ------
+    LocalServiceFailed
+        If the service does not start, or already runs with other options.
+
+    Examples
+    --------
+    >>> service = svc.local("shop-data")
+    >>> service.stop()
     """
     folder = Path(data or default_folder()).expanduser().absolute()
     more = ["--allow-private-crawl"] if allow_private_crawl else []
@@ -128,8 +166,8 @@ def local(
     remember(folder)
     if allow_private_crawl and not running.allows_private_crawl:
         raise LocalServiceFailed(
-            f"the local service that runs on {folder} crawls no private addresses; stop it, and "
-            "connect again"
+            f"the local service that runs on {folder} does not crawl private addresses; stop it, "
+            "and connect again"
         )
     if search_timeout not in (None, running.search_timeout):
         raise LocalServiceFailed(
@@ -155,7 +193,7 @@ def default_folder() -> Path:
 
 
 async def _start_in_turn(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
-    async with take_turn(data / "starting.lock"):
+    async with hold_lock(data / "starting.lock"):
         return find_running(data) or await _start(data, stay, command)
 
 
@@ -225,23 +263,23 @@ def _listens(url: str) -> bool:
         return False
 
 
-async def _sees_end(data: Path, pid: int, patience: float) -> bool:
-    """Wait until a service has released its folder."""
-    deadline = time.monotonic() + patience
+async def _wait_for_end(data: Path, pid: int, timeout_seconds: float) -> bool:
+    """Wait until a service has released its folder; return False at the timeout."""
+    deadline = time.monotonic() + timeout_seconds
     while is_alive(pid) and (data / NOTE).exists():
         if time.monotonic() > deadline:
             return False
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(POLL_SECONDS)
     return True
 
 
 async def _start(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
     if orphan := _read_note(data):
-        await _sees_end(data, orphan.pid, ORPHAN)
+        await _wait_for_end(data, orphan.pid, ORPHAN_SECONDS)
     for _ in range(MAX_ATTEMPTS):
         process = _spawn(data, stay, command)
         try:
-            running = await _sees_start(data, process)
+            running = await _wait_for_start(data, process)
         except BaseException:
             process.terminate()
             raise
@@ -253,13 +291,13 @@ async def _start(data: Path, stay: bool, command: Sequence[str]) -> LocalService
     raise LocalServiceFailed(f"the local service does not start: {_tail(data / LOG)}")
 
 
-async def _sees_start(data: Path, process: subprocess.Popen[bytes]) -> LocalService | None:
-    deadline = time.monotonic() + START
+async def _wait_for_start(data: Path, process: subprocess.Popen[bytes]) -> LocalService | None:
+    deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         if running := find_running(data):
             return running
-        await asyncio.sleep(LOOK)
-    return find_running(data)  # a service can have been started manually just before
+        await asyncio.sleep(POLL_SECONDS)
+    return find_running(data)  # a service may have been started manually just before
 
 
 def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -305,10 +343,10 @@ def _environment() -> dict[str, str]:
 
 def _tail(log: Path) -> str:
     try:
-        told = log.read_text(encoding="utf-8", errors="replace").strip()
+        text = log.read_text(encoding="utf-8", errors="replace").strip()
     except OSError:
-        told = ""
-    return told[-LOG_TAIL_CHARACTERS:] or f"it says nothing, not even in {log}"
+        text = ""
+    return text[-LOG_TAIL_CHARACTERS:] or f"it printed nothing; its log is {log}"
 
 
 _OWN: dict[int, subprocess.Popen[bytes]] = {}

@@ -10,23 +10,12 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from svc_notebook.tuning.homes import COROUTINES
+
 if TYPE_CHECKING:
     from svc_notebook.tuning import aio as aio
     from svc_notebook.tuning import clicks as clicks
-    from svc_notebook.tuning.blocking import apply as apply
-    from svc_notebook.tuning.blocking import diff as diff
-    from svc_notebook.tuning.blocking import drop_scratches as drop_scratches
-    from svc_notebook.tuning.blocking import history as history
-    from svc_notebook.tuning.blocking import impact as impact
-    from svc_notebook.tuning.blocking import measure as measure
-    from svc_notebook.tuning.blocking import missing as missing
-    from svc_notebook.tuning.blocking import restore as restore
-    from svc_notebook.tuning.blocking import run as run
-    from svc_notebook.tuning.blocking import scratches as scratches
-    from svc_notebook.tuning.blocking import search as search
-    from svc_notebook.tuning.blocking import snapshot as snapshot
-    from svc_notebook.tuning.blocking import suggest_synonyms as suggest_synonyms
-    from svc_notebook.tuning.blocking import undo as undo
+    from svc_notebook.tuning.blocking import *
     from svc_notebook.tuning.changes.scratch import Scratch as Scratch
     from svc_notebook.tuning.changes.scratch import scratch as scratch
     from svc_notebook.tuning.changes.snapshots import Snapshot as Snapshot
@@ -62,10 +51,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "svc_notebook.tuning.evaluation.rater_agreement": ("agreement", "next_to_judge"),
-    "svc_notebook.tuning.blocking": (
-        "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
-        "run", "scratches", "search", "snapshot", "suggest_synonyms", "undo",
-    ),
     "svc_notebook.tuning.evaluation.comparison": ("Comparison", "compare"),
     "svc_notebook.tuning.evaluation.explanation": ("explain",),
     "svc_notebook.tuning.tables.files": ("write_table",),
@@ -96,13 +81,18 @@ def __getattr__(name: str) -> Any:
     if name in _FACES:
         module, face = _FACES[name]
         return getattr(import_module(module), face)
-    home = next((module for module, names in _HOMES.items() if name in names), None)
-    if home is None:
-        raise lacking_attribute(__name__, name, __dir__())
-    found = unchained_function(getattr(import_module(home), name))
+    if name in COROUTINES:
+        found = getattr(import_module(f"{__name__}.blocking"), name)
+    else:
+        home = next((module for module, names in _HOMES.items() if name in names), None)
+        if home is None:
+            raise lacking_attribute(__name__, name, __dir__())
+        found = unchained_function(getattr(import_module(home), name))
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*_MODULES, *_FACES, *(name for names in _HOMES.values() for name in names)})
+    return sorted(
+        {*_MODULES, *_FACES, *COROUTINES, *(name for names in _HOMES.values() for name in names)}
+    )

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from svc_notebook.tuning.changes.change_spec import apply
-from svc_notebook.tuning.changes.impact import impact
-from svc_notebook.tuning.changes.orphaned_copies import drop_scratches, scratches
-from svc_notebook.tuning.changes.scratch import async_scratch as scratch
-from svc_notebook.tuning.changes.snapshots import diff, restore, snapshot
-from svc_notebook.tuning.changes.undo import history, undo
-from svc_notebook.tuning.evaluation.measurement import measure, missing
-from svc_notebook.tuning.evaluation.runs import run
-from svc_notebook.tuning.suggestions import suggest_synonyms
-from svc_notebook.tuning.variants.search import search
+from typing import Any
 
-__all__ = [
-    "apply", "diff", "drop_scratches", "history", "impact", "measure", "missing", "restore",
-    "run", "scratch", "scratches", "search", "snapshot", "suggest_synonyms", "undo",
-]  # fmt: skip
+from svc_notebook.declarations.names import lazy_attribute
+from svc_notebook.declarations.signatures import spell_out
+from svc_notebook.tuning.homes import CONTEXTS, COROUTINES
+
+__all__ = sorted({**COROUTINES, **CONTEXTS})
+
+
+def _spelled_out(function: Any) -> Any:
+    spell_out(function)
+    return function
+
+
+__getattr__ = lazy_attribute(__name__, {**COROUTINES, **CONTEXTS}, _spelled_out)
+
+
+def __dir__() -> list[str]:
+    return __all__

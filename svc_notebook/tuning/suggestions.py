@@ -16,6 +16,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
@@ -60,6 +61,7 @@ class Idea:
         }  # fmt: skip
 
 
+@public()
 async def suggest_synonyms(
     index: str,
     queries: Queries | None = None,
@@ -72,14 +74,57 @@ async def suggest_synonyms(
     k: int = 10,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Suggest synonyms for words without results, the most helpful first; nothing is saved.
+    """Suggest synonyms for queries without results, the most helpful first; nothing is saved.
 
-    There are two kinds of evidence. In `queries` without results (or, if judged, with a score below
-    `low`): a word that no record contains, and words that the relevant records have in common. In
-    `searches`, as `read_searches` returns them: a reformulation by the same user after a search
-    without a click in `events`. Each candidate is tried alone on a scratch copy, on the queries
-    that contain the word: hits and zero-result queries before and after, and the score if judged.
-    `document` is the synonym for `save_synonyms`.
+    There are two kinds of evidence: words that the records relevant for a query have in common,
+    if no record contains a word of the query (or the score of a judged query is below `low`);
+    and reformulations by the same user after a search without a click. Each candidate is tried
+    alone on a temporary copy of the index, on the queries that contain the word.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list, DataFrame or path, default None
+        Queries to find synonyms for.
+    judgments : DataFrame, list of dict or path, default None
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    searches : DataFrame, default None
+        Searches with reformulations, as `svc.read_searches` returns them.
+    events : DataFrame, default None
+        Events with the clicks of these searches, as `svc.read_events` returns them.
+    low : float, default 0.2
+        nDCG@10 below which a judged query needs a synonym.
+    n : int, default 20
+        Maximum number of suggestions.
+    k : int, default 10
+        Number of hits of each query.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per suggestion: `word`, `synonym` and `source` (str, `records` or
+        `reformulations`), `support` (int64), `evidence` (str), `queries` (object, list),
+        `hits_before`, `hits_after`, `zero_before` and `zero_after` (int64), `before`, `after`
+        and `delta` (float64, nDCG@10, NaN without judgments) and `document` (object, the
+        synonym for `svc.save_synonyms`).
+
+    Raises
+    ------
+    BadInput
+        If there are neither queries, judgments nor searches.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> suggested = svc.tuning.suggest_synonyms("products", ["timber desk"])
+    >>> suggested[["word", "synonym", "support", "zero_after"]]
     """
     if queries is None and judgments is None and searches is None:
         raise BadInput("give `queries`, `judgments` or `searches`")

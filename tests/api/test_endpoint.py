@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DataObject
 
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec, SearchApi
-from svc_notebook.api.endpoint import Asynchronous, Blocking
+from svc_notebook.api.declaration import Asynchronous, Blocking
 from svc_notebook.errors import BadInput
 from tests.api import values
 

@@ -182,7 +182,7 @@ def test_two_editors_share_a_row(notebook: Notebook) -> None:
 
 def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_role("tab", name="Parameters").click()
-    editor.get_by_label("Find a parameter").fill("hits on one page")
+    editor.get_by_label("Find a parameter").fill("hits per page")
     editor.get_by_label("hitsPerPage", exact=True).fill("3")
     editor.get_by_label("hitsPerPage", exact=True).press("Enter")
     editor.get_by_role("tab", name="Hits").click()

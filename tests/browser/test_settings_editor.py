@@ -203,7 +203,7 @@ def test_invalid_settings_are_refused_and_change_nothing(
 def test_a_change_by_others_is_not_overwritten(
     editor: Locator, notebook: Notebook, service: Running
 ) -> None:
-    editor.get_by_label("Find a setting").fill("hits on one page")
+    editor.get_by_label("Find a setting").fill("hits per page")
     control(editor, "hitsPerPage").fill("3")
     control(editor, "hitsPerPage").press("Enter")
     expect(editor.locator(".svc-changed-name")).to_have_text("hitsPerPage")

@@ -51,19 +51,19 @@ def test_plain_json_goes_as_it_is(value: Any) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (float("nan"), "is nan, which JSON has no word for"),
+        (float("nan"), "is nan, which JSON cannot represent"),
         (float("-inf"), "is -inf"),
-        (np.float64(1.5), r"numpy.float64; give its .item\(\)"),
-        (np.int64(3), r"numpy.int64; give its .item\(\)"),
-        (np.bool_(True), r"numpy.bool; give its .item\(\)"),
-        (np.array([1]), r"numpy.ndarray; give its .tolist\(\)"),
-        (pd.Timestamp("2020-01-01"), "Timestamp; give its .isoformat"),
-        (pd.NaT, "leave it out or give None"),
-        (pd.NA, "leave it out or give None"),
-        (datetime.date(2020, 1, 1), "datetime.date; give its .isoformat"),
-        (decimal.Decimal("1.5"), "give a float, or text"),
-        ({1, 2}, "builtins.set; give a sorted list"),
-        (b"x", "builtins.bytes; give text"),
+        (np.float64(1.5), r"numpy.float64; pass its .item\(\)"),
+        (np.int64(3), r"numpy.int64; pass its .item\(\)"),
+        (np.bool_(True), r"numpy.bool; pass its .item\(\)"),
+        (np.array([1]), r"numpy.ndarray; pass its .tolist\(\)"),
+        (pd.Timestamp("2020-01-01"), "Timestamp; pass its .isoformat"),
+        (pd.NaT, "omit it or pass None"),
+        (pd.NA, "omit it or pass None"),
+        (datetime.date(2020, 1, 1), "datetime.date; pass its .isoformat"),
+        (decimal.Decimal("1.5"), "pass a float, or text"),
+        ({1, 2}, "builtins.set; pass a sorted list"),
+        (b"x", "builtins.bytes; pass text"),
         (2**64, "beyond 64 bits"),
         ("half \ud83d", "lone surrogate"),
         (Colour.RED, "Colour"),
@@ -81,7 +81,7 @@ def test_what_json_cannot_hold_is_refused_by_its_place(value: Any, message: str)
 
 
 def test_a_body_that_is_itself_foreign_is_refused() -> None:
-    with pytest.raises(BadInput, match=r"the body is of the type builtins\.set"):
+    with pytest.raises(BadInput, match=r"the body has the type builtins\.set"):
         encode_json({1})
 
 

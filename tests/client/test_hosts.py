@@ -9,14 +9,7 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.client.config import ClientConfig
-from svc_notebook.client.transport.hosts import (
-    ROLES,
-    Hosts,
-    Role,
-    build_hosts,
-    is_loopback,
-    role_of,
-)
+from svc_notebook.client.hosts import ROLES, Hosts, Role, build_hosts, is_loopback, role_of
 from svc_notebook.errors import BadInput, NotConnected
 from tests.client.clock import Clock
 
@@ -134,9 +127,9 @@ def test_an_address_with_a_key_in_it_is_refused_without_showing_it(text: str) ->
 
 def test_a_host_that_failed_comes_last_for_a_while() -> None:
     clock = Clock()
-    hosts = Hosts(ABC, rest=300, clock=clock)
+    hosts = Hosts(ABC, down_seconds=300, clock=clock)
 
-    hosts.set_aside("a")
+    hosts.mark_down("a")
 
     assert hosts.order("read") == ["b", "c", "a"]
     clock.now += 299
@@ -147,10 +140,10 @@ def test_a_host_that_failed_comes_last_for_a_while() -> None:
 
 def test_when_all_have_failed_the_one_that_rested_longest_is_first() -> None:
     clock = Clock()
-    hosts = Hosts(ABC, rest=300, clock=clock)
+    hosts = Hosts(ABC, down_seconds=300, clock=clock)
 
     for host in ("b", "c", "a"):
-        hosts.set_aside(host)
+        hosts.mark_down(host)
         clock.now += 1
 
     assert hosts.order("read") == ["b", "c", "a"]
@@ -158,7 +151,7 @@ def test_when_all_have_failed_the_one_that_rested_longest_is_first() -> None:
 
 def test_a_host_that_answers_is_taken_back() -> None:
     hosts = Hosts(ABC, clock=Clock())
-    hosts.set_aside("a")
+    hosts.mark_down("a")
 
     hosts.restore("a")
 

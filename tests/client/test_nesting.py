@@ -9,13 +9,18 @@ import types
 
 import pytest
 
-from svc_notebook.client.background_loop import OLDEST, _numbers, allow_nesting, why_not
+from svc_notebook.client.background_loop import (
+    MIN_NEST_ASYNCIO2,
+    _numbers,
+    allow_nesting,
+    reason_against_nesting,
+)
 from svc_notebook.errors import BadInput
 from tests.conftest import ROOT
 
 
 def test_it_is_allowed_where_nothing_speaks_against_it() -> None:
-    assert why_not() is None
+    assert reason_against_nesting() is None
 
 
 def test_it_is_refused_where_nest_asyncio_1_has_patched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,7 +59,7 @@ def test_it_is_refused_inside_uvloop(monkeypatch: pytest.MonkeyPatch) -> None:
     [("1.7.2", False), ("1.7.3", True), ("1.7.10", True), ("2.0", True), ("1.8.0rc1", True)],
 )
 def test_versions_are_compared_as_numbers(text: str, fit: bool) -> None:
-    assert (_numbers(text) >= OLDEST) is fit
+    assert (_numbers(text) >= MIN_NEST_ASYNCIO2) is fit
 
 
 def test_nothing_is_patched_by_importing_the_client() -> None:

@@ -30,7 +30,7 @@ def clock() -> Clock:
 def test_a_bar_shows_in_a_terminal(terminal: Terminal, clock: Clock) -> None:
     with redirect_stderr(terminal), Progress(10, unit="rows", label="sent", clock=clock) as bar:
         clock.now += 60
-        bar.tell(4)
+        bar.update(4)
         bar.draw()
 
     assert "sent:  40%" in terminal.getvalue()
@@ -40,7 +40,7 @@ def test_a_bar_shows_in_a_terminal(terminal: Terminal, clock: Clock) -> None:
 def test_what_is_done_soon_needs_no_bar(terminal: Terminal, clock: Clock) -> None:
     with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
         clock.now += 0.1
-        bar.tell(10)
+        bar.update(10)
         bar.draw()
 
     assert terminal.getvalue() == ""
@@ -50,7 +50,7 @@ def test_the_last_state_is_drawn_as_the_bar_closes(terminal: Terminal, clock: Cl
     with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
         clock.now += 60
         bar.draw()
-        bar.tell(10, 12)
+        bar.update(10, 12)
 
     assert "10/12" in terminal.getvalue()
 
@@ -59,7 +59,7 @@ def test_a_bar_may_not_know_its_total(terminal: Terminal, clock: Clock) -> None:
     with redirect_stderr(terminal), Progress(unit="rows", clock=clock) as bar:
         for done in (3, 7):
             clock.now += 60
-            bar.tell(done)
+            bar.update(done)
             bar.draw()
 
     assert "7 rows" in terminal.getvalue()
@@ -69,7 +69,7 @@ def test_a_bar_is_drawn_only_where_it_has_changed(terminal: Terminal, clock: Clo
     with redirect_stderr(terminal), Progress(10, clock=clock) as bar:
         clock.now += 60
         for done in (3, 3, 3, 7, 7):
-            bar.tell(done)
+            bar.update(done)
             bar.draw()
             clock.now += 0.01
 
@@ -92,7 +92,7 @@ def test_a_bar_is_drawn_anew_for_the_time_it_takes(terminal: Terminal, clock: Cl
 def test_telling_draws_nothing(terminal: Terminal, clock: Clock) -> None:
     bar = Progress(10, clock=clock)
     clock.now += 60
-    teller = threading.Thread(target=bar.tell, args=(5,))
+    teller = threading.Thread(target=bar.update, args=(5,))
     with redirect_stderr(terminal):
         teller.start()
         teller.join()

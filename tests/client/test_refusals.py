@@ -15,8 +15,8 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
+from svc_notebook.client.retry import FailedAttempt, RateLimited, ReceivedReply
 from svc_notebook.client.transport.error_mapping import read_answer, read_wait
-from svc_notebook.client.transport.retry import FailedAttempt, RateLimited, ReceivedReply
 from svc_notebook.client.transport.sender import HttpSender
 from svc_notebook.errors import (
     BadInput,
@@ -141,9 +141,17 @@ def test_a_refused_key_is_told_which_right_it_lacks(name: str, right: str) -> No
 @pytest.mark.parametrize(
     ("name", "message", "advice"),
     [
-        ("search", "Invalid Application-ID or API key", "; see whether the application id and"),
-        ("search", "this key does not reach the index x", "; whoami() tells what this key may"),
-        ("batch", "this key lacks the right `addObject`", "; whoami() tells what this key may"),
+        ("search", "Invalid Application-ID or API key", "; check that the application id and"),
+        (
+            "search",
+            "this key does not reach the index x",
+            "; whoami() shows the rights of this key",
+        ),
+        (
+            "batch",
+            "this key lacks the right `addObject`",
+            "; whoami() shows the rights of this key",
+        ),
         ("search", "Method not allowed with this API key", "; search: the key needs the right"),
         ("run_crawler", "Invalid crawler user id", "; run_crawler: needs the crawler user id"),
     ],

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.client.transport.hosts import Hosts, Role
-from svc_notebook.client.transport.retry import (
+from svc_notebook.client.hosts import Hosts, Role
+from svc_notebook.client.retry import (
     Attempt,
     FailedAttempt,
     Outcome,

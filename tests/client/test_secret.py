@@ -60,11 +60,11 @@ def test_a_key_is_copied_by_reference() -> None:
     assert copy.deepcopy([secret])[0] is secret
 
 
-def test_a_key_is_given_to_who_asks() -> None:
+def test_reveal_returns_the_key() -> None:
     assert Secret(KEY).reveal() == KEY
 
 
-def test_keys_compare_by_what_they_hold() -> None:
+def test_keys_compare_by_their_text() -> None:
     assert Secret(KEY) == Secret(KEY)
     assert Secret(KEY) != Secret(KEY + "x")
     assert Secret(KEY) != KEY
@@ -80,7 +80,7 @@ def test_an_empty_key_is_none() -> None:
 def test_no_traceback_holds_the_key_even_with_the_values_of_its_frames(act: stub.Act) -> None:
     with stub.serving(act) as server, pytest.raises(CallFailed) as caught:
         Client(
-            ClientConfig("APP", Secret(KEY), url=server.url, patience=RetryPolicy(attempts=1))
+            ClientConfig("APP", Secret(KEY), url=server.url, retry_policy=RetryPolicy(attempts=1))
         ).search("products")
 
     below = caught.value.with_traceback(caught.tb.tb_next)  # not this test's own frame

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from svc_notebook.api import RequestSpec
-from svc_notebook.api.objects import ObjectRows
+from svc_notebook.api.families.objects import ObjectEndpoints
 from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.client import (
     AsyncClient,
@@ -49,7 +49,7 @@ COUNTING = {"stock": {"_operation": "Increment", "value": 1}}
 
 
 def client_of(*urls: str, sleep: Any = None, **more: Any) -> Client:
-    facts: dict[str, Any] = {"app_id": "APP", "api_key": Secret("k3y"), "patience": CALM}
+    facts: dict[str, Any] = {"app_id": "APP", "api_key": Secret("k3y"), "retry_policy": CALM}
     connection = ClientConfig(**{**facts, "hosts": urls, **more})
     return Client(connection, HttpSender(connection, sleep=sleep or asyncio.sleep))
 
@@ -67,7 +67,7 @@ def test_a_call_carries_who_calls_and_json() -> None:
     assert request.headers["user-agent"].startswith("svc-notebook/")
 
 
-def test_the_vendor_spells_the_headers() -> None:
+def test_the_vendor_is_part_of_the_header_names() -> None:
     with serving() as server:
         client_of(server.url, vendor="Acme").assign_user("ada", "c1")
 
@@ -95,7 +95,7 @@ def test_a_query_string_is_percent_encoded() -> None:
 
 
 @pytest.mark.parametrize(("index", "part"), [(".", "%2E"), ("..", "%2E%2E"), ("...", "...")])
-def test_a_name_of_dots_is_not_a_way_up(index: str, part: str) -> None:
+def test_a_name_of_dots_is_encoded(index: str, part: str) -> None:
     with serving() as server:
         client_of(server.url).search(index)
 
@@ -142,7 +142,7 @@ class Noting(httpx.AsyncBaseTransport):
 @pytest.mark.parametrize(
     ("url", "packed"), [("http://localhost:1", False), ("https://search.example", True)]
 )
-def test_only_a_service_on_another_machine_is_to_pack_its_answers(url: str, packed: bool) -> None:
+def test_only_remote_services_compress_their_answers(url: str, packed: bool) -> None:
     connection, noting = ClientConfig("APP", Secret("k3y"), url=url), Noting()
 
     Client(connection, HttpSender(connection, transport=noting)).get_settings("i")
@@ -157,7 +157,7 @@ def test_compressed_answers_are_understood() -> None:
 
 
 def test_bodies_that_are_bytes_go_as_they_are() -> None:
-    row, content = ObjectRows.batch.endpoint, b'{"requests"  :[]}'
+    row, content = ObjectEndpoints.batch.endpoint, b'{"requests"  :[]}'
     with serving(stub.answer({"taskID": 1})) as server:
         client_of(server.url).perform(row, RequestSpec("POST", "/1/indexes/i/batch", {}, content))
 
@@ -181,15 +181,15 @@ FAULTS = {
 }
 
 
-def patience_with(fault: str) -> RetryPolicy:
+def policy_with(fault: str) -> RetryPolicy:
     return HASTY if FAULTS[fault][1] is TimedOut else CALM
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
+def test_after_a_failure_the_next_host_is_tried(fault: str) -> None:
     act, _ = FAULTS[fault]
     with serving(act) as bad, serving() as good:
-        client = client_of(bad.url, good.url, patience=patience_with(fault))
+        client = client_of(bad.url, good.url, retry_policy=policy_with(fault))
 
         assert client.search("i") == {"hits": [], "nbHits": 0}
 
@@ -197,7 +197,7 @@ def test_after_a_fault_the_next_host_is_asked(fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
+def test_if_every_host_fails_the_error_lists_each_failure(fault: str) -> None:
     act, kind = FAULTS[fault]
     hasty = RetryPolicy(read=0.05, attempts=2)
     with (
@@ -205,7 +205,7 @@ def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
         serving(act) as other,
         pytest.raises(kind, match=r"^search") as caught,
     ):
-        client_of(server.url, other.url, patience=hasty).search("i")
+        client_of(server.url, other.url, retry_policy=hasty).search("i")
 
     assert (len(server.requests), len(other.requests)) == (1, 1)
     assert server.url in str(caught.value)
@@ -214,14 +214,14 @@ def test_when_every_host_fails_it_says_how_each_did(fault: str) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_write_that_counts_is_not_sent_again_once_it_may_have_arrived(fault: str) -> None:
+def test_a_write_that_is_not_idempotent_is_not_repeated_if_it_may_have_arrived(fault: str) -> None:
     act, kind = FAULTS[fault]
     with (
         serving(act) as bad,
         serving() as good,
-        pytest.raises(kind, match="may or may not have been applied"),
+        pytest.raises(kind, match="may have been applied"),
     ):
-        client_of(bad.url, good.url, patience=patience_with(fault)).partial_update_object(
+        client_of(bad.url, good.url, retry_policy=policy_with(fault)).partial_update_object(
             "i", "7", COUNTING
         )
 
@@ -232,29 +232,29 @@ def test_a_write_that_counts_is_not_sent_again_once_it_may_have_arrived(fault: s
 def test_a_write_that_may_be_repeated_is(fault: str) -> None:
     act, _ = FAULTS[fault]
     with serving(act) as bad, serving(stub.answer({"taskID": 7})) as good:
-        client = client_of(bad.url, good.url, patience=patience_with(fault))
+        client = client_of(bad.url, good.url, retry_policy=policy_with(fault))
         added = client.add_object("i", {"a": 1})
 
     assert added["taskID"] == 7
     assert good.requests[0].body == bad.requests[0].body
 
 
-def test_a_write_that_counts_goes_on_where_nobody_listens() -> None:
+def test_a_write_that_is_not_idempotent_is_repeated_after_a_refused_connection() -> None:
     with serving(stub.answer({"taskID": 7})) as good:
         answer = client_of(stub.closed_port(), good.url).partial_update_object("i", "7", COUNTING)
 
     assert answer["taskID"] == 7
 
 
-def test_nobody_listening_on_this_machine_gives_advice() -> None:
-    with pytest.raises(Unreachable, match=r'connect\("local"\) starts it') as caught:
+def test_a_refused_connection_on_this_machine_gives_advice() -> None:
+    with pytest.raises(Unreachable, match=r'connect\("local"\) starts one') as caught:
         client_of(stub.closed_port()).search("i")
 
     assert caught.value.endpoint == "search"
     assert len(caught.value.tried) == 3
 
 
-def test_a_host_that_failed_is_not_asked_by_the_next_call() -> None:
+def test_a_failed_host_is_not_tried_first_by_the_next_call() -> None:
     with serving(stub.drop) as bad, serving() as good:
         client = client_of(bad.url, good.url)
         client.search("i")
@@ -277,7 +277,7 @@ def test_a_refusal_is_final(status: int, kind: type[Exception]) -> None:
     assert (len(first.requests), len(other.requests)) == (1, 0)
 
 
-def test_it_waits_as_long_as_it_is_asked_to() -> None:
+def test_a_rate_limit_is_waited_for() -> None:
     clock = Clock()
     busy = stub.answer({"message": "easy"}, 429, {"retry-after": "9"})
     with serving(busy, busy, stub.answer({"taskID": 7})) as server, serving() as other:
@@ -289,7 +289,7 @@ def test_it_waits_as_long_as_it_is_asked_to() -> None:
     assert (len(server.requests), len(other.requests)) == (3, 0)
 
 
-def test_it_does_not_wait_for_ever() -> None:
+def test_a_long_rate_limit_is_not_waited_for() -> None:
     clock = Clock()
     busy = stub.answer({"message": "easy"}, 429, {"retry-after": "9"})
     with serving(busy) as server, pytest.raises(TooMany, match="easy") as caught:
@@ -310,7 +310,7 @@ def test_it_does_not_wait_for_ever() -> None:
     ],
     ids=["too long", "misspelt", "nan", "surrogate", "huge"],
 )
-def test_what_cannot_be_sent_is_refused_unsent(call: Callable[[Client], Any]) -> None:
+def test_an_invalid_call_is_refused_before_it_is_sent(call: Callable[[Client], Any]) -> None:
     with serving() as server, pytest.raises(BadInput):
         call(client_of(server.url))
 
@@ -402,14 +402,14 @@ def test_a_cancelled_call_leaves_nothing_running() -> None:
         return asyncio.all_tasks() - {asyncio.current_task()}
 
     with serving(stub.hang) as server:
-        assert asyncio.run(cancel(client_of(server.url, patience=RetryPolicy()).aio)) == set()
+        assert asyncio.run(cancel(client_of(server.url, retry_policy=RetryPolicy()).aio)) == set()
 
 
 @pytest.mark.parametrize("call", ["read", "write"])
-def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call: str) -> None:
+def test_a_hanging_socket_is_tried_once_until_its_timeout(call: str) -> None:
     """A read waits less than a write; compared by themselves, for the machine may be slow."""
-    patience = RetryPolicy(read=0.3, write=1.2)
-    with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
+    retry_policy = RetryPolicy(read=0.3, write=1.2)
+    with serving(stub.hang) as server, client_of(server.url, retry_policy=retry_policy) as client:
         began = time.monotonic()
         with pytest.raises(TimedOut, match="took too long") as caught:
             client.search("i") if call == "read" else client.clear_objects("i")
@@ -417,14 +417,14 @@ def test_a_socket_that_hangs_is_waited_for_once_and_no_longer_than_was_said(call
 
     assert len(server.requests) == 1
     assert len(caught.value.tried) == 1
-    assert took >= patience.answer("read" if call == "read" else "write")
+    assert took >= retry_policy.answer("read" if call == "read" else "write")
 
 
-def test_a_host_that_is_deaf_is_waited_for_once() -> None:
+def test_a_host_that_does_not_answer_is_tried_once() -> None:
     with socket.create_server(("127.0.0.1", 0), backlog=0) as deaf:
         address = f"http://127.0.0.1:{deaf.getsockname()[1]}"
         with (
-            client_of(address, patience=RetryPolicy(read=0.3)) as client,
+            client_of(address, retry_policy=RetryPolicy(read=0.3)) as client,
             pytest.raises(TimedOut) as caught,
         ):
             client.search("i")
@@ -434,11 +434,11 @@ def test_a_host_that_is_deaf_is_waited_for_once() -> None:
 
 @pytest.mark.parametrize("option", ["read_timeout", "write_timeout"])
 def test_one_call_may_wait_longer_or_shorter(option: str) -> None:
-    patience = RetryPolicy(read=50, write=50)
-    with serving(stub.hang) as server, client_of(server.url, patience=patience) as client:
+    retry_policy = RetryPolicy(read=50, write=50)
+    with serving(stub.hang) as server, client_of(server.url, retry_policy=retry_policy) as client:
         hasty = client.with_options(**{option: 0.2})  # type: ignore[arg-type]
         with pytest.raises(TimedOut):
             hasty.search("i") if option == "read_timeout" else hasty.clear_objects("i")
 
     assert len(server.requests) == 1
-    assert client.connection.patience is patience
+    assert client.connection.retry_policy is retry_policy

@@ -60,7 +60,7 @@ def wait_on(queue: Queue, tasks: Any, **more: Any) -> int:
         ([], "i", {}),
     ],
 )
-def test_tasks_come_in_many_shapes(
+def test_tasks_are_accepted_in_many_forms(
     tasks: Any, index: str | None, sorted_: dict[str | None, list[int]]
 ) -> None:
     assert sort_tasks(tasks, index) == sorted_
@@ -71,12 +71,12 @@ def test_tasks_come_in_many_shapes(
     ["5", None, True, {"createdAt": "now"}, 5.0, [{"taskID": None}], object()],
     ids=["text", "nothing", "truth", "answer", "fraction", "task", "object"],
 )
-def test_what_is_no_task_is_refused(tasks: Any) -> None:
+def test_a_value_that_is_not_a_task_is_refused(tasks: Any) -> None:
     with pytest.raises(BadInput, match=r"no task|no taskID"):
         sort_tasks(tasks, "i")
 
 
-def test_hundreds_of_tasks_need_few_looks() -> None:
+def test_hundreds_of_tasks_need_few_polls() -> None:
     queue = Queue(Clock())
 
     assert wait_on(queue, list(range(500)), index="i") == 500
@@ -103,7 +103,7 @@ def test_the_pauses_grow() -> None:
     assert len(queue.looks) < 60
 
 
-def test_progress_is_told_from_nothing_to_all() -> None:
+def test_progress_is_reported_from_none_to_all() -> None:
     queue, told = Queue(Clock(), seconds_each=0.05), []
 
     wait_on(queue, list(range(1, 201)), index="i", on_progress=lambda *news: told.append(news))
@@ -115,7 +115,7 @@ def test_progress_is_told_from_nothing_to_all() -> None:
     assert len(queue.looks) < 60
 
 
-def test_many_indices_are_looked_at_a_few_at_once() -> None:
+def test_indices_are_polled_a_few_at_a_time() -> None:
     queue = Queue(Clock())
 
     assert wait_on(queue, {f"index {n}": n for n in range(100)}) == 100
@@ -129,7 +129,7 @@ def test_nothing_to_wait_for_is_no_call() -> None:
     assert not queue.looks
 
 
-def test_when_time_is_up_it_tells_what_is_left() -> None:
+def test_the_error_at_the_timeout_names_the_pending_tasks() -> None:
     queue = Queue(Clock(), seconds_each=1)
 
     with pytest.raises(TaskFailed, match="of 100 tasks not published after 30 s") as caught:
@@ -146,7 +146,7 @@ def test_it_waits_as_long_as_it_takes(timeout: float | None) -> None:
     assert wait_on(Queue(Clock(), seconds_each=3600), 24, index="i", timeout=timeout) == 1
 
 
-def test_a_look_that_fails_ends_the_waiting() -> None:
+def test_a_failed_poll_ends_the_wait() -> None:
     class Lost(Queue):
         async def get_task(self, index: str | None, task_id: int, /) -> Task:
             if index == "b":
@@ -173,7 +173,7 @@ def test_it_returns_when_the_last_is_published_and_not_before(
     assert queue.clock() - queue.began >= newest * seconds_each
 
 
-def test_a_key_that_may_not_ask_is_told_that_the_write_was_taken() -> None:
+def test_a_key_that_may_not_read_tasks_gets_a_note_that_the_write_was_accepted() -> None:
     class Closed(Queue):
         async def get_task(self, index: str | None, task_id: int, /) -> Task:
             raise KeyRefused("not this key", status=403)

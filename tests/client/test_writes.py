@@ -49,7 +49,7 @@ def follow(service: Service, write: Any = None, **options: Any) -> WriteOutcome:
     return asyncio.run(write_and_wait(client, write, index="i", confirm=confirm, **options))
 
 
-def test_a_task_that_may_be_read_is_waited_for_and_the_effect_is_not_looked_for() -> None:
+def test_a_readable_task_is_waited_for_without_checking_the_effect() -> None:
     service = Service(None, False)
 
     outcome = follow(service)
@@ -91,7 +91,7 @@ def test_a_write_that_is_refused_raises_that() -> None:
     assert not service.looked
 
 
-def test_an_effect_is_looked_for_until_it_is_there() -> None:
+def test_an_effect_is_checked_until_it_is_visible() -> None:
     service = closed(False, NotFound("no index yet", status=404), False, True)
 
     outcome = follow(service)
@@ -109,14 +109,14 @@ def test_an_effect_is_looked_for_until_it_is_there() -> None:
         Refused("not in this plan", status=402),
     ],
 )
-def test_what_the_key_may_not_look_at_either_is_accepted_with_a_warning(error: Refused) -> None:
-    with pytest.warns(UserWarning, match="written to i was accepted; .* not known whether"):
+def test_a_write_with_an_unreadable_effect_is_accepted_with_a_warning(error: Refused) -> None:
+    with pytest.warns(UserWarning, match="write to i was accepted; .* not known whether"):
         outcome = follow(closed(error))
 
     assert outcome.facts()["status"].startswith("accepted; this key may not read tasks")
 
 
-def test_without_anything_to_look_at_it_is_accepted_with_a_warning() -> None:
+def test_a_write_without_a_check_is_accepted_with_a_warning() -> None:
     with pytest.warns(UserWarning, match="accepted"):
         assert follow(closed()).state == "accepted"
 
@@ -127,7 +127,9 @@ def test_an_effect_that_does_not_show_is_reported_with_its_tasks(
     monkeypatch.setattr(operations, "CONFIRM_SECONDS", 0.2)
     service = closed(False)
 
-    with pytest.raises(TaskFailed, match=r"accepted, and is not visible after 0\.2 s") as caught:
+    with pytest.raises(
+        TaskFailed, match=r"accepted, but its effect is not visible after 0\.2 s"
+    ) as caught:
         follow(service)
 
     assert caught.value.tasks == (7,)

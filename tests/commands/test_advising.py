@@ -102,7 +102,7 @@ def test_a_warning_is_given_each_time_and_shows_no_line_of_this_package(typed: T
     [
         ("edit qury", "`edit qury` is not a verb; did you mean `query`\\?$"),
         ("edit x", "`edit x` is not a verb; there are crawler, judgments, query"),
-        ("synonyms save {}", "FILE is missing: .*; or say --from, or give them as"),
+        ("synonyms save {}", "FILE is missing: .*; or say --from, or give a body"),
         ("call nosuch_thing", "is no endpoint; svc.current\\(\\) has all of them"),
     ],
 )

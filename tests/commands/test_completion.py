@@ -122,7 +122,7 @@ class Known:
         (
             "settings ",
             "",
-            ["show", "set", "diff", "reset", "list", "films", "products", "'two words'"],
+            ["set", "reset", "diff", "show", "list", "films", "products", "'two words'"],
         ),
         ("synonyms save fi", "fi", ["films"]),
         ("synonyms list fi", "fi", ["films"]),

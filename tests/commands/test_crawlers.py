@@ -130,7 +130,7 @@ def test_a_task_is_waited_for(stub: Stub, typed: Typed) -> None:
     ("facts", "message"),
     [
         ({"blockingTaskId": "t1", "blockingError": "records are lost"}, "blocked: records are"),
-        ({"reindexing": True, "running": False}, "is paused; run it"),
+        ({"reindexing": True, "running": False}, "is paused; run_crawler"),
     ],
     ids=["blocked", "paused"],
 )
@@ -163,9 +163,9 @@ def test_a_crawler_is_found_by_its_name(stub: Stub, typed: Typed) -> None:
 @pytest.mark.parametrize(
     ("items", "message"),
     [
-        ([{"id": C1, "name": "docs"}], "no crawler is called docz; did you mean `docs`?"),
-        ([{"id": "1", "name": "docz"}, {"id": "2", "name": "docz"}], "by its id: 1, 2"),
-        ([], r"no crawler is called docz; read_crawlers\(\) lists them"),
+        ([{"id": C1, "name": "docs"}], "no crawler is named docz; did you mean `docs`?"),
+        ([{"id": "1", "name": "docz"}, {"id": "2", "name": "docz"}], "pass the id of one: 1, 2"),
+        ([], r"no crawler is named docz; read_crawlers\(\) lists them"),
     ],
     ids=["near", "twice", "none"],
 )

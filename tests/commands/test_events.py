@@ -171,7 +171,7 @@ def test_pages_are_read_to_the_last(stub: Stub) -> None:
 def test_a_service_that_hands_out_no_events_is_told_from_others(stub: Stub) -> None:
     stub.acts[:] = [answer({"message": "no such path"}, 404)]
 
-    with pytest.raises(svc.errors.NotFound, match=r"hands out no events.*svc.connect\('local'\)"):
+    with pytest.raises(svc.errors.NotFound, match=r"does not list events.*svc.connect\('local'\)"):
         svc.read_events("films")
 
 

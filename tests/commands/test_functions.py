@@ -10,8 +10,8 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.client import Client
+from svc_notebook.commands.registry import find_verb
 from svc_notebook.functions.connection import connect_asking
-from svc_notebook.functions.verb_variants import load_or_plan
 from svc_notebook.session import connection as session
 from svc_notebook.session.config import make_connection
 from svc_notebook.session.local_service import find_running
@@ -116,7 +116,9 @@ def test_tasks_are_waited_for_in_any_shape(client: Client) -> None:
 def test_a_dry_run_gives_the_plan(tmp_path: Path) -> None:
     LAMPS.to_csv(tmp_path / "lamps.csv", index=False)
 
-    plan = load_or_plan(str(tmp_path / "lamps.csv"), "functions-planned", dry_run=True)
+    plan = find_verb("load", "command").call(
+        {"source": str(tmp_path / "lamps.csv"), "index": "functions-planned", "dry_run": True}
+    )
 
     assert "3 rows" in repr(plan)
     assert svc.load(LAMPS, "functions-planned", dry_run=True).plan.rows == 3
@@ -158,7 +160,7 @@ def test_the_local_service_of_a_folder_is_connected_to(tmp_path: Path) -> None:
     assert svc.current() is client
     assert session.profile_of(client) == "local"
     assert len(svc.read_indices()) == 0
-    with pytest.raises(svc.errors.BadInput, match="leave out url="):
+    with pytest.raises(svc.errors.BadInput, match="omit url="):
         svc.connect(data=tmp_path / "data", url="http://127.0.0.1:9")
     svc.stop(tmp_path / "data")
     with pytest.raises(svc.errors.LocalServiceFailed, match="no local service runs"):

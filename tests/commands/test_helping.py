@@ -33,7 +33,7 @@ def test_help_lists_the_verbs_of_its_face(face: Face) -> None:
 
     listed = [line.split()[0] for line in text.splitlines()[2:] if line[2] != " "]
     assert listed == list(dict.fromkeys(verb.family for verb in VERBS if face in verb.faces))
-    assert "further: get, save, import, replace, export, delete, clear" in " ".join(text.split())
+    assert "further: get, save, import, replace, delete, clear, export" in " ".join(text.split())
 
 
 def test_help_on_a_family_lists_its_verbs() -> None:

@@ -110,7 +110,7 @@ def test_a_table_without_ids_deletes_nothing(index: str) -> None:
 
 
 def test_what_is_no_id_deletes_nothing(index: str) -> None:
-    with pytest.raises(svc.errors.BadInput, match="is no objectID"):
+    with pytest.raises(svc.errors.BadInput, match="is not an objectID"):
         svc.delete_records(index, ["1", None])
 
     assert len(ids_in(index)) == 3

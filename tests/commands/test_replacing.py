@@ -56,7 +56,7 @@ def test_too_few_new_ones_replace_nothing(typed: Typed, index: str) -> None:
 
 
 def test_few_may_replace_many_when_that_is_said(typed: Typed, index: str) -> None:
-    typed(f"replace {index} --from new --least 0 --yes", new=NEW[:1])
+    typed(f"replace {index} --from new --min-share 0 --yes", new=NEW[:1])
 
     assert held(index) == [["3", "x"]]
 
@@ -83,4 +83,4 @@ def test_an_index_that_is_not_there_is_made(typed: Typed, index: str) -> None:
 @pytest.mark.parametrize("least", [-1, 2, 50])
 def test_a_share_is_from_nought_to_one(index: str, least: float) -> None:
     with pytest.raises(svc.errors.BadInput, match="is a share, from 0 to 1"):
-        svc.replace_records(index, NEW, least=least)
+        svc.replace_records(index, NEW, min_share=least)

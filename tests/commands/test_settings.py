@@ -60,9 +60,9 @@ def test_a_change_reaches_the_replicas_when_asked(typed: Typed, admin: svc.Clien
     sent: list[Any] = []
     perform = admin.aio.sender.send
 
-    async def send(endpoint: Any, parcel: Any) -> Any:
-        sent.append((endpoint.name, parcel.query))
-        return await perform(endpoint, parcel)
+    async def send(endpoint: Any, spec: Any) -> Any:
+        sent.append((endpoint.name, spec.query))
+        return await perform(endpoint, spec)
 
     admin.aio.sender.send = send  # type: ignore[method-assign]
     typed("settings set settings-replicas --hitsPerPage 3 --forwardToReplicas")

@@ -32,7 +32,7 @@ def test_help_lists_each_parameter_once_with_its_meaning(name: str) -> None:
         if f"    {one} : " not in text:
             assert SPREAD[name] is SearchOptions  # it is an argument of the function's own
             continue
-        assert text.count(f"      {one} : ") == 1
+        assert text.count(f"    {one} : ") == 1
         if one in PARAMETERS:
             words = " ".join(text.split())
             assert " ".join(PARAMETERS[one].meaning.split()) in words
@@ -50,9 +50,9 @@ def test_no_function_hides_what_it_takes(module: Any) -> None:
 def test_types_and_defaults_are_said() -> None:
     doc = inspect.getdoc(svc.search) or ""
 
-    assert "  hitsPerPage : integer ≥ 0 ≤ 1000, default 20\n      hits on one page" in doc
-    assert '  queryType : `prefixLast` `prefixAll` `prefixNone`, default "prefixLast"' in doc
-    assert "  batch : integer, default 10000\n" in (inspect.getdoc(svc.load) or "")
+    assert "hitsPerPage : integer ≥ 0 ≤ 1000, default 20\n    hits per page" in doc
+    assert 'queryType : `prefixLast` `prefixAll` `prefixNone`, default "prefixLast"' in doc
+    assert "batch : integer, default 10000\n" in (inspect.getdoc(svc.load) or "")
 
 
 def test_a_wrong_name_is_refused_as_ever(admin: svc.Client) -> None:

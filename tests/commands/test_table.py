@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-import inspect
-from typing import Unpack, get_args, get_origin, get_type_hints
+from typing import get_args
 
 import pytest
 
 from svc_notebook.commands.binding import bind_words
 from svc_notebook.commands.registry import VERBS, find_verb, pick_verb
 from svc_notebook.commands.tokenizer import split_line
-from svc_notebook.commands.verb import Face, Verb, spread_options
+from svc_notebook.commands.verb import Face, Verb
 from svc_notebook.loading.options import Action, Duplicates, IfExists, Nulls, RowOptions
 
 ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
-
-
-# What is dealt with before a function is called.
-APART = {"profile", "format", "params", "yes"}
-
-
-def parameters_of(verb: Verb) -> set[str]:
-    """Every name a function takes, those behind ``**options: Unpack[Shape]`` too."""
-    function = inspect.unwrap(verb.function)
-    shapes = [kind for kind in get_type_hints(function).values() if get_origin(kind) is Unpack]
-    spread = {name for shape in shapes for name in get_args(shape)[0].__annotations__}
-    return {*inspect.signature(function).parameters, *spread}
-
-
-@pytest.mark.parametrize(("verb", "face"), ROWS)
-def test_everything_a_verb_takes_is_a_parameter_of_its_function(verb: Verb, face: Face) -> None:
-    options = [*verb.placed(face), *verb.named(face).values()]
-
-    taken = {option.parameter for option in options} - APART
-
-    assert taken <= parameters_of(verb) | set(spread_options(verb.spread))
-
-
-@pytest.mark.parametrize(("verb", "face"), ROWS)
-def test_what_a_function_cannot_do_without_is_required(verb: Verb, face: Face) -> None:
-    needed = [
-        p.name
-        for p in inspect.signature(verb.function).parameters.values()
-        if p.default is p.empty and p.kind is not p.VAR_KEYWORD
-    ]
-
-    required = [o.parameter for o in (*verb.placed(face), *verb.named(face).values()) if o.required]
-
-    assert set(needed) <= set(required)
 
 
 @pytest.mark.parametrize(("verb", "face"), ROWS)

@@ -18,6 +18,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook import tuning
 from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook.functions.homes import COROUTINES
 from svc_notebook.session import connection as session
 from tests.conftest import Running
 
@@ -173,7 +174,7 @@ CASES = [
     Case("push", "addObject", lambda s: svc.push(NEW, s.index, progress=False),
         lambda s: "9" in s.ids),
     Case("replace_records", "addObject settings search",
-        lambda s: svc.replace_records(s.index, NEW, least=0, progress=False),
+        lambda s: svc.replace_records(s.index, NEW, min_share=0, progress=False),
         lambda s: s.ids == {"9"}),
     Case("set_settings", "editSettings", lambda s: svc.set_settings(s.index, hitsPerPage=7),
         lambda s: s.settings["hitsPerPage"] == 7, "settings"),
@@ -384,7 +385,7 @@ def test_a_change_that_is_confirmed_can_be_undone(scene: Scene, apart: Running) 
 
 def test_every_public_function_that_writes_is_in_the_matrix() -> None:
     tested = {case.name for case in CASES}
-    functions = {*svc._HOMES["svc_notebook.functions.blocking"]}
+    functions = {*COROUTINES, "get_remaining_validity", "plan", "secured_key"}
     changing = {f"tuning.{name}" for name in ("apply", "undo", "restore", "drop_scratches")}
     editors = {"edit.synonyms", "edit.rules", "edit.settings"}
 

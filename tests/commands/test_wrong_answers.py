@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args, get_origin
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
-from svc_notebook.api.shapes import Event, ShownSearch
+from svc_notebook.api.shapes import Event, SearchImpression
 from svc_notebook.api.shapes.crawlers import CrawledUrl
 from svc_notebook.api.validation import hints
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
@@ -88,7 +88,7 @@ SAMPLES: dict[str, Any] = {
     "get_crawler_task": {"pending": False},
     "list_sources": [{"source": "192.0.2.0/24", "description": ""}],
     "list_events": {"events": [sample_of(Event)]},
-    "list_searches": {"searches": [sample_of(ShownSearch)]},
+    "list_searches": {"searches": [sample_of(SearchImpression)]},
     "list_crawlers": {"items": [{"id": "c", "name": "c"}], "total": 1},
     "get_crawler": {"name": "c", "blockingTaskId": "t", "config": {"rateLimit": 1}},
 }

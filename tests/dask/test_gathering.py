@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput, SvcError
-from svc_notebook.loading.dask.partition_filters import groups, ranges
+from svc_notebook.loading.dask.read import groups, ranges
 from tests.conftest import Running
 
 ROWS = 1200

@@ -98,7 +98,7 @@ def test_equal_rows_without_ids_are_as_many_records(client: Client, index: str) 
         again = svc.push(frame, index, client=client)
 
     assert len(stored(client, index)) == 100
-    assert again.plan.ids == "hash of the row and of its part"
+    assert again.plan.ids == "hash of the row and its partition"
 
 
 @pytest.mark.usefixtures("workers")
@@ -139,7 +139,7 @@ def test_ids_that_several_partitions_share_replace_nothing(client: Client, index
     svc.push(FRAME.head(1), index, id="sku", client=client)
     frame = spread(pd.concat([FRAME.head(10), FRAME.head(10)], ignore_index=True), 2)
 
-    with pytest.raises(BadInput, match="Are the ids unique"):
+    with pytest.raises(BadInput, match="Check that the ids are unique"):
         svc.load(frame, index, id="sku", if_exists="replace", client=client)
 
     assert len(stored(client, index)) == 1
@@ -186,9 +186,9 @@ def test_a_plan_is_that_of_the_first_partition() -> None:
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({}, "say id='sku'"),
+        ({}, "pass id='sku'"),
         ({"id": "sku", "if_exists": "merge"}, "if_exists='merge'"),
-        ({"id": "sku", "resume": True}, "`resume` is for sources read in one place"),
+        ({"id": "sku", "resume": True}, "`resume` does not work with a source in partitions"),
         ({"id": "sku", "limit": 3}, "ddf.head"),
         ({"id": "sku", "action": "update", "operations": {"price": "Increment"}}, "compute()"),
         ({"id": "sk"}, "did you mean `sku`"),
@@ -206,7 +206,7 @@ def test_increments_written_in_cells_are_not_left_to_workers(client: Client, ind
     with config.set({"dataframe.convert-string": False}):
         frame = spread(pd.DataFrame({"sku": ["1", "2"], "stock": [more, more]}), 2)
 
-    with pytest.raises(BadInput, match=r"would change the records twice \(Increment\)"):
+    with pytest.raises(BadInput, match=r"could change the records twice \(Increment\)"):
         svc.load(frame, index, id="sku", action="update", client=client)
 
     assert not client.index_exists(index)
@@ -222,7 +222,7 @@ def test_an_error_of_a_worker_is_raised_as_it_was_and_shows_no_key(
         svc.push(spread(), index, id="sku", client=wrong)
 
     assert caught.value.status == 403
-    assert "0 of 8 parts were sent" in caught.value.__notes__[0]
+    assert "0 of 8 partitions were sent" in caught.value.__notes__[0]
     logs = str(workers.get_worker_logs()) + str(workers.get_scheduler_logs())
     assert key not in logs
     assert key not in str(workers.story())
@@ -242,7 +242,7 @@ def test_a_partition_that_cannot_be_computed_fails_the_load_and_says_what_was_se
     with pytest.raises(ValueError, match="the shelf is broken") as caught:
         svc.load(parts, index, id="sku", in_flight=1, client=client)
 
-    assert caught.value.__notes__ == [f"7 of 8 parts were sent to {index}, 3,500 rows"]
+    assert caught.value.__notes__ == [f"7 of 8 partitions were sent to {index}, 3,500 rows"]
     assert len(stored(client, index)) == 3500
 
 

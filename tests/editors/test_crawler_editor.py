@@ -217,7 +217,7 @@ def test_a_value_is_a_configuration(editor: CrawlerEditor) -> None:
 
 
 def test_an_unknown_crawler_is_reported_with_the_known_ones(client: Client, name: str) -> None:
-    with pytest.raises(BadInput, match=r"no crawler is called .*did you mean"):
+    with pytest.raises(BadInput, match=r"no crawler is named .*did you mean"):
         svc.edit.crawler(f"{name}x", client=client)
 
 

@@ -18,7 +18,7 @@ from svc_notebook.editors import event_loop
 from svc_notebook.editors.hit_cards import PRE
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import list_parameters
-from svc_notebook.editors.query_editor.snippets import write_codes
+from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.magics.extension import run
 from tests.conftest import Running
@@ -208,7 +208,7 @@ def test_code_does_what_the_editor_does(
 
 @pytest.mark.parametrize("index", ["a b/'c", "lampé", 'the "best"', 'it\'s "so"'])
 def test_an_index_of_any_name_becomes_code(client: Client, index: str) -> None:
-    codes = write_codes(client.connection, index, {"query": "x"})
+    codes = write_search(client.connection, index, {"query": "x"})
 
     assert f"/1/indexes/{quote(index, safe='')}/query" in codes["curl"].replace("'", "")
     assert split_line(codes["Magic"].splitlines()[0])[-1].text == index

@@ -80,13 +80,13 @@ def test_a_column_has_the_dtype_of_its_values(values: list[Any], dtype: str) -> 
     assert gathered.frame()["x"].dtype == dtype
 
 
-def test_columns_asked_for_are_there_in_that_order_even_without_rows() -> None:
+def test_requested_columns_are_present_in_order_even_without_rows() -> None:
     gathered = Columns(["b", "a"])
 
     assert list(gathered.frame().columns) == ["b", "a"]
 
 
-def test_a_column_asked_for_that_no_record_has_is_missing_throughout() -> None:
+def test_a_requested_column_that_no_record_has_has_only_missing_values() -> None:
     gathered = Columns(["b"])
     gathered.add([{"a": 1}, {"a": 2}])
 

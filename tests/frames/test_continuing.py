@@ -36,9 +36,7 @@ def browsed(aio: AsyncClient, **options: Any) -> list[pd.DataFrame]:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 1500).filter(lambda size: size > 60 or COUNT % size), st.integers(0, 40))
-def test_a_browse_goes_on_from_any_chunk_as_if_it_had_not_stopped(
-    aio: AsyncClient, size: int, stop: int
-) -> None:
+def test_a_browse_can_be_resumed_from_any_chunk(aio: AsyncClient, size: int, stop: int) -> None:
     whole = browsed(aio, chunksize=size)
     place = whole[min(stop, len(whole) - 1)].attrs["svc"]["next"]
 
@@ -90,7 +88,7 @@ def test_a_frame_is_read_again_with_what_changed_meanwhile(aio: AsyncClient) -> 
     assert again[1].columns.tolist() == ["objectID", "word"]
 
 
-def test_where_a_frame_came_from_is_plain_json_and_survives_a_file(
+def test_the_provenance_of_a_frame_is_plain_json_and_survives_a_file(
     aio: AsyncClient, tmp_path: Any
 ) -> None:
     hits = background_loop.run(frames.search(aio, INDEX, "oak", hitsPerPage=3))
@@ -101,15 +99,15 @@ def test_where_a_frame_came_from_is_plain_json_and_survives_a_file(
     assert background_loop.run(frames.next_page(aio, back))["rank"].tolist() == [4, 5, 6]
 
 
-def test_a_frame_of_nowhere_or_of_another_service_is_refused(aio: AsyncClient) -> None:
+def test_a_frame_without_provenance_or_of_another_service_is_refused(aio: AsyncClient) -> None:
     hits = background_loop.run(frames.search(aio, INDEX, "oak"))
     hits.attrs["svc"]["address"] = "http://elsewhere"
 
-    with pytest.raises(BadInput, match=r"came from application .* at http://elsewhere"):
+    with pytest.raises(BadInput, match=r"is from application .* at http://elsewhere"):
         background_loop.run(frames.refresh(aio, hits))
-    with pytest.raises(BadInput, match="does not say where it came from"):
+    with pytest.raises(BadInput, match="has no record of how it was read"):
         background_loop.run(frames.next_page(aio, pd.DataFrame({"a": [1]})))
-    with pytest.raises(BadInput, match="read_indices returns has no pages"):
+    with pytest.raises(BadInput, match="the result of read_indices has no pages"):
         background_loop.run(frames.next_page(aio, background_loop.run(frames.read_indices(aio))))
 
 
@@ -157,7 +155,7 @@ def test_values_are_counted_as_facets_have_them(aio: AsyncClient) -> None:
     ("values", "message"),
     [("Cobb", r"`values` should be a list: \['Cobb'\]"), ([None], "dropna"), ([["a"]], "no value")],
 )
-def test_what_is_no_value_is_not_counted(aio: AsyncClient, values: Any, message: str) -> None:
+def test_invalid_values_are_not_counted(aio: AsyncClient, values: Any, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         background_loop.run(frames.count_values(aio, "frames", "brand", values))
 
@@ -182,8 +180,10 @@ def test_many_searches_are_read_again_in_whatever_form_their_queries_came(
     pd.testing.assert_frame_equal(found, again)
 
 
-def test_what_a_frame_does_not_hold_is_named(aio: AsyncClient) -> None:
+def test_a_missing_argument_of_a_frame_is_named(aio: AsyncClient) -> None:
     counts = background_loop.run(frames.count_values(aio, INDEX, "word", iter(["oak"])))
 
-    with pytest.raises(BadInput, match=r"does not hold the `values`.*call count_values\(…\) again"):
+    with pytest.raises(
+        BadInput, match=r"does not contain the `values`.*call count_values\(…\) again"
+    ):
         background_loop.run(frames.refresh(aio, counts))

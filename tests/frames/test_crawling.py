@@ -38,7 +38,7 @@ def page(items: list[Any], total: int) -> Any:
     return answer({"items": items, "itemsPerPage": 1, "page": 1, "total": total})
 
 
-def test_crawlers_are_read_page_by_page_with_how_they_stand() -> None:
+def test_crawlers_are_read_page_by_page_with_their_states() -> None:
     pages = [page([{"id": f"c{n}", "name": "shop"}], 2) for n in (1, 2)]
     with serving(*pages, answer(CRAWLER)) as stub:
         found = asked(stub, frames.read_crawlers)
@@ -51,7 +51,7 @@ def test_crawlers_are_read_page_by_page_with_how_they_stand() -> None:
     ]
 
 
-def test_what_a_service_warns_of_stands_in_the_crawler_s_row() -> None:
+def test_warnings_of_a_service_are_in_the_row_of_the_crawler() -> None:
     warned = {**CRAWLER, "warnings": ["the crawler a writes to docs, too", "so does b"]}
     items = [{"id": "c1", "name": "shop"}, {"id": "c2", "name": "shop"}]
     with serving(page(items, 2), answer(warned), answer(CRAWLER)) as stub:
@@ -95,10 +95,12 @@ def test_how_each_url_ended_is_read_page_by_page() -> None:
 
 
 @pytest.mark.parametrize("status", [404, 405])
-def test_a_service_that_only_counts_urls_is_told_apart(status: int) -> None:
+def test_a_service_that_only_counts_urls_is_recognized(status: int) -> None:
     with (
         serving(answer({"message": "no such path"}, status)) as stub,
-        pytest.raises(NotFound, match=r"`read_crawler_urls` counts them; a local service says it"),
+        pytest.raises(
+            NotFound, match=r"`read_crawler_urls` counts them, and a local service lists them"
+        ),
     ):
         asked(stub, frames.read_crawled_urls, C1)
 
@@ -138,7 +140,7 @@ def aio() -> Iterator[AsyncClient]:
         yield client.aio
 
 
-def test_a_crawler_that_is_no_name_is_refused_unsent(aio: AsyncClient) -> None:
+def test_an_invalid_name_of_a_crawler_is_refused_before_it_is_sent(aio: AsyncClient) -> None:
     wrong: Any = [3]
     with pytest.raises(BadInput, match="named by its name or its id"):
         background_loop.run(frames.read_crawler_urls(aio, wrong))

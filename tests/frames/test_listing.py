@@ -116,7 +116,7 @@ def test_more_synonyms_than_a_page_holds_are_all_read(
     assert len(paged) == 4
 
 
-def test_a_rule_is_on_unless_it_says_otherwise(client: Client) -> None:
+def test_a_rule_is_enabled_by_default(client: Client) -> None:
     frame = read(frames.read_rules, client, INDEX).set_index("objectID")
 
     assert frame["enabled"].to_dict() == {"sale": True, "off": False}
@@ -162,7 +162,7 @@ def test_the_keys_of_an_index_name_it(client: Client, index: str) -> None:
     assert frame[["index", "description"]].to_numpy().tolist() == [[INDEX, "export"]]
 
 
-def test_clusters_tell_what_they_hold(client: Client) -> None:
+def test_clusters_have_counts_of_records_and_users(client: Client) -> None:
     frame = read(frames.read_clusters, client)
 
     assert dict(zip(frame["clusterName"], frame["nbUserIDs"], strict=True)) == {
@@ -230,7 +230,7 @@ def test_a_misspelt_dictionary_is_refused_with_advice(client: Client) -> None:
         read(frames.read_dictionary, client, "plural")
 
 
-def test_languages_tell_how_many_entries_are_ones_own(client: Client) -> None:
+def test_languages_have_their_number_of_custom_entries(client: Client) -> None:
     frame = read(frames.read_languages, client).set_index("language")
 
     assert frame.loc[["de", "en"], "compounds"].tolist() == [1, pd.NA]

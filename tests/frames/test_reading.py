@@ -26,7 +26,7 @@ def test_records_come_in_the_order_of_their_ids(products: Client) -> None:
     assert frame["size"].tolist() == [{"w": 1}, None, None]
 
 
-def test_an_id_that_is_not_there_has_no_row_and_is_named(products: Client) -> None:
+def test_an_id_without_a_record_has_no_row_and_is_listed(products: Client) -> None:
     with pytest.warns(UserWarning, match=r"^1 of 3 ids is not in \w+: `nowhere`; attrs"):
         frame = records(products, ["1", "nowhere", "3"])
 
@@ -48,8 +48,8 @@ def test_whole_numbers_are_ids_too(products: Client, dtype: type) -> None:
 
 
 @pytest.mark.parametrize("bad", [None, 1.5, "", True, float("nan")])
-def test_what_is_no_id_is_refused(products: Client, bad: object) -> None:
-    with pytest.raises(BadInput, match="is no objectID"):
+def test_an_invalid_id_is_refused(products: Client, bad: object) -> None:
+    with pytest.raises(BadInput, match="is not an objectID"):
         records(products, ["1", bad])
 
 
@@ -80,7 +80,7 @@ def test_browsing_takes_filters_and_columns_over_many_pages(products: Client) ->
 
 
 @pytest.mark.parametrize(("size", "lengths"), [(1, [1, 1, 1, 1]), (3, [3, 1]), (9, [4])])
-def test_chunks_are_of_the_size_asked_for(products: Client, size: int, lengths: list[int]) -> None:
+def test_chunks_have_the_requested_size(products: Client, size: int, lengths: list[int]) -> None:
     async def gather() -> list[pd.DataFrame]:
         chunks = await frames.read_browse(products.aio, INDEX, chunksize=size, hitsPerPage=2)
         return [chunk async for chunk in chunks]
@@ -168,7 +168,7 @@ def ringing(*numbers: int) -> list[Act]:
     return [answer({"hits": [{"objectID": str(n)}], "cursor": cursor}) for n, cursor in pages]
 
 
-def test_a_browse_led_in_a_ring_tells_what_it_read() -> None:
+def test_a_browse_with_a_repeated_cursor_returns_what_it_read() -> None:
     with serving(*ringing(1, 2, 3)) as server, pytest.raises(CursorRepeated) as caught:
         browsed(server)
 

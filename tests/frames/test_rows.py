@@ -88,7 +88,9 @@ def test_attributes_that_are_expected_are_read_into_rows() -> None:
     [(HITS, True), (HITS[::-1], False), ([], False), ([7], False)],
     ids=["the first has all", "another has more", "no record", "no records"],
 )
-def test_the_first_record_tells_what_to_expect(hits: list[Any], are_rows: bool) -> None:
+def test_the_first_record_determines_the_expected_attributes(
+    hits: list[Any], are_rows: bool
+) -> None:
     reader = PageReader(peek=True)
 
     page = reader(encoded({"hits": hits}))
@@ -109,7 +111,7 @@ def test_a_page_is_read_into_dicts_where_rows_do_not_suit_it(expected: list[str]
     assert reader(encoded({"hits": HITS}))["hits"] == HITS
 
 
-def test_attributes_that_nobody_wants_are_passed_over() -> None:
+def test_unrequested_attributes_are_skipped() -> None:
     reader = PageReader(only=True)
     reader.expect({"n": None})
 
@@ -118,7 +120,7 @@ def test_attributes_that_nobody_wants_are_passed_over() -> None:
     assert [*page["hits"][0].pivot(page["hits"])] == [("n", [1, None], None)]
 
 
-def test_what_is_no_json_is_an_error_whatever_is_expected() -> None:
+def test_invalid_json_is_an_error() -> None:
     reader = PageReader()
     reader.expect({"n": None})
 
@@ -142,8 +144,8 @@ def test_an_attribute_that_held_one_kind_of_value_may_come_to_hold_another(
 
 def test_kinds_that_change_all_the_time_are_learned_only_so_often() -> None:
     reader = PageReader()
-    for lesson in range(2 * page_decoder.MAX_RELEARNINGS):
-        reader.expect({"n": (str, int)[lesson % 2]})
+    for number in range(2 * page_decoder.MAX_EXPECTATIONS):
+        reader.expect({"n": (str, int)[number % 2]})
 
     [hit] = reader(encoded({"hits": [{"n": 2.5}]}))["hits"]
 

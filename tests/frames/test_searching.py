@@ -29,13 +29,13 @@ def test_hits_are_rows_best_first(products: Client) -> None:
     assert frame["tags"].tolist() == [["a", "lamp"], None]
 
 
-def test_ranks_go_on_from_page_to_page(products: Client) -> None:
+def test_ranks_continue_from_page_to_page(products: Client) -> None:
     frame = search(products, hitsPerPage=3, page=1)
 
     assert frame["rank"].tolist() == [4]
 
 
-def test_what_the_answer_tells_beside_the_hits_is_kept(products: Client) -> None:
+def test_other_members_of_the_answer_are_kept(products: Client) -> None:
     frame = search(products, "lamp", facets=["brand"])
 
     told = frame.attrs["svc"]
@@ -94,7 +94,7 @@ def test_many_queries_make_one_long_frame(products: Client) -> None:
     assert frame.attrs["svc"]["nbHits"] == [2, 0, 1, 2] * 20
 
 
-def test_no_query_is_lost_for_want_of_hits(products: Client) -> None:
+def test_a_query_without_hits_keeps_its_row(products: Client) -> None:
     """Of 20 queries two find nothing: they have a row each, and nothing but their words."""
     queries = [*(f"lamp {n % 3}" if n % 2 else "desk" for n in range(18)), "zzz", "qqq"]
 
@@ -139,7 +139,7 @@ def test_a_page_beyond_the_last_leaves_its_query_in(products: Client) -> None:
     assert frame.attrs["svc"]["nbHits"] == [2]
 
 
-def test_queries_that_are_no_text_are_refused(products: Client) -> None:
+def test_queries_that_are_not_text_are_refused(products: Client) -> None:
     with pytest.raises(BadInput, match="dropna"):
         background_loop.run(frames.search_many(products.aio, INDEX, ["a", float("nan")]))  # type: ignore[list-item]
 
@@ -156,7 +156,7 @@ def odd(products: Client) -> Client:
 
 
 @pytest.mark.parametrize("flatten", [False, True])
-def test_what_is_added_has_another_name_where_a_record_has_that(odd: Client, flatten: bool) -> None:
+def test_added_columns_are_renamed_if_a_record_has_their_name(odd: Client, flatten: bool) -> None:
     found = background_loop.run(
         frames.search_many(odd.aio, "odd", ["lamp"], highlight=True, criteria=True, flatten=flatten)
     )
@@ -172,7 +172,7 @@ def test_what_is_added_has_another_name_where_a_record_has_that(odd: Client, fla
     }  # fmt: skip
 
 
-def test_a_column_that_is_asked_for_keeps_its_name(products: Client) -> None:
+def test_a_requested_column_keeps_its_name(products: Client) -> None:
     frame = search(products, "lamp", columns=["rank"])
 
     assert list(frame.columns) == ["_rank", "objectID", "rank"]

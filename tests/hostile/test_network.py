@@ -16,7 +16,7 @@ import pytest
 
 from svc_notebook import loading
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
-from svc_notebook.client.transport.retry import RetryPolicy
+from svc_notebook.client.retry import RetryPolicy
 from svc_notebook.errors import CallFailed, Unreachable
 from svc_notebook.loading.sending import concurrency_limiter
 from tests.conftest import Running
@@ -44,9 +44,11 @@ def index() -> str:
     return f"hostile-{uuid4().hex[:8]}"
 
 
-def client_at(url: str, service: Running, patience: RetryPolicy = HASTY) -> Client:
+def client_at(url: str, service: Running, retry_policy: RetryPolicy = HASTY) -> Client:
     key = Secret(service.adminKey)
-    return Client(ClientConfig(url=url, app_id=service.appId, api_key=key, patience=patience))
+    return Client(
+        ClientConfig(url=url, app_id=service.appId, api_key=key, retry_policy=retry_policy)
+    )
 
 
 def stored(client: Client, index: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 

@@ -78,7 +78,8 @@ def test_stop_tells_what_had_been_done(kernel: Kernel, kind: str) -> None:
 def test_stop_ends_a_call_that_is_awaited_though_nothing_comes(kernel: Kernel, call: str) -> None:
     with serving(hang) as server:
         kernel.good(
-            f"client = AsyncClient(ClientConfig(url={server.url!r}, patience=RetryPolicy(read=60)))"
+            "policy = RetryPolicy(read=60)\n"
+            f"client = AsyncClient(ClientConfig(url={server.url!r}, retry_policy=policy))"
         )
         status, error = stop_in_the_middle(kernel, f"await client.{call}")
         kernel.good("await client.close()")
@@ -126,7 +127,7 @@ def test_a_bar_shows_in_a_notebook_without_a_warning(kernel: Kernel) -> None:
         "Progress(10, unit='rows', label='sent', clock=lambda: next(times)) as bar:\n"
         "    warnings.simplefilter('error')\n"
         "    for done in (2, 3, 4):\n"
-        "        bar.tell(done)\n"
+        "        bar.update(done)\n"
         "        bar.draw()"
     )
 

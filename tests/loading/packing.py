@@ -9,7 +9,7 @@ import msgspec
 from pandas.testing import assert_frame_equal
 
 from svc_notebook.loading.database import Database
-from svc_notebook.loading.encoding.fast_path import NeedsDatabase
+from svc_notebook.loading.load_plan.fast_path import NeedsDatabase
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare_any, prepare_small
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.batches import Batch, pack_batches

@@ -25,7 +25,7 @@ def index() -> str:
 @pytest.fixture
 def folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Where each record is put away."""
-    monkeypatch.setattr(python_records, "ROWS", 1)
+    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
@@ -38,7 +38,9 @@ async def films(count: int) -> AsyncIterator[dict[str, Any]]:
 
 @pytest.mark.usefixtures("folder")
 @pytest.mark.parametrize("name", ["load", "push", "replace_records"])
-def test_it_is_gone_through_in_the_loop_that_awaits(client: Client, index: str, name: str) -> None:
+def test_an_asynchronous_stream_is_read_in_the_loop_that_awaits(
+    client: Client, index: str, name: str
+) -> None:
     svc.push({"objectID": "0"}, index, client=client)
     loops = []
 
@@ -59,7 +61,7 @@ def test_it_is_gone_through_in_the_loop_that_awaits(client: Client, index: str, 
     assert client.get_object(index, "8")["title"] == "film 8"
 
 
-def test_no_more_is_taken_than_asked_for(client: Client, index: str) -> None:
+def test_no_more_items_are_read_than_the_limit(client: Client, index: str) -> None:
     async def send() -> Any:
         stream = films(9)
         result = await svc.aio.load(stream, index, client=client, limit=3)
@@ -116,7 +118,7 @@ def names_like(index: str, client: Client) -> list[str]:
 
 
 @pytest.mark.parametrize("options", [{"dry_run": True}, {"resume": True}, {"batch": 0}], ids=str)
-def test_it_is_whole_after_a_refusal(client: Client, index: str, options: Any) -> None:
+def test_a_refused_stream_is_not_consumed(client: Client, index: str, options: Any) -> None:
     async def refused() -> list[str]:
         stream = films(1)
         with pytest.raises(BadInput):
@@ -126,7 +128,7 @@ def test_it_is_whole_after_a_refusal(client: Client, index: str, options: Any) -
     assert asyncio.run(refused()) == ["0"]
 
 
-def test_what_holds_no_dict_is_refused(client: Client, index: str) -> None:
+def test_a_source_without_dicts_is_refused(client: Client, index: str) -> None:
     async def letters() -> AsyncIterator[str]:
         for letter in "abc":
             yield letter
@@ -136,6 +138,8 @@ def test_what_holds_no_dict_is_refused(client: Client, index: str) -> None:
 
 
 @pytest.mark.parametrize("use", [svc.load, svc.push])
-def test_it_is_to_be_awaited(client: Client, index: str, use: Any) -> None:
+def test_a_blocking_function_refuses_an_asynchronous_stream(
+    client: Client, index: str, use: Any
+) -> None:
     with pytest.raises(BadInput, match=r"await svc\.aio\.load"):
         use(films(1), index, client=client)

@@ -100,7 +100,7 @@ def test_a_row_that_changes_what_is_stored_makes_its_batch_unrepeatable() -> Non
     assert [batch.repeatable for batch in sent] == [False]
 
 
-def test_an_operation_nested_by_the_names_of_columns_is_one() -> None:
+def test_an_operation_nested_by_column_names_is_found() -> None:
     table = pa.table({"id": ["1"], "n._operation": ["Increment"], "n.value": [1]})
 
     sent = pack(table, id="id", nest=True, action="update").batches
@@ -108,7 +108,7 @@ def test_an_operation_nested_by_the_names_of_columns_is_one() -> None:
     assert [batch.repeatable for batch in sent] == [False]
 
 
-def test_text_about_operations_does_no_harm_twice() -> None:
+def test_text_that_looks_like_an_operation_is_repeatable() -> None:
     table = pa.table({"id": ["1"], "n": ["_operation"], "m": ['{"_operation": "Add"}']})
 
     sent = pack(table, id="id").batches

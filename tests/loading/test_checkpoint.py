@@ -40,7 +40,7 @@ def written() -> Checkpoint:
     return checkpoint
 
 
-def test_what_was_acknowledged_is_read_back_though_nobody_closed_it() -> None:
+def test_acknowledged_batches_are_read_back_from_an_unclosed_file() -> None:
     written()
 
     again = opened()
@@ -50,13 +50,13 @@ def test_what_was_acknowledged_is_read_back_though_nobody_closed_it() -> None:
     assert [entry.span for entry in again.entries] == [Span(0, 10), Span(10, 20)]
 
 
-def test_where_it_wrote_to_is_known_before_anything_was_acknowledged() -> None:
+def test_the_target_is_stored_before_the_first_acknowledgement() -> None:
     opened().begin("index_tmp_1")
 
     assert (opened().target, opened().entries) == ("index_tmp_1", [])
 
 
-def test_a_line_cut_short_is_as_if_it_were_not_there() -> None:
+def test_a_truncated_line_is_ignored() -> None:
     path = written().path
     whole = path.read_bytes()
 
@@ -66,7 +66,7 @@ def test_a_line_cut_short_is_as_if_it_were_not_there() -> None:
         assert opened().entries == ENTRIES[: max(0, whole[:length].count(b"\n") - 1)]
 
 
-def test_a_line_that_is_damaged_is_as_if_it_were_not_there() -> None:
+def test_a_damaged_line_is_ignored() -> None:
     path = written().path
     whole = path.read_bytes()
     dice = random.Random(1)
@@ -81,7 +81,7 @@ def test_a_line_that_is_damaged_is_as_if_it_were_not_there() -> None:
         assert found in ([], ENTRIES[:1], ENTRIES[1:])
 
 
-def test_going_on_after_a_line_cut_short_loses_nothing_but_that_line() -> None:
+def test_resuming_after_a_truncated_line_loses_only_that_line() -> None:
     path = written().path
     path.write_bytes(path.read_bytes()[:-5])
 
@@ -90,7 +90,7 @@ def test_going_on_after_a_line_cut_short_loses_nothing_but_that_line() -> None:
     assert opened().entries == ENTRIES
 
 
-def test_going_on_appends() -> None:
+def test_resuming_appends() -> None:
     written()
     again = opened()
 
@@ -99,7 +99,7 @@ def test_going_on_appends() -> None:
     assert len(opened().entries) == 3
 
 
-def test_what_is_done_leaves_nothing(state: Path) -> None:
+def test_a_completed_load_leaves_no_file(state: Path) -> None:
     checkpoint = opened()
     with checkpoint.hold():
         checkpoint.begin("index")
@@ -108,14 +108,14 @@ def test_what_is_done_leaves_nothing(state: Path) -> None:
     assert [path for path in state.rglob("*") if path.is_file()] == []
 
 
-def test_beginning_anew_forgets() -> None:
+def test_a_new_load_discards_the_checkpoint() -> None:
     written().begin("target")
 
     assert (opened().target, opened().entries) == ("target", [])
 
 
 @pytest.mark.parametrize("content", [b"", b"rubbish\n", b'"t"\n{"first": 1}\n', b"\xff\xfe\n"])
-def test_a_file_that_is_no_checkpoint_is_put_away(content: bytes) -> None:
+def test_an_invalid_checkpoint_file_is_removed(content: bytes) -> None:
     path = written().path
     path.write_bytes(content)
 
@@ -128,7 +128,7 @@ def test_another_source_has_another_checkpoint() -> None:
     assert open_checkpoint("another", "as it is").target is None
 
 
-def test_of_another_state_only_the_target_is_known() -> None:
+def test_a_checkpoint_of_another_state_has_only_its_target() -> None:
     written()
 
     other = open_checkpoint("file", "changed")
@@ -145,7 +145,7 @@ def test_other_options_are_another_state() -> None:
 def test_two_loads_of_one_source_do_not_run_at_once() -> None:
     with (
         opened().hold(),
-        pytest.raises(BadInput, match="is being loaded into this index already"),
+        pytest.raises(BadInput, match="another load of the same source into this index"),
         opened().hold(),
     ):
         pass
@@ -154,7 +154,7 @@ def test_two_loads_of_one_source_do_not_run_at_once() -> None:
         pass
 
 
-def test_a_killed_process_holds_nothing() -> None:
+def test_a_killed_process_releases_its_lock() -> None:
     program = (
         "import os, signal\n"
         "from svc_notebook.loading.sending.checkpoint import open_checkpoint\n"
@@ -167,7 +167,7 @@ def test_a_killed_process_holds_nothing() -> None:
         assert ended.returncode < 0
 
 
-def test_where_nothing_can_be_written_there_is_no_checkpoint(state: Path) -> None:
+def test_an_unwritable_folder_means_no_checkpoint(state: Path) -> None:
     (state / "svc-notebook").write_text("in the way")
 
     with opened().hold():

@@ -32,7 +32,7 @@ SENT = [{"name": "lamp", "tags": ["a", {"b": None}], "n": 1.5}, {"Name": "é😀
     ],
     ids=["ndjson", "jsonl", "lines-in-json", "array", "unnamed", "packed"],
 )
-def test_documents_are_sent_as_they_stand(tmp_path: Path, name: str, content: bytes) -> None:
+def test_documents_are_sent_unchanged(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
 
@@ -59,7 +59,7 @@ def test_members_of_any_name_are_found(tmp_path: Path) -> None:
     ]
 
 
-def test_an_objectid_is_text_on_the_wire(tmp_path: Path) -> None:
+def test_an_objectid_is_sent_as_text(tmp_path: Path) -> None:
     path = tmp_path / "t.ndjson"
     path.write_text('{"objectID": 7, "n": 1}\n{"objectID": "007", "n": 2}\n{"n": 3}\n')
 
@@ -69,7 +69,7 @@ def test_an_objectid_is_text_on_the_wire(tmp_path: Path) -> None:
     assert packed.rejected == [(3, "objectID", "has no id")]
 
 
-def test_what_is_no_object_or_no_json_is_rejected_with_its_row(tmp_path: Path) -> None:
+def test_lines_that_are_not_json_objects_are_rejected_with_their_row(tmp_path: Path) -> None:
     path = tmp_path / "t.ndjson"
     path.write_text('{"id": 1}\n{"id": \n[1, 2]\n{"id": 4}\n"x"\n')
 
@@ -95,7 +95,7 @@ def test_what_is_no_object_or_no_json_is_rejected_with_its_row(tmp_path: Path) -
         ('{"a": [123456789012345678901]}', "64 bits"),
     ],
 )
-def test_numbers_that_are_no_json_are_rejected(tmp_path: Path, number: str, reason: str) -> None:
+def test_numbers_that_json_lacks_are_rejected(tmp_path: Path, number: str, reason: str) -> None:
     path = tmp_path / "t.ndjson"
     path.write_text(f'{{"id": "1", "x": {number}}}\n{{"id": "2", "x": 2}}\n')
 
@@ -143,7 +143,7 @@ def test_documents_over_several_lines_and_in_utf_16_are_read(
     assert values(str(path)) == [{"id": 1, "a": 2}, {"id": 2, "a": 3}]
 
 
-def test_a_type_may_be_said_of_what_no_document_has(tmp_path: Path) -> None:
+def test_dtype_may_name_a_member_that_no_document_has(tmp_path: Path) -> None:
     path = tmp_path / "t.ndjson"
     path.write_text('{"id": "1", "price": 2}\n')
 
@@ -154,7 +154,7 @@ def test_a_type_may_be_said_of_what_no_document_has(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("option", [{"id": "prices"}, {"columns": ["prices"]}])
-def test_what_no_document_has_is_neither_id_nor_asked_for(
+def test_a_member_that_no_document_has_is_refused_as_id_and_column(
     tmp_path: Path, option: dict[str, object]
 ) -> None:
     path = tmp_path / "t.ndjson"

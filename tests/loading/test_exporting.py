@@ -20,9 +20,9 @@ from svc_notebook import loading
 from svc_notebook.api import Endpoint, RequestSpec
 from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, NotFound, Stopped, Unreachable
+from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import Spool, open_spool
 from svc_notebook.loading.exports.writers import format_of
-from svc_notebook.loading.load_plan.type_inference import Kinds
 from tests.conftest import ROOT, Running
 from tests.loading.packing import pack
 
@@ -126,13 +126,13 @@ def test_only_what_passes_the_filters_is_written_and_only_the_columns_named(
     assert path.read_text().splitlines()[0] == '"objectID","year","sequel","title"'
 
 
-def test_settings_synonyms_and_rules_go_beside_the_file(
+def test_settings_synonyms_and_rules_are_written_next_to_the_file(
     client: Client, films: str, tmp_path: Path
 ) -> None:
-    done = export(client, films, tmp_path / "a.b.csv.gz", beside=["settings", "synonyms", "rules"])
+    done = export(client, films, tmp_path / "a.b.csv.gz", include=["settings", "synonyms", "rules"])
 
-    names = [path.name for path in done.beside]
-    kept, synonyms, rules = (json.loads(path.read_text()) for path in done.beside)
+    names = [path.name for path in done.included]
+    kept, synonyms, rules = (json.loads(path.read_text()) for path in done.included)
     assert names == ["a.b.settings.json", "a.b.synonyms.json", "a.b.rules.json"]
     assert (kept["hitsPerPage"], rules) == (7, [])
     assert synonyms == [{"objectID": "s", "type": "synonym", "synonyms": ["film", "movie"]}]
@@ -160,7 +160,7 @@ class Breaking(AsyncClient):
         return await super().perform(endpoint, parcel)
 
 
-def test_an_export_that_breaks_off_leaves_the_old_file_and_goes_on_with_resume(
+def test_an_interrupted_export_leaves_the_old_file_and_can_be_resumed(
     client: Client, connection: ClientConfig, films: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "films.ndjson"
@@ -179,7 +179,7 @@ def test_an_export_that_breaks_off_leaves_the_old_file_and_goes_on_with_resume(
     assert sorted(ids) == [film["objectID"] for film in FILMS]
 
 
-def test_an_index_that_changed_meanwhile_is_not_gone_on_with(
+def test_an_export_of_a_changed_index_is_not_resumed(
     client: Client, connection: ClientConfig, films: str, tmp_path: Path
 ) -> None:
     index = f"{films}-copy"
@@ -195,7 +195,7 @@ def test_an_index_that_changed_meanwhile_is_not_gone_on_with(
     assert export(client, index, tmp_path / "films.csv", resume=True).rows == 0
 
 
-def test_what_another_export_left_behind_is_not_taken_up(
+def test_files_of_another_interrupted_export_are_not_resumed(
     client: Client, connection: ClientConfig, films: str, tmp_path: Path
 ) -> None:
     with pytest.raises(Unreachable):
@@ -206,7 +206,7 @@ def test_what_another_export_left_behind_is_not_taken_up(
     assert (done.rows, done.resumed) == (10, 0)
 
 
-def test_an_export_that_is_stopped_says_how_far_it_was(
+def test_a_stopped_export_reports_its_progress(
     connection: ClientConfig, films: str, tmp_path: Path
 ) -> None:
     async def stopped() -> None:
@@ -225,7 +225,7 @@ def test_an_export_that_is_stopped_says_how_far_it_was(
         background_loop.run(stopped())
 
 
-def test_progress_is_told_page_by_page(client: Client, films: str, tmp_path: Path) -> None:
+def test_progress_is_reported_for_each_page(client: Client, films: str, tmp_path: Path) -> None:
     told: list[tuple[int, int]] = []
 
     export(client, films, tmp_path / "a.csv", on_progress=lambda *each: told.append(each))
@@ -238,15 +238,15 @@ def test_progress_is_told_page_by_page(client: Client, films: str, tmp_path: Pat
     [
         ("films.xlsx", {}, r"\.parquet, \.ndjson"),
         ("films.parqet", {}, "did you mean `.parquet`"),
-        ("films", {}, "the end of a file's name"),
-        ("films.parquet.gz", {}, "name it films.parquet"),
+        ("films", {}, "unsupported format `films`"),
+        ("films.parquet.gz", {}, "change the name to films.parquet"),
         ("nowhere/films.csv", {}, "there is no folder"),
         ("films.csv", {"columns": "title"}, r"columns=\['title'\]"),
-        ("films.csv", {"beside": ["synonym"]}, "did you mean `synonyms`"),
-        (7, {}, "goes to a file, not 7"),
+        ("films.csv", {"include": ["synonym"]}, "did you mean `synonyms`"),
+        (7, {}, "is the path of a file, not 7"),
     ],
 )
-def test_a_wrong_wish_is_refused_with_advice(
+def test_invalid_arguments_are_refused_with_advice(
     client: Client, tmp_path: Path, path: Any, options: dict[str, Any], match: str
 ) -> None:
     with pytest.raises(BadInput, match=match):
@@ -260,7 +260,7 @@ def test_an_index_that_is_not_there_makes_no_file(client: Client, tmp_path: Path
     assert [each.name for each in tmp_path.iterdir() if each.is_file()] == []
 
 
-def test_a_full_disk_says_how_far_it_was_and_once_there_is_room_it_goes_on(
+def test_a_full_disk_reports_the_progress_and_the_export_can_be_resumed(
     client: Client, films: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "films.ndjson"
@@ -319,13 +319,15 @@ def test_whatever_is_written_is_read_back_equal(ending: str, records: list[dict[
 
 
 @pytest.mark.parametrize("ending", ["parquet", "ndjson"])
-def test_told_what_the_columns_are_a_load_reads_them_equal(ending: str, tmp_path: Path) -> None:
+def test_a_load_with_the_dtypes_of_an_export_reads_equal_records(
+    ending: str, tmp_path: Path
+) -> None:
     records = [
         {"objectID": "1", "mixed": 1, "tags": ["a", "b"], "size": {"w": 2.5}, "yes": True},
         {"objectID": "2", "mixed": "2", "tags": [], "size": {"w": None}, "large": 2**60},
         {"objectID": "3", "mixed": "x", "counts": [1, 2], "large": 7, "share": 1e250},
     ]
-    kinds = Kinds()
+    kinds = AttributeTypes()
     kinds.add(records)
 
     again = pack(write(tmp_path / f"a.{ending}", records), dtype=kinds.dtypes())
@@ -337,7 +339,13 @@ def write(path: Path, records: list[dict[str, Any]]) -> Path:
     spool = open_spool(path, "", resume=False)
     spool.add(records, None, len(records))
     form = format_of(path)
-    form.write(spool, path, Kinds(spool.mark.kinds).decide(), form.packing, lambda rows: None)
+    form.write(
+        spool,
+        path,
+        AttributeTypes(spool.position.types).decide(),
+        form.compression,
+        lambda rows: None,
+    )
     return path
 
 
@@ -361,15 +369,15 @@ def write(path: Path, records: list[dict[str, Any]]) -> Path:
     ],
     ids=str,
 )
-def test_an_attribute_is_of_the_kind_that_loses_nothing(values: list[Any], kind: str) -> None:
-    kinds = Kinds()
+def test_an_attribute_has_the_type_that_loses_nothing(values: list[Any], kind: str) -> None:
+    kinds = AttributeTypes()
 
     kinds.add({"x": value} for value in values)
 
     assert kinds.decide()["x"] == kind
 
 
-def test_a_torn_page_is_cut_off_when_an_export_goes_on(tmp_path: Path) -> None:
+def test_an_incomplete_page_is_removed_when_an_export_is_resumed(tmp_path: Path) -> None:
     spool = open_spool(tmp_path / "a.csv", "facts", resume=False)
     spool.add([{"objectID": "1"}], "next", 2)
     with spool.path.open("ab") as file:
@@ -379,13 +387,13 @@ def test_a_torn_page_is_cut_off_when_an_export_goes_on(tmp_path: Path) -> None:
 
     assert isinstance(again, Spool)
     assert list(again.pieces()) == [[{"objectID": "1"}]]
-    assert (again.mark.cursor, again.resumed) == ("next", 1)
+    assert (again.position.cursor, again.resumed) == ("next", 1)
 
 
 WRITER = """
 import resource, sys
 from pathlib import Path
-from svc_notebook.loading.load_plan.type_inference import Kinds
+from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import open_spool
 from svc_notebook.loading.exports.writers import format_of
 rows, path = int(sys.argv[1]), Path(sys.argv[2])
@@ -394,7 +402,8 @@ for start in range(0, rows, 1000):
     records = [{"objectID": str(n), "text": f"{n} " * 30} for n in range(start, start + 1000)]
     spool.add(records, "c", rows)
 form = format_of(path)
-form.write(spool, path, Kinds(spool.mark.kinds).decide(), form.packing, lambda rows: None)
+columns = AttributeTypes(spool.position.types).decide()
+form.write(spool, path, columns, form.compression, lambda rows: None)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 

@@ -27,7 +27,7 @@ from svc_notebook.loading.encoding.canonical_json import (
     canonical,
     canonical_members,
     canonical_sql,
-    each,
+    map_texts,
 )
 from svc_notebook.loading.load_plan.ids import HASHED
 from svc_notebook.loading.options import LoadSettings
@@ -121,7 +121,7 @@ SPELLINGS: dict[str, list[Any]] = {
 
 
 @pytest.mark.parametrize("name", SPELLINGS)
-def test_a_value_has_one_hash_however_it_is_held(name: str, tmp_path: Path) -> None:
+def test_a_value_has_the_same_hash_in_every_source(name: str, tmp_path: Path) -> None:
     frames = [pd.DataFrame({"x": values}) for values in SPELLINGS[name]]
     sources: list[Any] = [*frames, *(frame.to_dict("records") for frame in frames)]
     for number, frame in enumerate(frames):
@@ -138,13 +138,13 @@ def test_a_value_has_one_hash_however_it_is_held(name: str, tmp_path: Path) -> N
     assert len(set(found[0])) == 2
 
 
-def test_missing_values_count_for_nothing(tmp_path: Path) -> None:
+def test_missing_values_do_not_affect_the_hash(tmp_path: Path) -> None:
     frame = pd.DataFrame({"x": ["a", None], "y": [None, 1]})
 
     assert ids(frame) == ids(frame, nulls="null") == ids([{"x": "a"}, {"y": 1}])
 
 
-def test_members_count_not_their_order_nor_whether_names_were_nested() -> None:
+def test_the_order_and_nesting_of_members_do_not_affect_the_hash() -> None:
     flat = pd.DataFrame({"size.w": [1e-7], "size.h": [2], "name": ["lamp"]})
     nested = [{"name": "lamp", "size": {"h": 2.0, "w": 1e-7}}]
 
@@ -175,10 +175,10 @@ VALUES = st.recursive(
 
 @settings(max_examples=60, deadline=None)
 @given(value=VALUES)
-def test_sql_and_python_agree_on_the_form_and_it_holds_the_value(value: Any) -> None:
+def test_sql_and_python_write_the_same_canonical_form_without_loss(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=len(str(value)) % 2 == 0)
     with Database() as db:
-        db.define(FUNCTION, each(canonical))
+        db.define(FUNCTION, map_texts(canonical))
         quoted = "'" + text.replace("'", "''").replace("\0", "") + "'"
         ((by_sql,),) = db.rows(f"SELECT {canonical_sql(quoted, 'JSON')}")
 
@@ -257,7 +257,7 @@ def test_a_load_of_hashed_rows_is_resumed(
     assert client.search(index)["nbHits"] == 1000
 
 
-def test_a_load_begun_under_other_ids_is_refused_and_nothing_is_sent(
+def test_resuming_a_load_with_other_ids_is_refused(
     client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
@@ -268,7 +268,7 @@ def test_a_load_begun_under_other_ids_is_refused_and_nothing_is_sent(
     earlier = open_checkpoint(place, f"{origin.state}|{facts_of('append', LoadSettings())}")
     earlier.begin(index)
 
-    with pytest.raises(BadInput, match="earlier release, which made other ids"):
+    with pytest.raises(BadInput, match="earlier release began this load with other ids"):
         background_loop.run(loading.load(client.aio, path, index, resume=True))
 
     assert index not in [each["name"] for each in client.list_indices()["items"]]

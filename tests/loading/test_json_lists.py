@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from svc_notebook import loading
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sources.json_lists import read_document
+from svc_notebook.loading.sources.json_documents import read_document
 from tests.loading.packing import pack, values
 
 ROWS: list[dict[str, Any]] = [{"name": "lamp", "tags": ["a]", '"}']}, {"name": "desk", "n": 1.5}]
@@ -39,7 +39,7 @@ def test_a_single_member_that_is_a_list_of_objects_is_the_rows(
     assert f"the rows are the list `{name}` of the document" in pack(path).plan.notes
 
 
-def test_packed_and_marked_files_are_unwrapped_too(tmp_path: Path) -> None:
+def test_lists_are_extracted_from_compressed_files_and_files_with_a_bom(tmp_path: Path) -> None:
     text = json.dumps({"products": ROWS})
     (tmp_path / "t.json.gz").write_bytes(gzip.compress(text.encode()))
     (tmp_path / "bom.json").write_bytes(text.encode("utf-8-sig"))
@@ -50,7 +50,7 @@ def test_packed_and_marked_files_are_unwrapped_too(tmp_path: Path) -> None:
     assert found == [ROWS] * 3
 
 
-def test_several_files_are_unwrapped_together(tmp_path: Path) -> None:
+def test_lists_are_extracted_from_several_files(tmp_path: Path) -> None:
     written(tmp_path / "a.json", {"products": ROWS})
     written(tmp_path / "b.json", {"products": ROWS[:1]})
 
@@ -69,7 +69,7 @@ def test_several_files_are_unwrapped_together(tmp_path: Path) -> None:
     ],
     ids=["members", "two lists", "nested", "texts", "empty", "record"],
 )
-def test_any_other_document_is_one_record_and_it_is_said_how_to_load_a_list(
+def test_any_other_document_is_one_record_and_a_note_names_its_lists(
     tmp_path: Path, document: dict[str, Any], note: str | None
 ) -> None:
     path = written(tmp_path / "t.json", document)
@@ -105,12 +105,12 @@ def test_lines_of_documents_are_documents_each(tmp_path: Path) -> None:
     ],
     ids=["near", "a list", "no list"],
 )
-def test_a_path_that_is_not_there_is_refused(tmp_path: Path, source: Any, match: str) -> None:
+def test_a_path_that_does_not_exist_is_refused(tmp_path: Path, source: Any, match: str) -> None:
     with pytest.raises(BadInput, match=match):
         pack(written(tmp_path / "t.json", source), path="result")
 
 
-def test_a_path_is_of_json_files_alone(tmp_path: Path) -> None:
+def test_the_option_path_needs_a_json_file(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("a,b\n1,2\n")
 
     for source in (pd.DataFrame({"a": [1]}), [{"a": 1}], "SELECT 1 AS a", tmp_path / "t.csv"):
@@ -119,7 +119,7 @@ def test_a_path_is_of_json_files_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "{", '{"a": [{"b": 1}', '{"a": [{}]}}', '{"a" [1]', "]", ":"])
-def test_a_broken_document_is_no_document(tmp_path: Path, text: str) -> None:
+def test_a_broken_document_has_no_lists(tmp_path: Path, text: str) -> None:
     (tmp_path / "t.json").write_text(text)
 
     assert read_document(tmp_path / "t.json") is None

@@ -107,7 +107,7 @@ def test_pushing_twice_changes_nothing(client: Client, index: str) -> None:
     assert len(stored(client, index)) == 3
 
 
-def test_rows_that_cannot_be_sent_are_told_and_the_rest_is_there(
+def test_unsendable_rows_are_reported_and_the_others_are_stored(
     client: Client, index: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "films.csv"
@@ -227,27 +227,29 @@ def test_an_update_cannot_be_merged(client: Client, index: str) -> None:
         load(client, FILMS, index, id="id", action="update", if_exists="merge")
 
 
-def test_nothing_does_not_replace_an_index(client: Client, index: str) -> None:
+def test_a_source_without_rows_does_not_replace_an_index(client: Client, index: str) -> None:
     load(client, FILMS, index, id="id")
 
-    with pytest.raises(BadInput, match="no row to replace"):
+    with pytest.raises(BadInput, match="no rows to replace"):
         load(client, FILMS.head(0), index, id="id", if_exists="replace")
 
     assert len(stored(client, index)) == 3
 
 
-def test_rows_that_cannot_be_sent_replace_nothing_and_the_first_is_told(
+def test_unsendable_rows_do_not_replace_an_index_and_the_first_is_reported(
     client: Client, index: str
 ) -> None:
     load(client, FILMS, index, id="id")
 
-    with pytest.raises(BadInput, match=r"left as it is: row 1, column `cut` is bytes"):
+    with pytest.raises(BadInput, match=r"is unchanged: row 1, column `cut` is bytes"):
         load(client, FILMS.assign(cut=b"x"), index, id="id", if_exists="replace")
 
     assert len(stored(client, index)) == 3
 
 
-def test_rows_that_cannot_be_sent_do_not_halve_an_index(client: Client, index: str) -> None:
+def test_an_index_is_not_replaced_by_less_than_half_if_rows_are_rejected(
+    client: Client, index: str
+) -> None:
     load(client, FILMS, index, id="id")
     broken = FILMS.assign(n=[1.0, float("inf"), float("inf")])
 
@@ -284,7 +286,7 @@ def test_wrong_options_are_refused_before_anything_is_sent(
     assert not client.index_exists(index)
 
 
-def test_a_key_without_the_right_is_told(service: Running, index: str) -> None:
+def test_a_missing_right_is_reported(service: Running, index: str) -> None:
     with (
         Client(connection(service, service.searchKey)) as client,
         pytest.raises(KeyRefused) as caught,
@@ -294,7 +296,7 @@ def test_a_key_without_the_right_is_told(service: Running, index: str) -> None:
     assert "0 of 3 rows were sent" in caught.value.__notes__[0]
 
 
-def test_a_load_that_is_stopped_tells_what_it_has_sent(
+def test_a_stopped_load_reports_what_was_sent(
     service: Running, client: Client, index: str, tmp_path: Path
 ) -> None:
     path = table(tmp_path / "films.csv", 30_000)
@@ -343,7 +345,7 @@ asyncio.run(bulk.load(client, path, index, batch=500, if_exists=choice, on_progr
 
 
 @pytest.mark.parametrize("choice", ["append", "replace"])
-def test_a_loader_that_is_killed_goes_on_with_resume(
+def test_a_killed_load_is_resumed(
     service: Running, client: Client, index: str, tmp_path: Path, choice: str
 ) -> None:
     path = table(tmp_path / "films.csv", 20_000)
@@ -411,7 +413,7 @@ print("items" in portal.run(client.list_indices()))
 """
 
 
-def test_an_interrupt_of_a_blocking_load_tells_what_was_sent(
+def test_an_interrupt_of_a_blocking_load_reports_what_was_sent(
     service: Running, index: str, tmp_path: Path
 ) -> None:
     path = table(tmp_path / "films.csv", 30_000)
@@ -462,34 +464,34 @@ def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
         background_loop.run(loading.push(client.aio, "films.csv", index))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("rows", "least", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
-def test_an_index_is_replaced_by_no_less_than_was_said(
-    client: Client, index: str, rows: int, least: float, done: bool
+@pytest.mark.parametrize(("rows", "share", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
+def test_an_index_is_not_replaced_by_less_than_min_share(
+    client: Client, index: str, rows: int, share: float, done: bool
 ) -> None:
     load(client, FILMS, index, id="id")
     films = FILMS.head(rows).assign(title="another")
 
     if done:
-        load(client, films, index, id="id", if_exists="replace", least=least)
+        load(client, films, index, id="id", if_exists="replace", min_share=share)
     else:
         with pytest.raises(BadInput, match=r"has 3 records and would have 2; it was left as it is"):
-            load(client, films, index, id="id", if_exists="replace", least=least)
+            load(client, films, index, id="id", if_exists="replace", min_share=share)
 
     found = stored(client, index)
     assert (len(found), found[0]["title"]) == ((rows, "another") if done else (3, "Jaws"))
 
 
 @pytest.mark.parametrize(
-    ("least", "if_exists"), [(2, "replace"), (-1, "replace"), (True, "replace"), (0.5, "append")]
+    ("share", "if_exists"), [(2, "replace"), (-1, "replace"), (True, "replace"), (0.5, "append")]
 )
-def test_a_share_that_is_none_is_refused(
-    client: Client, index: str, least: Any, if_exists: str
+def test_an_invalid_share_is_refused(
+    client: Client, index: str, share: Any, if_exists: str
 ) -> None:
     with pytest.raises(BadInput, match="`least` is"):
-        load(client, FILMS, index, id="id", if_exists=if_exists, least=least)
+        load(client, FILMS, index, id="id", if_exists=if_exists, min_share=share)
 
 
-def test_nothing_is_cleared_away_where_nobody_is_there(
+def test_an_unreachable_service_gets_no_cleanup_calls(
     index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = Client(ClientConfig(url="http://127.0.0.1:9", app_id="A", api_key=Secret("k")))
@@ -510,7 +512,7 @@ def test_nothing_is_cleared_away_where_nobody_is_there(
 
 
 @pytest.mark.parametrize("choice", ["append", "replace"])
-def test_a_replica_is_no_place_for_records_and_its_primary_is_named(
+def test_a_load_into_a_replica_is_refused_with_its_primary(
     client: Client, index: str, choice: str
 ) -> None:
     load(client, FILMS, index, id="id")
@@ -527,6 +529,6 @@ def names(client: Client) -> list[str]:
     return [entry["name"] for entry in client.list_indices()["items"]]
 
 
-def test_an_index_is_not_named_by_half_a_character(client: Client) -> None:
+def test_a_lone_surrogate_in_the_name_of_an_index_is_refused(client: Client) -> None:
     with pytest.raises(BadInput, match="half a character"):
         load(client, FILMS, "films\ud83d", id="id")

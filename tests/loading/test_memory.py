@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook.loading import database
-from svc_notebook.loading.database import LEAST_MEGABYTES, Database, MemoryShort
+from svc_notebook.loading.database import MIN_MEGABYTES, Database, MemoryShort
 from svc_notebook.loading.sources.parquet import needed_megabytes
 from tests.loading.packing import pack
 
@@ -70,8 +70,8 @@ def test_the_memory_follows_the_row_group(tmp_path: Path) -> None:
     one = needed_megabytes([tmp_path / "one.parquet"], 2)
     many = needed_megabytes([tmp_path / "many.parquet"], 2)
 
-    assert one - LEAST_MEGABYTES > 10 * (many - LEAST_MEGABYTES - 20)
-    assert needed_megabytes([tmp_path / "none.parquet"], 2) == LEAST_MEGABYTES
+    assert one - MIN_MEGABYTES > 10 * (many - MIN_MEGABYTES - 20)
+    assert needed_megabytes([tmp_path / "none.parquet"], 2) == MIN_MEGABYTES
 
 
 def test_a_query_that_needs_more_memory_gets_it_as_far_as_the_machine_has_it(
@@ -82,7 +82,7 @@ def test_a_query_that_needs_more_memory_gets_it_as_far_as_the_machine_has_it(
 
     with Database() as db:
         assert db.rows(query) == [(6_000_000,)]
-        assert megabytes(db) > LEAST_MEGABYTES
+        assert megabytes(db) > MIN_MEGABYTES
 
     monkeypatch.setattr(database, "machine_megabytes", lambda: 100)
     with Database() as db, pytest.raises(MemoryShort, match="load it in parts"):

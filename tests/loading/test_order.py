@@ -32,7 +32,7 @@ SMALL_RECORD, SMALL_PIECE = 4_000, 100_000
 
 @pytest.fixture
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_file, "LONGEST", SMALL_RECORD)
+    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", SMALL_RECORD)
     monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", SMALL_PIECE)
 
 
@@ -193,7 +193,7 @@ def test_one_bad_value_late_in_a_large_file_is_one_rejected_row(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("kind", ["frame", "dicts", "sql", "parquet", "json"])
-def test_every_source_keeps_its_rows_apart(tmp_path: Path, kind: str) -> None:
+def test_rows_of_every_source_keep_their_order(tmp_path: Path, kind: str) -> None:
     make = random.Random(4)
     rows = [
         {"id": f"p{n if make.random() > 0.01 else make.randrange(n + 1)}", "n": n, "x": "y" * 40}
@@ -289,7 +289,7 @@ def digests(values: Sequence[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
     ],
     ids=["same", "another row", "another order", "a row missing"],
 )
-def test_rows_are_held_against_those_that_were_marked(
+def test_rows_are_compared_with_marked_rows(
     positions: list[int], found: list[int], passes: bool
 ) -> None:
     marks = MarkedRows.of([(np.array([2], dtype=np.int64), digests([7]))])
@@ -302,7 +302,7 @@ def test_rows_are_held_against_those_that_were_marked(
             order.check(np.array(positions), digests(found))
 
 
-def test_spans_that_were_sent_are_held_against_their_digests_over_several_chunks() -> None:
+def test_sent_spans_are_compared_with_their_digests_over_several_chunks() -> None:
     values = digests(list(range(100, 120)))
     spans = {Span(3, 14): digest_of(values[3:14]), Span(15, 20): digest_of(values[15:20]) + 1}
     order = RowOrder("t.csv", MarkedRows.of([]), spans)
@@ -310,7 +310,7 @@ def test_spans_that_were_sent_are_held_against_their_digests_over_several_chunks
     for start in (0, 5, 10):
         order.check(np.arange(start, start + 5), values[start : start + 5])
 
-    with pytest.raises(BadInput, match="sent before are not where they were"):
+    with pytest.raises(BadInput, match="sent before have changed or moved"):
         order.check(np.arange(15, 20), values[15:20])
 
 
@@ -323,6 +323,6 @@ def test_no_query_that_writes_rows_joins_them(tmp_path: Path) -> None:
     for dtype in kinds:
         with Database() as db:
             prepared = prepare_any(path, "index", LoadSettings.of({"dtype": dtype}), db)
-            plan = db.rows(f"EXPLAIN SELECT {prepared.step} FROM {prepared.table.numbered}")
+            plan = db.rows(f"EXPLAIN SELECT {prepared.operation} FROM {prepared.table.numbered}")
 
         assert "JOIN" not in str(plan).upper(), duckdb.__version__

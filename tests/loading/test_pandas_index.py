@@ -22,7 +22,9 @@ FRAME = pd.DataFrame(
 )
 # Of an index whose steps are not even, for pandas stores one of even steps as no column.
 CHEAP = FRAME[FRAME["price"] != 120].drop(index=3).rename(index={4: 7})
-LEFT_OUT = "`__index_level_0__` is the index of a DataFrame: left out; `columns` takes it"
+NOT_SENT = (
+    "`__index_level_0__` is the index of a DataFrame: not sent; name it in `columns` to send it"
+)
 
 
 def written(frame: pd.DataFrame, path: Path) -> Path:
@@ -38,8 +40,8 @@ def test_the_index_of_a_filtered_frame_is_not_sent(tmp_path: Path) -> None:
     from_arrow = pack(pa.Table.from_pandas(CHEAP))
 
     assert from_file.records == from_frame.records == from_arrow.records
-    assert LEFT_OUT in from_file.plan.notes
-    assert LEFT_OUT in from_arrow.plan.notes
+    assert NOT_SENT in from_file.plan.notes
+    assert NOT_SENT in from_arrow.plan.notes
     assert list(from_file.plan.columns["column"]) == ["name", "price"]
 
 
@@ -48,13 +50,13 @@ def test_the_index_of_a_filtered_frame_is_not_sent(tmp_path: Path) -> None:
     [{"columns": ["__index_level_0__", "name"]}, {"id": "__index_level_0__"}],
     ids=["columns", "id"],
 )
-def test_it_is_sent_where_it_is_named(tmp_path: Path, options: dict[str, Any]) -> None:
+def test_an_index_is_sent_if_an_option_names_it(tmp_path: Path, options: dict[str, Any]) -> None:
     path = written(CHEAP, tmp_path / "cheap.parquet")
 
     found = values(path, **options)
 
     assert [row["__index_level_0__"] for row in found] == [0, 2, 7]
-    assert LEFT_OUT not in pack(path, **options).plan.notes
+    assert NOT_SENT not in pack(path, **options).plan.notes
 
 
 def test_an_index_with_a_name_is_a_column_as_it_is_of_the_frame(tmp_path: Path) -> None:
@@ -68,7 +70,7 @@ def test_an_index_with_a_name_is_a_column_as_it_is_of_the_frame(tmp_path: Path) 
     assert found.plan.notes[0] == "`name` is the index of a DataFrame: sent as a column"
 
 
-def test_levels_are_told_apart_by_their_names(tmp_path: Path) -> None:
+def test_levels_of_an_index_are_identified_by_their_names(tmp_path: Path) -> None:
     levels = pd.MultiIndex.from_arrays([range(7, 12), list("vwxyz")], names=[None, "code"])
 
     found = values(written(FRAME.set_axis(levels), tmp_path / "levels.parquet"))
@@ -86,7 +88,7 @@ def test_a_column_of_that_name_is_a_column(tmp_path: Path) -> None:
     ]
 
 
-def test_what_pandas_says_may_be_anything(tmp_path: Path) -> None:
+def test_invalid_pandas_metadata_is_ignored(tmp_path: Path) -> None:
     for number, facts in enumerate([b"[]", b"\xff", b'{"index_columns": [1, "gone"]}']):
         table = pa.table({"n": [1]}).replace_schema_metadata({b"pandas": facts})
         pq.write_table(table, tmp_path / f"{number}.parquet")
@@ -104,7 +106,7 @@ def test_files_of_which_some_have_an_index_lose_it_together(tmp_path: Path) -> N
 
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")  # Dask's
-def test_workers_leave_the_index_out_too(tmp_path: Path) -> None:
+def test_workers_exclude_the_index_too(tmp_path: Path) -> None:
     import dask.dataframe as dd
 
     dd.from_pandas(CHEAP, npartitions=1).to_parquet(tmp_path / "dask")

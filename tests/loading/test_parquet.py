@@ -51,9 +51,9 @@ def test_a_workers_file_has_every_column_of_the_folder(tmp_path: Path) -> None:
     [
         ({"a": {"x": [1]}, "b": {"x": ["no"]}}, r"`x` is int64 in a\.parquet and string in b\.par"),
         ({"a": {"x": [2**53 + 1]}, "b": {"x": [0.5]}}, r"`x` is int64 in a\.parquet and double"),
-        ({"a": {"x": [1]}, "b": {"X": [1]}}, "`x` and `X` differ in case alone"),
-        ({"a": {"x": [1], "X": [1]}}, "`x` and `X` differ in case alone"),
-        ({"a": {"s": [{"a": 1, "A": 2}]}}, "`a` and `A` differ in case alone"),
+        ({"a": {"x": [1]}, "b": {"X": [1]}}, "`x` and `X` differ only in case"),
+        ({"a": {"x": [1], "X": [1]}}, "`x` and `X` differ only in case"),
+        ({"a": {"s": [{"a": 1, "A": 2}]}}, "`a` and `A` differ only in case"),
     ],
     ids=["kinds", "large", "cases", "case", "member"],
 )
@@ -64,17 +64,17 @@ def test_files_that_cannot_be_one_table_unchanged_are_refused(
         pack(folder_of(tmp_path, **tables))
 
 
-def test_files_of_two_kinds_are_sent_as_the_kind_that_is_asked_for(tmp_path: Path) -> None:
+def test_files_of_two_types_are_sent_as_dtype_says(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, a={"x": [1]}, b={"x": ["no"]})
 
     assert values(folder, dtype={"x": "string"}) == [{"x": "1"}, {"x": "no"}]
 
 
-def test_time_spans_of_a_file_are_refused_as_those_of_a_frame(tmp_path: Path) -> None:
+def test_durations_in_a_file_are_refused(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": [1], "ran": [pd.Timedelta("1s")]})
     frame.to_parquet(tmp_path / "runs.parquet")
 
-    with pytest.raises(BadRecord, match=r"column `ran` holds time spans; send a number"):
+    with pytest.raises(BadRecord, match=r"column `ran` has durations; send a number"):
         pack(tmp_path / "runs.parquet")
 
     assert values(tmp_path / "runs.parquet", columns=["id"]) == [{"id": 1}]
@@ -100,7 +100,9 @@ def test_decimals_inside_lists_are_exact_or_refused() -> None:
     found = pack(pa.table({"prices": pa.array(lists, kind)}))
 
     assert [record["prices"] for record in found.records] == [[1.1], [12345678.1]]
-    assert found.rejected == [(2, "prices", "holds a decimal no JSON number holds exactly")]
+    assert found.rejected == [
+        (2, "prices", "contains a decimal that no JSON number represents exactly")
+    ]
 
 
 def test_decimals_without_a_digit_before_the_point_are_written_with_one(tmp_path: Path) -> None:
@@ -124,14 +126,14 @@ def test_decimals_without_a_digit_before_the_point_are_written_with_one(tmp_path
     ],
     ids=["half", "wide decimal"],
 )
-def test_types_that_duckdb_does_not_know_are_sent_all_the_same(array: Any, sent: float) -> None:
+def test_types_that_duckdb_does_not_support_are_sent(array: Any, sent: float) -> None:
     assert values(pa.table({"x": array})) == [{"x": sent}]
     assert values(pd.DataFrame({"x": pd.Series(array, dtype=pd.ArrowDtype(array.type))})) == [
         {"x": sent}
     ]
 
 
-def test_a_type_that_nothing_knows_is_an_error_of_ours() -> None:
+def test_an_unknown_type_raises_bad_input() -> None:
     months = pa.array([(1, 2, 3)], pa.month_day_nano_interval())
 
     with pytest.raises((BadInput, BadRecord)):

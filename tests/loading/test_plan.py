@@ -27,7 +27,7 @@ def test_an_id_is_found_by_its_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("column", [["1", "1", "2"], ["1", None, "2"], ["1", "", "2"]])
-def test_a_column_that_repeats_or_lacks_a_value_is_not_taken_for_the_id(column: list[Any]) -> None:
+def test_a_column_with_duplicate_or_missing_values_is_not_the_id(column: list[Any]) -> None:
     packed = pack(FILMS.assign(id=column))
 
     assert packed.plan.ids == "hash of the row"
@@ -44,13 +44,13 @@ def test_hashed_ids_are_the_same_every_time_and_follow_the_content() -> None:
     assert ids(frame)[0] != ids(changed)[0]
 
 
-def test_equal_rows_are_told_apart_by_a_number() -> None:
+def test_equal_rows_get_a_number_in_their_ids() -> None:
     packed = pack(pd.DataFrame({"n": [1, 2, 1, 1]}))
 
     first, other, second, third = (record["objectID"] for record in packed.records)
     assert (second, third) == (f"{first}-2", f"{first}-3")
     assert first != other
-    assert packed.plan.notes == ("2 rows are equal to an earlier one: told apart by a number",)
+    assert packed.plan.notes == ("2 rows equal an earlier row: a number makes their ids distinct",)
     assert [record["n"] for record in packed.records] == [1, 2, 1, 1]
 
 
@@ -65,7 +65,7 @@ TWINS = pd.DataFrame({"id": ["a", "b", "a", "", "a"], "n": [1, 2, 3, 4, 5]})
         ("keep", [1, 2, 3, 5], [(4, "no id")]),
     ],
 )
-def test_rows_of_one_id_are_told_with_both_numbers(
+def test_a_duplicate_id_is_reported_with_both_rows(
     duplicates: str, sent: list[int], rejected: list[tuple[int, str]]
 ) -> None:
     packed = pack(TWINS, id="id", duplicates=duplicates)
@@ -80,9 +80,7 @@ def test_rows_of_one_id_are_told_with_both_numbers(
 @pytest.mark.parametrize(
     ("duplicates", "sent"), [("reject", [3, 4]), ("last", [3, 4]), ("error", [3, 4])]
 )
-def test_a_row_that_cannot_be_sent_keeps_no_other_from_its_id(
-    duplicates: str, sent: list[int]
-) -> None:
+def test_an_unsendable_row_does_not_count_as_a_duplicate(duplicates: str, sent: list[int]) -> None:
     frame = pd.DataFrame({"id": ["a", "b", "a", "b"], "n": [inf, inf, 3.0, 4.0]})
 
     packed = pack(frame, id="id", duplicates=duplicates)
@@ -94,7 +92,7 @@ def test_a_row_that_cannot_be_sent_keeps_no_other_from_its_id(
     ]
 
 
-def test_rows_of_one_id_can_be_an_error() -> None:
+def test_duplicate_ids_can_be_an_error() -> None:
     with pytest.raises(BadInput, match="row 1 and row 3 both have the id 'a'"):
         pack(TWINS, id="id", duplicates="error")
 
@@ -136,7 +134,7 @@ def test_records_that_are_too_large_are_rejected_with_their_size() -> None:
     assert reason.startswith("is larger than 150 bytes")
 
 
-def test_the_size_told_is_that_of_the_record() -> None:
+def test_the_reported_size_is_that_of_the_record() -> None:
     frame = pd.DataFrame({"id": ["1"], "text": ["x" * 100]})
     exact = len('{"objectID":"1","id":"1","text":"' + "x" * 100 + '"}')
 
@@ -166,11 +164,11 @@ def test_dotted_columns_nest_only_on_request() -> None:
         ("update_existing", "partialUpdateObjectNoCreate"),
     ],
 )
-def test_an_action_is_said_as_on_the_wire(action: str, wire: str) -> None:
+def test_an_action_is_written_as_in_the_api(action: str, wire: str) -> None:
     assert {step["action"] for step in pack(FILMS, id="id", action=action).steps} == {wire}
 
 
-def test_a_deletion_carries_the_id_alone() -> None:
+def test_a_deletion_contains_only_the_id() -> None:
     assert pack(FILMS, id="id", action="delete").steps[0] == {
         "action": "deleteObject",
         "body": {"objectID": "1"},
@@ -206,7 +204,7 @@ def test_operations_are_written_by_column_and_never_repeated() -> None:
         ({"operations": {"title": "Increment"}}, "action='update'"),
         ({"action": "update", "operations": {"title": "Incr"}}, "`operations` is one of"),
         ({"action": "update"}, None),
-        ({"timezone": "Mars"}, "no time zone"),
+        ({"timezone": "Mars"}, "not a time zone"),
         ({"batch": 0}, "`batch` is a whole number, 1 or more"),
         ({"limit": -1}, "`limit` is a whole number, 1 or more"),
         ({"record_bytes": 0}, "`record_bytes` is a whole number"),
@@ -224,7 +222,7 @@ def test_wrong_options_are_refused_with_advice(options: dict[str, Any], match: s
 
 
 def test_an_update_wants_an_id_of_the_data() -> None:
-    with pytest.raises(BadInput, match="give the column of the ids"):
+    with pytest.raises(BadInput, match="pass the column of the ids"):
         pack(FILMS.drop(columns="id"), action="update")
 
 
@@ -241,7 +239,7 @@ def test_a_plan_shows_what_would_happen(tmp_path: Path) -> None:
     shown = repr(plan)
     assert shown.startswith("films.csv -> films: 3 rows, 1 cannot be sent; ids: column `id`")
     assert '"title":"Jaws"' in shown
-    assert "has the id of row 2" in shown
+    assert "duplicate objectID (same as row 2" in shown
     assert plan.sendable == 2
     assert plan.columns["sent as"].tolist() == ["integer", "text", "integer"]
     assert dict(plan.sample[0]) == {"objectID": "1", "id": 1, "title": "Jaws", "year": 1975}
@@ -276,10 +274,10 @@ def test_a_whole_number_has_64_bits() -> None:
     assert packed.rejected == [(3, "x", "is not a whole number")]
 
 
-def test_rejected_rows_that_are_not_told_one_by_one_are_counted() -> None:
+def test_rejected_rows_that_are_not_listed_are_counted() -> None:
     frame = pd.DataFrame({"id": range(10_500), "x": float("inf")})
 
     plan = pack(frame, id="id").plan
 
     assert (len(plan.rejected), plan.rejected_rows) == (10_000, 10_500)
-    assert plan.notes == ("500 more rows are rejected than `rejected` tells of",)
+    assert plan.notes == ("`rejected` lists only some of the rejected rows: 500 more are rejected",)

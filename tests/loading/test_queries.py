@@ -14,7 +14,7 @@ GROUPED = """
 """
 
 
-def test_the_rows_that_are_refused_are_those_that_stay_behind() -> None:
+def test_the_rejected_rows_are_those_that_are_not_sent() -> None:
     found = pack(GROUPED)
 
     assert {record["objectID"] for record in found.records} == {
@@ -24,7 +24,7 @@ def test_the_rows_that_are_refused_are_those_that_stay_behind() -> None:
     assert found.plan.rejected_rows == 200
 
 
-def test_rows_that_are_others_each_time_are_asked_for_once() -> None:
+def test_a_query_with_changing_rows_runs_once() -> None:
     found = pack(
         "SELECT uuid() AS id, CASE WHEN random() < 0.1 THEN 'inf'::DOUBLE ELSE 1 END AS v "
         "FROM range(5000)"
@@ -34,7 +34,7 @@ def test_rows_that_are_others_each_time_are_asked_for_once() -> None:
     assert len(found.records) + found.plan.rejected_rows == 5000
 
 
-def test_a_limit_is_one_of_what_is_asked() -> None:
+def test_a_limit_applies_to_the_query() -> None:
     rows = values("SELECT i FROM range(10000000000) t(i)", limit=3)
 
     assert rows == [{"i": 0}, {"i": 1}, {"i": 2}]

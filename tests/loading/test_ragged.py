@@ -59,8 +59,8 @@ def test_a_header_that_is_hard_to_read_loses_no_row(
     assert packed.plan.rows == 10
 
 
-def test_a_quote_of_a_short_files_header_that_nothing_closes_is_refused(write: Write) -> None:
-    with pytest.raises(BadInput, match="the header opens a quote that nothing closes"):
+def test_an_unclosed_quote_in_the_header_of_a_short_file_is_refused(write: Write) -> None:
+    with pytest.raises(BadInput, match="the header has an unclosed quote"):
         pack(write('id,"name,x\n1,a,b\n2,c,d\n'))
 
 
@@ -68,15 +68,15 @@ def test_lines_without_a_row_are_never_a_success(write: Write) -> None:
     with Database() as db:
         table = open_delimited([write("id,name,x\n" + BODY)], "t.csv", LoadSettings(), db)
 
-        with pytest.raises(BadInput, match="has lines but no row could be read"):
-            table.refuse_lost(0, 0, ())
+        with pytest.raises(BadInput, match="has lines, but none could be read as a row"):
+            table.check_lost_rows(0, 0, ())
 
 
 def test_a_separator_too_many_at_the_end_of_every_row_shifts_nothing(write: Write) -> None:
     packed = pack(write("id,name,x\n" + BODY.replace("\n", ",\n")), id="id")
 
     assert [{n: r[n] for n in TEN[0]} for r in packed.records] == TEN
-    assert any("a separator more than the header" in note for note in packed.plan.notes)
+    assert any("one separator more than the header" in note for note in packed.plan.notes)
 
 
 def test_a_header_one_name_short_leaves_the_first_column_without_a_name(write: Write) -> None:
@@ -139,7 +139,7 @@ def test_separators_put_into_any_row_are_never_passed_over(write: Write, end: st
 def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_file, "LONGEST", 4000)
+    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)
     monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", 100_000)
     make = random.Random(5)
     path = tmp_path / "t.csv"
@@ -157,15 +157,15 @@ def test_short_rows_of_a_large_file_are_filled_as_the_csv_module_reads_them(
     assert [{n: r.get(n) for n in read[0]} for r in packed.records] == read
     short = [n for n, row in enumerate(read, 1) if row["text"] is None]
     assert packed.plan.notes[0].startswith(
-        f"{len(short)} rows have fewer cells than the header: filled with nothing "
+        f"{len(short)} rows have fewer cells than the header; the missing cells are empty "
         f"(rows {', '.join(f'{n:,}' for n in short[:5])}, …)"
     )
 
 
-def test_a_line_of_a_cell_is_never_taken_for_a_row_wherever_a_piece_begins(
+def test_a_line_of_a_cell_is_never_read_as_a_row(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(csv_file, "LONGEST", 4000)
+    monkeypatch.setattr(csv_file, "USUAL_RECORD_BYTES", 4000)
     monkeypatch.setattr(csv_file, "SCAN_BUFFER_BYTES", 50_000)
     path = tmp_path / "t.csv"
     cell = "one\n" + "so, he said, again\n" * 12
@@ -181,7 +181,7 @@ def test_a_line_of_a_cell_is_never_taken_for_a_row_wherever_a_piece_begins(
     ("value", "kind", "what"),
     [("n.a.", "number", "numbers"), ("1,5", "number", "numbers"), ("maybe", "boolean", "true or")],
 )
-def test_the_value_that_makes_a_column_text_is_told(
+def test_the_value_that_makes_a_column_text_is_reported(
     tmp_path: Path, value: str, kind: str, what: str
 ) -> None:
     path = tmp_path / "t.csv"
@@ -193,7 +193,7 @@ def test_the_value_that_makes_a_column_text_is_told(
 
     (note,) = packed.plan.notes
     assert f"200 of 201 values are {what}" in note
-    assert f"row 201 `{value}` is not" in note
+    assert f"`{value}` in row 201 is not" in note
     assert f"dtype={{'n': '{kind}'}}" in note
     assert packed.plan.columns["note"].tolist()[1].startswith("200 of 201 are")
     assert pack(path, id="id", dtype={"n": kind}).plan.notes == ()
@@ -207,7 +207,7 @@ def test_a_late_value_that_makes_a_column_text_is_told_by_its_row(tmp_path: Path
 
     (note,) = pack(path, id="id").plan.notes
 
-    assert "29,998 of 30,000 values are numbers; row 20,001 `none` is not, nor 1 more" in note
+    assert "29,998 of 30,000 values are numbers; `none` in row 20,001 and 1 more are not" in note
 
 
 def test_a_column_of_words_is_text_without_a_note(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def index() -> str:
 
 @pytest.fixture
 def short_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(python_records, "ROWS", 2)
+    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 2)
 
 
 def without_nulls(record: dict[str, Any]) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def without_nulls(record: dict[str, Any]) -> dict[str, Any]:
 def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) -> None:
     numbered = [{"objectID": f"{n}", **members} for n, members in enumerate(given)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_records, "ROWS", rows)
+        patch.setattr(python_records, "MAX_BUFFERED_ROWS", rows)
 
         sent = pack(iter(numbered)).records
 
@@ -66,7 +66,7 @@ def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) ->
 @given(given=st.lists(MEMBERS.filter(bool), min_size=2, max_size=4))
 def test_ids_do_not_depend_on_how_many_records_there_are(given: list[dict[str, Any]]) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(python_records, "ROWS", 1)
+        patch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
         in_pieces = [record["objectID"] for record in pack(given).records]
 
     assert [record["objectID"] for record in pack(given).records] == in_pieces
@@ -109,10 +109,10 @@ def test_what_cannot_be_sent_is_told_by_its_place_and_costs_itself_alone() -> No
 
     assert [record["objectID"] for record in packed.records] == ["1", "4"]
     assert [(row, reason[:12]) for row, _, reason in packed.rejected] == [
-        (2, "is of the ty"),
+        (2, "has the type"),
         (3, "is a set, wh"),
         (4, "has members "),
-        (6, "is of the ty"),
+        (6, "has the type"),
     ]
     assert packed.plan.rows == 6
 
@@ -128,7 +128,7 @@ def test_nothing_is_a_load_of_nothing(client: Client, index: str) -> None:
     [["a.csv", "b.csv"], [1], iter("abc"), ({1, 2},)],
     ids=["paths", "number", "letters", "set"],
 )
-def test_what_holds_no_dict_is_refused(source: Any) -> None:
+def test_a_source_without_dicts_is_refused(source: Any) -> None:
     with pytest.raises(BadInput, match=r"a record is a dict"):
         pack(source)
 
@@ -200,7 +200,7 @@ def test_a_stream_is_whole_after_a_refusal(use: Any) -> None:
 def test_what_a_stream_raises_is_raised_and_nothing_is_left_or_sent(
     client: Client, index: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(python_records, "ROWS", 1)
+    monkeypatch.setattr(python_records, "MAX_BUFFERED_ROWS", 1)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
 
     def broken() -> Iterator[dict[str, Any]]:

@@ -95,7 +95,7 @@ def test_the_file_of_a_rejected_row_is_told_with_its_row_there(
     names = [Path(file).name.removesuffix(".gz") for file in found["file"]]
     assert all(Path(file).is_relative_to(tmp_path) for file in found["file"])
     assert list(zip(names, found["row"], strict=True)) == [("1.csv", 2), ("1.csv", 3), ("2.csv", 1)]
-    assert f"has the id of row 1 of {tmp_path}" in found["reason"].iloc[2]
+    assert f"duplicate objectID (same as row 1 of {tmp_path}" in found["reason"].iloc[2]
     assert found["n"].tolist() == [0, 4, 6]
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from svc_notebook import loading
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
-from svc_notebook.client.transport.retry import RetryPolicy
+from svc_notebook.client.retry import RetryPolicy
 from svc_notebook.errors import BadInput, CallFailed, Unreachable
 from svc_notebook.loading.sending import concurrency_limiter
 from svc_notebook.loading.sending.checkpoint import Checkpoint
@@ -58,9 +58,11 @@ def table(path: Path, rows: int, word: str = "film") -> Path:
     return path
 
 
-def client_at(url: str, service: Running, patience: RetryPolicy = STEADY) -> Client:
+def client_at(url: str, service: Running, retry_policy: RetryPolicy = STEADY) -> Client:
     key = Secret(service.adminKey)
-    return Client(ClientConfig(url=url, app_id=service.appId, api_key=key, patience=patience))
+    return Client(
+        ClientConfig(url=url, app_id=service.appId, api_key=key, retry_policy=retry_policy)
+    )
 
 
 def load(client: Client, *args: Any, **options: Any) -> loading.LoadResult:
@@ -258,7 +260,7 @@ def test_increments_written_in_documents_are_not_sent_again(
     path.write_text("\n".join(rows))
     break_off(service, 1, path, index, action="update")
 
-    with pytest.raises(BadInput, match=r"would change the records twice \(Increment\)"):
+    with pytest.raises(BadInput, match=r"could change the records twice \(Increment\)"):
         load(client, path, index, action="update", resume=True)
 
     counts = [hit["stock"] for page in client.browse_pages(index) for hit in page["hits"]]
@@ -286,7 +288,9 @@ def test_a_load_that_is_under_way_is_not_begun_again(
 
     load(client, path, index, if_exists="replace", on_progress=tell)
 
-    assert refused == ["the same source is being loaded into this index already"]
+    assert refused == [
+        "another load of the same source into this index is running: wait for its end"
+    ]
     assert len(titles(client, index)) == ROWS
 
 

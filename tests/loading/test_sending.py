@@ -58,7 +58,7 @@ class Clock:
 
 
 def send(
-    service: Service, count: int, lanes: ConcurrencyLimiter, *, repeatable: bool = True
+    service: Service, count: int, limiter: ConcurrencyLimiter, *, repeatable: bool = True
 ) -> list[float]:
     """Send so many batches; returns what was waited for."""
     batches = [Batch(Span(n, n + 1), 1, b"%d" % n, repeatable) for n in range(count)]
@@ -69,7 +69,9 @@ def send(
 
     async def main() -> None:
         client = cast("AsyncClient", service)
-        await send_batches(client, "i", next_batch, lambda *_: None, lanes=lanes, sleep=clock.sleep)
+        await send_batches(
+            client, "i", next_batch, lambda *_: None, limiter=limiter, sleep=clock.sleep
+        )
 
     asyncio.run(main())
     return clock.waited
@@ -84,7 +86,7 @@ def test_several_batches_are_on_their_way_at_once_but_no_more() -> None:
     assert service.most_at_once == 4
 
 
-def test_one_lane_keeps_the_order() -> None:
+def test_one_slot_keeps_the_order() -> None:
     service = Service()
 
     send(service, 10, ConcurrencyLimiter(1))
@@ -92,22 +94,22 @@ def test_one_lane_keeps_the_order() -> None:
     assert service.taken == [b"%d" % n for n in range(10)]
 
 
-def test_told_to_slow_down_it_waits_and_opens_fewer_lanes() -> None:
-    service, lanes = Service([TooMany("slowly", wait=7)]), ConcurrencyLimiter(4)
+def test_a_rate_limit_causes_a_wait_and_halves_the_concurrency() -> None:
+    service, limiter = Service([TooMany("slowly", wait=7)]), ConcurrencyLimiter(4)
 
-    waited = send(service, 4, lanes)
+    waited = send(service, 4, limiter)
 
     assert waited == [7]
-    assert lanes.open == 2
+    assert limiter.limit == 2
     assert len(service.taken) == 4
 
 
-def test_lanes_open_again_when_all_is_well() -> None:
-    service, lanes = Service([TooMany("slowly")]), ConcurrencyLimiter(4)
+def test_the_concurrency_increases_again_after_successes() -> None:
+    service, limiter = Service([TooMany("slowly")]), ConcurrencyLimiter(4)
 
-    send(service, 60, lanes)
+    send(service, 60, limiter)
 
-    assert lanes.open == 4
+    assert limiter.limit == 4
 
 
 @pytest.mark.parametrize(
@@ -138,11 +140,11 @@ def test_where_nobody_has_been_there_yet_nobody_is_waited_for() -> None:
 
 def test_who_was_there_before_is_waited_for() -> None:
     service = Service([TimedOut("late"), TooMany("slowly", wait=1)])
-    lanes = ConcurrencyLimiter(1)
-    send(service, 1, lanes)
+    limiter = ConcurrencyLimiter(1)
+    send(service, 1, limiter)
     service.failures = [nobody_there(), nobody_there()]
 
-    waited = send(service, 1, lanes)
+    waited = send(service, 1, limiter)
 
     assert (service.taken, waited) == ([b"0", b"0"], [0.5, 1.0])
 
@@ -173,7 +175,7 @@ def test_a_refusal_ends_the_load_at_once() -> None:
     assert service.taken == []
 
 
-def test_patience_ends() -> None:
+def test_the_last_failed_attempt_raises() -> None:
     service = Service([TooMany("slowly", wait=1)] * MAX_ATTEMPTS)
 
     with pytest.raises(TooMany):

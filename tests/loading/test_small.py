@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from svc_notebook.loading.encoding.fast_path import MAX_CELLS
+from svc_notebook.loading.load_plan.fast_path import MAX_CELLS
 from svc_notebook.loading.options import LoadSettings
 from tests.loading.packing import Packed, pack, pack_small
 

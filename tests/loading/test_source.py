@@ -119,7 +119,7 @@ def test_values_of_sql_without_json_are_rejected(expression: str, reason: str) -
     [
         ("nowhere.csv", "there is no file"),
         ("nowhere/*.csv", "there is no file"),
-        (object(), "cannot be loaded; give a path"),
+        (object(), "cannot be loaded; pass a path"),
         (7, "cannot be loaded"),
         (pd.DataFrame(), "no columns"),
     ],
@@ -172,7 +172,7 @@ def test_a_url_is_a_source(tmp_path: Path, web: str) -> None:
 
 @pytest.mark.parametrize("path", ["/nowhere.csv", ":x/"])
 def test_a_url_that_brings_nothing_is_refused(web: str, path: str) -> None:
-    with pytest.raises(BadInput, match="cannot be fetched"):
+    with pytest.raises(BadInput, match="cannot be downloaded"):
         pack(f"{web}{path}")
 
 
@@ -218,5 +218,5 @@ def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "a.parquet"
     path.write_bytes(b"PAR1 and no more")
 
-    with pytest.raises(BadInput, match=r"^a\.parquet cannot be read: .*is it whole"):
+    with pytest.raises(BadInput, match=r"^a\.parquet cannot be read: .*check that it is complete"):
         pack(str(path))

@@ -68,7 +68,7 @@ def test_a_value_is_written_as_json(value: object, text: str | None) -> None:
         ([1, -math.inf], "infinite"),
         (2**63, "beyond 64 bits"),
         ({"n": -(2**63) - 1}, "beyond 64 bits"),
-        (decimal.Decimal("0.1234567890123456789"), "no JSON number holds exactly"),
+        (decimal.Decimal("0.1234567890123456789"), "no JSON number represents exactly"),
         (decimal.Decimal("Infinity"), "infinite"),
         (dt.datetime(2024, 1, 2), "timezone='UTC'"),
         (np.datetime64("2024-01-02"), "timezone='UTC'"),
@@ -78,7 +78,7 @@ def test_a_value_is_written_as_json(value: object, text: str | None) -> None:
         ({1, 2}, "sorted"),
         ({1: 2}, "keys that are not text"),
         (1j, "complex"),
-        (object(), "which JSON does not know"),
+        (object(), "which JSON lacks"),
         ("\ud83d", "half a character"),
     ],
 )
@@ -210,7 +210,7 @@ def test_every_dtype_is_sent_as_what_it_means(series: pd.Series[Any], sent: list
     [
         (math.inf, "infinite"),
         (2**70, "64 bits"),
-        (dt.timedelta(1), "time span"),
+        (dt.timedelta(1), "duration"),
         ({1}, "set"),
         (b"x", "bytes"),
         (dt.datetime(2024, 1, 1), "zone"),
@@ -266,10 +266,10 @@ def test_naive_times_are_sent_in_utc_once_their_zone_is_told() -> None:
     ("columns", "match"),
     [
         (pd.MultiIndex.from_tuples([("a", "b"), ("a", "c")]), "several levels"),
-        (["a", math.nan], "column nan is named by a float; name it by text"),
+        (["a", math.nan], "the name of column nan is a float; rename it to text"),
         (["x", "x"], "several columns are named `x`"),
         ([1, "1"], "several columns are named `1`"),
-        ([("a", "b"), "c"], "named by a tuple"),
+        ([("a", "b"), "c"], "is a tuple; rename"),
     ],
 )
 def test_column_names_json_cannot_have_are_refused(columns: Any, match: str) -> None:

@@ -81,7 +81,9 @@ def test_what_is_stored_as_it_was_sent_is_said_to_be(
     assert len(result.differences) == 0
     assert result.complete
     gone = then.get("action") == "delete"
-    assert ("none of them is there" if gone else "all are as they were sent") in repr(result)
+    assert ("verified: all are deleted" if gone else "verified: all are stored as sent") in repr(
+        result
+    )
 
 
 def test_what_differs_is_named(connection: ClientConfig, index: str) -> None:
@@ -91,7 +93,7 @@ def test_what_differs_is_named(connection: ClientConfig, index: str) -> None:
     assert result.differences.values.tolist() == [["0001", "is missing"], ["1500", "is different"]]
     assert result.published == 2500
     assert not result.complete
-    assert "2 are not as they were sent" in repr(result)
+    assert "verified: 2 differ" in repr(result)
 
 
 def test_what_differs_replaces_nothing(
@@ -121,7 +123,7 @@ def test_increments_that_may_have_been_made_are_not_resumed(
 ) -> None:
     FILMS.to_csv(tmp_path / "a.csv", index=False)
 
-    with pytest.raises(BadInput, match="not known whether the last batch was carried out"):
+    with pytest.raises(BadInput, match="not known whether the last batch was applied"):
         load(
             client.aio, tmp_path / "a.csv", index, id="id", resume=True, action="update",
             operations={"n": "Increment"},

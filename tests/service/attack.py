@@ -1,4 +1,4 @@
-"""Requests that nobody should send, made from the declarations and a seed."""
+"""Invalid and extreme requests, generated from the declarations and a seed."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.secured_keys import make_secured_key
 from svc_notebook.api.validation import hints, required
 from tests.conftest import Running, credentials
-from tests.service.scraps import (
+from tests.service.request_parts import (
     BOMB,
     BROKEN_PARTS,
     GARBAGE,

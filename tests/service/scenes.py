@@ -1,4 +1,4 @@
-"""For each parameter and setting one scene: what an answer shows without it, and with it."""
+"""For each parameter and setting one example: a response without it, and with it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every call needs a key, and the right the call names: over the socket of a real service."""
+"""Every call needs a key with the declared right: over the socket of a real service."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.keyring import matches
 from svc_notebook.service.service import Service
 from tests.conftest import Inside, credentials
-from tests.service.outside import Outside, outside
+from tests.service.service_process import Outside, outside
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +104,7 @@ def test_each_batched_action_needs_its_right(
     assert right in answer.json()["message"]
 
 
-def test_the_crawler_has_credentials_of_its_own(inside: Inside) -> None:
+def test_the_crawler_has_its_own_credentials(inside: Inside) -> None:
     facts = inside.facts
     right = f"{facts['crawlerUserId']}:{facts['crawlerApiKey']}".encode()
 

@@ -1,4 +1,4 @@
-"""The whole matrix: an endpoint is closed to keys without its right, open to its right alone."""
+"""Each endpoint refuses keys without its right and accepts keys with its right alone."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.endpoint import Right
 from svc_notebook.api.secured_keys import make_secured_key
 from svc_notebook.service.handlers import HANDLERS
-from svc_notebook.service.keyring import FOREIGN
-from svc_notebook.service.tasks.batch_operations import RIGHTS as ACTIONS
+from svc_notebook.service.keyring import IGNORED_RIGHTS
+from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS as ACTIONS
 from tests.conftest import start_service, stop_service
-from tests.service.outside import Outside
+from tests.service.service_process import Outside
 from tests.service.test_contract import headers_of, path_of
 
 RIGHTS = get_args(Right)
@@ -68,7 +68,7 @@ def matrix(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Matrix]:
 
 
 def without(right: str) -> list[str]:
-    return [*(other for other in RIGHTS if other != right), *FOREIGN]
+    return [*(other for other in RIGHTS if other != right), *IGNORED_RIGHTS]
 
 
 @pytest.mark.parametrize("row", rows(GUARDED))
@@ -87,8 +87,8 @@ def test_a_key_that_has_just_the_right_is_served(matrix: Matrix, row: Endpoint) 
 
 
 @pytest.mark.parametrize("row", rows([row for row in ENDPOINTS if row.acl == "admin"]))
-def test_what_needs_the_admin_key_is_closed_to_all_others(matrix: Matrix, row: Endpoint) -> None:
-    every = matrix.key([*RIGHTS, *FOREIGN])
+def test_admin_endpoints_refuse_all_other_keys(matrix: Matrix, row: Endpoint) -> None:
+    every = matrix.key([*RIGHTS, *IGNORED_RIGHTS])
 
     assert matrix.ask(row, every)[0] == 403
     assert "admin key" in matrix.ask(row, every)[1]
@@ -105,7 +105,7 @@ def test_any_key_may_read_itself(matrix: Matrix, row: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("row", rows([row for row in ENDPOINTS if row.acl == "crawler"]))
-def test_the_crawler_is_closed_to_keys_and_open_to_its_own(matrix: Matrix, row: Endpoint) -> None:
+def test_crawler_endpoints_accept_only_crawler_credentials(matrix: Matrix, row: Endpoint) -> None:
     own = matrix.call(row.verb, path_of(row), headers=headers_of(matrix, row))
 
     assert matrix.ask(row, matrix.facts["adminKey"])[0] == 401
@@ -160,7 +160,7 @@ def test_a_key_for_other_indices_is_refused_with_every_right(matrix: Matrix, row
 
 
 @pytest.mark.parametrize("row", rows(OF_INDICES))
-def test_a_secured_key_keeps_the_rights_of_its_parent_on_its_own_indices(
+def test_a_secured_key_has_the_rights_of_its_parent_on_its_indices(
     matrix: Matrix, row: Endpoint
 ) -> None:
     every, none = matrix.key([row.acl]), matrix.key(without(row.acl))
@@ -206,7 +206,7 @@ def test_an_index_named_in_a_batch_is_guarded(matrix: Matrix, action: str) -> No
     assert matrix.send(path, batch(action, path), own) == 200
 
 
-@pytest.mark.parametrize("right", sorted({*RIGHTS, *FOREIGN, *(acl.value for acl in Acl)}))
+@pytest.mark.parametrize("right", sorted({*RIGHTS, *IGNORED_RIGHTS, *(acl.value for acl in Acl)}))
 def test_every_right_can_be_given(matrix: Matrix, right: str) -> None:
     key = matrix.key([right])
 
@@ -215,8 +215,8 @@ def test_every_right_can_be_given(matrix: Matrix, right: str) -> None:
     assert told["acl"] == [right]
 
 
-@pytest.mark.parametrize("right", sorted(FOREIGN))
-def test_a_right_to_what_is_not_here_opens_nothing(matrix: Matrix, right: str) -> None:
+@pytest.mark.parametrize("right", sorted(IGNORED_RIGHTS))
+def test_a_right_of_an_unsupported_product_grants_nothing(matrix: Matrix, right: str) -> None:
     key = matrix.key([right])
 
     codes = {matrix.ask(row, key)[0] for row in HANDLERS if row.acl not in ("any", "actions")}

@@ -1,4 +1,4 @@
-"""Whose address counts: the connection's own, and what a server with the admin key vouches for."""
+"""The address of a caller: that of the connection, or the one that the admin key forwards."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key
-from tests.service.outside import ELSEWHERE, HERE, Outside, outside
+from tests.service.service_process import ELSEWHERE, HERE, Outside, outside
 
 SOURCES = "/1/security/sources"
 INVENTED = "203.0.113.9"
@@ -85,7 +85,7 @@ def test_restricted_sources_are_those_of_the_connection(
 
 @pytest.mark.parametrize("number", CLAIMS)
 @pytest.mark.parametrize("right", ["admin", "search", "crawler"])
-def test_the_allowlist_holds_the_address_of_the_connection(
+def test_the_allowlist_checks_the_address_of_the_connection(
     caller: Outside, right: str, number: int
 ) -> None:
     key = caller.facts["adminKey" if right == "admin" else "searchKey"]
@@ -126,7 +126,7 @@ def test_a_server_with_the_admin_key_vouches_for_its_callers(caller: Outside) ->
     assert [ask(placed, address) for address in (INVENTED, "198.51.100.1")] == [200, 403]
 
 
-def test_no_other_key_speaks_for_a_key_or_for_its_callers(caller: Outside) -> None:
+def test_only_the_admin_key_may_act_for_another_key(caller: Outside) -> None:
     weak, strong = make_key(caller), make_key(caller, acl=["search", "listIndexes"])
     headers = {"X-Forwarded-API-Key": strong, "X-Forwarded-For": INVENTED}
 

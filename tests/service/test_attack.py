@@ -1,6 +1,6 @@
-"""Twenty thousand requests that nobody should send do no harm.
+"""Twenty thousand invalid requests do no harm.
 
-`ATTACK_SEED` and `ATTACK_SHOTS` choose others; the same seed sends the same requests.
+`ATTACK_SEED` and `ATTACK_SHOTS` select other requests; the same seed sends the same requests.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pytest
 from svc_notebook.api import ENDPOINTS, Endpoint
 from tests.conftest import ROOT, Running, stop_service
 from tests.service.attack import CRAWL, Attack, Shot, basic_word
-from tests.service.pipes import CLOSED, Answer, Pipes
+from tests.service.raw_http import CLOSED, Answer, Pipes
 
 SEED = int(os.environ.get("ATTACK_SEED", "20"))
 SHOTS = int(os.environ.get("ATTACK_SHOTS", "10000"))
@@ -122,14 +122,14 @@ def test_every_request_is_answered(aftermath: Aftermath) -> None:
     assert not [raw for raw in unanswered if raw not in broken]
 
 
-def test_no_answer_is_a_fault_of_the_services_own(aftermath: Aftermath) -> None:
+def test_no_response_is_a_server_error(aftermath: Aftermath) -> None:
     faults = [(s.raw[:500], a.body) for s, a in aftermath.answered if a.status >= 500]
 
     assert aftermath.complaints == ""
     assert not faults
 
 
-def test_every_refusal_says_what_is_wrong(aftermath: Aftermath) -> None:
+def test_every_error_has_a_message(aftermath: Aftermath) -> None:
     refused = [(s, a) for s, a in aftermath.answered if a.status >= 300 and s.verb != "HEAD"]
 
     assert {a.headers["content-type"] for _, a in refused} == {"application/json; charset=UTF-8"}
@@ -138,7 +138,7 @@ def test_every_refusal_says_what_is_wrong(aftermath: Aftermath) -> None:
 
 
 @pytest.mark.parametrize("row", ROWS)
-def test_no_endpoint_is_spared_and_each_is_reached(aftermath: Aftermath, row: Endpoint) -> None:
+def test_every_endpoint_is_attacked_and_reached(aftermath: Aftermath, row: Endpoint) -> None:
     codes = [answer.status for shot, answer in aftermath.answered if shot.row is row]
 
     assert len(codes) >= SHOTS // len(ENDPOINTS) * 0.9
@@ -146,7 +146,7 @@ def test_no_endpoint_is_spared_and_each_is_reached(aftermath: Aftermath, row: En
     assert [code for code in codes if code < 300 or code == 404]
 
 
-def test_many_requests_get_what_they_want(aftermath: Aftermath) -> None:
+def test_many_requests_succeed(aftermath: Aftermath) -> None:
     served = [answer for _, answer in aftermath.answered if answer.status < 300]
 
     assert len(served) > SHOTS / 8
@@ -156,6 +156,6 @@ def test_the_memory_stays_within_bounds(aftermath: Aftermath) -> None:
     assert aftermath.grown < MEGABYTES
 
 
-def test_what_was_there_is_there_still(aftermath: Aftermath) -> None:
+def test_existing_data_is_unchanged(aftermath: Aftermath) -> None:
     assert aftermath.before["browse"] == RECORDS[::-1]
     assert aftermath.after == aftermath.before

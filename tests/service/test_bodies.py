@@ -1,4 +1,4 @@
-"""A body is read, or refused with the place where it is wrong."""
+"""A body is decoded, or refused with the position of the error."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.body_reader import read_json
+from svc_notebook.service import limits
+from svc_notebook.service.http.body import read_json
 
 INTEGERS = st.integers(limits.INTEGERS.start, limits.INTEGERS.stop - 1)
 VALUES = st.recursive(
@@ -21,12 +21,12 @@ VALUES = st.recursive(
 
 
 @given(VALUES)
-def test_whatever_json_can_say_within_limits_is_read(value: object) -> None:
+def test_all_json_within_limits_is_accepted(value: object) -> None:
     assert read_json(json.dumps(value).encode()) == value
 
 
 @pytest.mark.parametrize("raw", [b"", b"  \n"])
-def test_an_empty_body_is_nothing(raw: bytes) -> None:
+def test_an_empty_body_is_none(raw: bytes) -> None:
     assert read_json(raw) is None
 
 
@@ -60,7 +60,7 @@ def test_a_number_beyond_64_bits_is_refused_with_its_place(number: int) -> None:
         read_json(raw)
 
 
-def test_long_digits_inside_a_text_are_no_number() -> None:
+def test_long_digits_inside_a_string_are_not_a_number() -> None:
     assert read_json(b'{"isbn": "123456789012345678901234567890"}') is not None
 
 

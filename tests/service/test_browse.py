@@ -1,4 +1,4 @@
-"""Browsing hands out every record once, whatever happens meanwhile."""
+"""A browse returns every record once, also during writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.indices.cursors import Cursor, write_cursor
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
@@ -52,7 +52,7 @@ def expected(params: dict[str, Any]) -> set[str]:
 
 
 @pytest.mark.parametrize("size", [1, 7, 25, 50, 1000])
-def test_every_record_comes_once(inside: Inside, way: dict[str, Any], size: int) -> None:
+def test_every_record_is_returned_once(inside: Inside, way: dict[str, Any], size: int) -> None:
     found = ids(pages(inside, {**way, "hitsPerPage": size}))
 
     assert len(found) == len(set(found))
@@ -161,7 +161,7 @@ def test_a_cursor_that_no_browse_returned_is_refused(inside: Inside, cursor: str
 @pytest.mark.parametrize(
     "params", [{"hitsPerPage": "x"}, {"_seeUnretrievable": True}, {"filters": 3}, {"query": []}]
 )
-def test_a_forged_cursor_passes_the_same_door_as_any_parameters(
+def test_parameters_of_a_forged_cursor_are_validated(
     inside: Inside, params: dict[str, Any]
 ) -> None:
     inside.fill("films", *RECORDS)

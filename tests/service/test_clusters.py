@@ -1,4 +1,4 @@
-"""Users are mapped to clusters, moved, found and removed."""
+"""Users are assigned to clusters, moved, found and removed."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -81,7 +81,7 @@ def test_a_removed_user_is_not_found(two: Inside) -> None:
     assert two.call("DELETE", f"{PATH}/ann").status_code == 404
 
 
-def test_the_clusters_tell_what_they_hold(two: Inside) -> None:
+def test_clusters_report_their_records_and_users(two: Inside) -> None:
     two.fill("films", {"objectID": "1"})
     assign(two, "ann", "local-2")
 
@@ -115,7 +115,7 @@ def test_users_are_found(two: Inside, body: dict[str, Any], found: list[str]) ->
     assert abs(answer["updatedAt"] - time.time()) < 60
 
 
-def test_what_was_found_of_a_user_is_marked(two: Inside) -> None:
+def test_matches_in_user_names_are_highlighted(two: Inside) -> None:
     assign(two, "ann-lee", "local-1")
 
     [hit] = two.call("POST", f"{PATH}/search", {"query": "ann"}).json()["hits"]
@@ -123,7 +123,7 @@ def test_what_was_found_of_a_user_is_marked(two: Inside) -> None:
     assert hit["_highlightResult"]["userID"]["value"] == "<em>ann</em>-lee"
 
 
-def test_nobody_is_on_the_move(two: Inside) -> None:
+def test_moves_are_never_pending(two: Inside) -> None:
     assert two.call("GET", f"{PATH}/pending").json() == {"pending": False}
     for query, body in (("?getClusters=true", None), ("", {"getClusters": True})):
         answer = two.call("GET", f"{PATH}/pending{query}", body).json()
@@ -135,14 +135,12 @@ def test_nobody_is_on_the_move(two: Inside) -> None:
     [
         ("ann", "local-3", "did you mean `local-1`?|did you mean `local-2`?"),
         ("a_b", "local-1", "letters, digits"),
-        ("%C3%A9", "local-1", "'%C3%A9' may hold letters, digits"),
-        ("ann%20lee", "local-1", "'ann%20lee' may hold letters, digits"),
+        ("%C3%A9", "local-1", "'%C3%A9' may contain only letters"),
+        ("ann%20lee", "local-1", "'ann%20lee' may contain only letters"),
         ("", "local-1", "user id"),
     ],
 )
-def test_an_assignment_that_cannot_be_is_refused(
-    two: Inside, user: str, cluster: str, told: str
-) -> None:
+def test_an_invalid_assignment_is_refused(two: Inside, user: str, cluster: str, told: str) -> None:
     answer = assign(two, user, cluster)
 
     assert answer.status_code == 400
@@ -167,7 +165,7 @@ def figures(inside: Inside, user: str) -> tuple[int, int]:
     return told["nbRecords"], told["dataSize"]
 
 
-def test_a_user_holds_the_indices_written_in_its_name(two: Inside) -> None:
+def test_an_index_belongs_to_the_user_it_is_written_for(two: Inside) -> None:
     for user, cluster in (("ann lee", "local-1"), ("bob", "local-2")):
         assign(two, user, cluster)
     write(two, "ann lee", "films", {"objectID": "1"}, {"objectID": "2"})
@@ -182,7 +180,7 @@ def test_a_user_holds_the_indices_written_in_its_name(two: Inside) -> None:
     assert [(c["nbRecords"], c["dataSize"]) for c in clusters] == [(5, 80), (1, 16)]
 
 
-def test_a_user_takes_its_figures_to_another_cluster(two: Inside) -> None:
+def test_usage_moves_with_a_user_to_another_cluster(two: Inside) -> None:
     assign(two, "ann", "local-1")
     write(two, "ann", "films", {"objectID": "1"})
 
@@ -212,7 +210,7 @@ def test_the_users_with_the_most_records_are_on_top(two: Inside) -> None:
         ("DELETE", "/1/indexes/films", None, 0),
     ],
 )
-def test_figures_follow_what_becomes_of_an_index(
+def test_usage_follows_copies_moves_and_deletions_of_an_index(
     two: Inside, verb: str, path: str, body: Any, held: int
 ) -> None:
     assign(two, "ann", "local-1")
@@ -239,12 +237,12 @@ def test_a_user_is_removed_with_its_data(two: Inside) -> None:
     assert figures(two, "ann") == (0, 0)
 
 
-def test_a_removal_is_pending_until_its_data_is_gone(two: Inside) -> None:
+def test_a_removal_is_pending_until_its_data_is_deleted(two: Inside) -> None:
     assign(two, "ann", "local-2")
     write(two, "ann", "films", {"objectID": "1"})
 
     with two.app.service.store.writing():  # nothing is applied meanwhile
-        two.app.service.mapping.leaving["ann"] = ("local-2", two.app.service.tasks.last + 1)
+        two.app.service.users.removed["ann"] = ("local-2", two.app.service.tasks.last + 1)
         answer = two.call("GET", f"{PATH}/pending?getClusters=true").json()
 
     assert answer == {"pending": True, "clusters": {"local-1": [], "local-2": ["ann"]}}
@@ -258,16 +256,16 @@ def test_a_removal_is_pending_until_its_data_is_gone(two: Inside) -> None:
         ("PUT", "/1/indexes/films/settings", {}),
     ],
 )
-def test_a_write_in_the_name_of_nobody_known_is_refused(
+def test_a_write_for_an_unknown_user_is_refused(
     two: Inside, verb: str, path: str, body: Any
 ) -> None:
     answer = two.call(verb, path, body, headers={"X-Service-User-ID": "nobody"})
 
     assert answer.status_code == 404
-    assert "nobody is on no cluster" in answer.json()["message"]
+    assert "nobody has no cluster" in answer.json()["message"]
 
 
-def test_a_refused_write_gives_nothing_away(two: Inside) -> None:
+def test_a_refused_write_changes_no_owner(two: Inside) -> None:
     assign(two, "ann", "local-1")
     write(two, "", "films", {"objectID": "1"})
 

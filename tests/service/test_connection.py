@@ -1,4 +1,4 @@
-"""A caller that is slow, breaks off or talks nonsense holds nothing up and gets a clear answer."""
+"""Slow, disconnecting or invalid callers block nothing and get a clear response."""
 
 from __future__ import annotations
 
@@ -18,15 +18,17 @@ import httpx
 import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from tests.conftest import ROOT, Running, stop_service
 
-# A service whose patience is short; its limits are no options, so they are set before it starts.
+# A service with short timeouts; they are not options, so they are set before it starts.
 SERVE = """
 import sys
 from pathlib import Path
-from svc_notebook.service.http import connection, limits
-connection.PATIENCE, connection.LEAST, connection.LINGER = 1.0, 1000, 0.3
+from svc_notebook.service.http import connection
+from svc_notebook.service import limits
+connection.RATE_WINDOW_SECONDS, connection.MIN_WINDOW_BYTES = 1.0, 1000
+connection.LINGER_SECONDS = 0.3
 connection.MAX_CONNECTIONS, limits.MAX_HELD_BYTES = int(sys.argv[2]), 10_000_000
 connection.REQUEST_SECONDS = 6.0
 from svc_notebook.service.server import serve
@@ -119,7 +121,7 @@ def test_a_pause_within_patience_is_forgiven(
     assert codes(hear(plug)) == [200]
 
 
-def test_a_body_that_comes_steadily_may_take_its_time(hasty: Running, plug: socket.socket) -> None:
+def test_a_body_that_arrives_steadily_may_take_longer(hasty: Running, plug: socket.socket) -> None:
     body = json.dumps({"objectID": "1", "text": "x" * 25_000}).encode()
     size = f"content-length: {len(body)}"
 
@@ -131,7 +133,7 @@ def test_a_body_that_comes_steadily_may_take_its_time(hasty: Running, plug: sock
     assert codes(hear(plug)) == [201]
 
 
-def test_an_answer_that_nobody_reads_is_not_kept(hasty: Running) -> None:
+def test_a_response_that_is_not_read_is_dropped(hasty: Running) -> None:
     records = [{"action": "addObject", "body": {"text": "x" * 9000}} for _ in range(500)]
     with hasty.client() as client:
         task = client.post("/1/indexes/large/batch", json={"requests": records}).json()["taskID"]
@@ -154,7 +156,7 @@ def test_an_answer_that_nobody_reads_is_not_kept(hasty: Running) -> None:
     assert heard < 3 * 500 * 9000
 
 
-def test_what_was_asked_before_nonsense_is_answered_first(
+def test_requests_before_invalid_input_are_answered_first(
     hasty: Running, plug: socket.socket
 ) -> None:
     plug.sendall(head(hasty) * 3 + b"nonsense\r\n\r\n" + head(hasty))
@@ -172,7 +174,9 @@ def test_nonsense_inside_a_body_refuses_that_request_alone(
     assert codes(hear(plug)) == [200, 400]
 
 
-def test_an_upgrade_that_is_not_made_loses_nothing(hasty: Running, plug: socket.socket) -> None:
+def test_an_upgrade_request_is_answered_without_an_upgrade(
+    hasty: Running, plug: socket.socket
+) -> None:
     upgrade = ["connection: upgrade", "upgrade: h2c", "content-length: 16"]
     posted = head(hasty, "POST", "/1/indexes/a", *upgrade) + b'{"objectID":"1"}'
 
@@ -181,7 +185,7 @@ def test_an_upgrade_that_is_not_made_loses_nothing(hasty: Running, plug: socket.
     assert codes(hear(plug)) == [201, 200, 200]
 
 
-def test_headers_after_a_body_mean_nothing(hasty: Running, plug: socket.socket) -> None:
+def test_trailers_are_ignored(hasty: Running, plug: socket.socket) -> None:
     posted = head(hasty, "POST", "/1/indexes/a", "transfer-encoding: chunked", "connection: close")
 
     plug.sendall(posted + b"2\r\n{}\r\n0\r\n" + b"X-Service-API-Key: other\r\n" * 50 + b"\r\n")
@@ -190,7 +194,7 @@ def test_headers_after_a_body_mean_nothing(hasty: Running, plug: socket.socket) 
 
 
 @pytest.mark.parametrize("rest", [0, 30], ids=["whole", "and a half"])
-def test_a_caller_that_has_said_all_still_hears_the_answers(
+def test_a_half_closed_connection_still_receives_responses(
     hasty: Running, plug: socket.socket, rest: int
 ) -> None:
     plug.sendall(head(hasty) * 2 + head(hasty)[:rest])
@@ -207,7 +211,7 @@ def test_a_caller_that_breaks_off_is_forgotten(plug: socket.socket, sent: bytes)
     assert hear(plug) == b""
 
 
-def test_a_refused_caller_that_goes_on_sending_gets_to_see_why(
+def test_a_refused_caller_that_continues_to_send_receives_the_error(
     hasty: Running, plug: socket.socket
 ) -> None:
     plug.sendall(b"nonsense\r\n\r\n" + b"x" * 200_000)
@@ -216,7 +220,7 @@ def test_a_refused_caller_that_goes_on_sending_gets_to_see_why(
     assert codes(hear(plug)) == [400]
 
 
-def test_idle_connections_make_way_for_new_ones(hasty: Running) -> None:
+def test_idle_connections_are_closed_for_new_ones(hasty: Running) -> None:
     with ExitStack() as stack:
         idle = [stack.enter_context(dial(hasty)) for _ in range(MOST + 10)]
         begun = [stack.enter_context(dial(hasty)) for _ in range(5)]
@@ -239,7 +243,7 @@ def is_closed(plug: socket.socket) -> bool:
         return False
 
 
-def test_where_all_connections_are_at_work_a_new_one_is_asked_to_wait(tmp_path: Path) -> None:
+def test_a_new_connection_is_refused_while_all_others_are_busy(tmp_path: Path) -> None:
     with serving(tmp_path, most=0) as running, running.client() as client:
         answer = client.get("/1/indexes")
 
@@ -248,7 +252,7 @@ def test_where_all_connections_are_at_work_a_new_one_is_asked_to_wait(tmp_path: 
     assert answer.json()["status"] == 429
 
 
-def test_bodies_are_held_up_to_a_limit_over_all_callers(hasty: Running) -> None:
+def test_bodies_in_memory_are_limited_over_all_callers(hasty: Running) -> None:
     large = b'{"a": "' + b"x" * 4_000_000
     with dial(hasty) as plug, hasty.client() as client:
         plug.sendall(
@@ -261,13 +265,11 @@ def test_bodies_are_held_up_to_a_limit_over_all_callers(hasty: Running) -> None:
         alone = client.post("/1/indexes/a", content=large)
 
     assert crowded.status_code == 429
-    assert "too much" in crowded.json()["message"]
+    assert "too many bytes" in crowded.json()["message"]
     assert alone.status_code == 400
 
 
-def test_a_request_that_never_ends_is_refused_however_steadily_it_comes(
-    hasty: Running, plug: socket.socket
-) -> None:
+def test_an_endless_request_is_refused_at_any_rate(hasty: Running, plug: socket.socket) -> None:
     plug.sendall(head(hasty, "POST", "/1/indexes/a", "content-length: 9000000"))
     with suppress(ConnectionError):
         for _ in range(200):
@@ -342,7 +344,7 @@ LARGE = json.dumps({"requests": RECORDS}).encode()
 
 
 @pytest.mark.parametrize("kind", [make_key, secured], ids=["key", "secured"])
-def test_a_key_with_the_right_leaves_room_for_the_bodies_of_others(
+def test_a_permitted_key_leaves_memory_for_the_bodies_of_others(
     hasty: Running, kind: Callable[..., str]
 ) -> None:
     key = kind(hasty, acl=["addObject"])
@@ -357,7 +359,7 @@ def test_a_key_with_the_right_leaves_room_for_the_bodies_of_others(
     assert [other.status_code for other in others] == [200] * 3
 
 
-def test_one_secured_key_leaves_room_for_another_of_the_same_parent(hasty: Running) -> None:
+def test_one_secured_key_leaves_memory_for_another_of_the_same_parent(hasty: Running) -> None:
     parent = make_key(hasty, acl=["addObject"])
     greedy, modest = (make_secured_key(parent, userToken=name) for name in ("a", "b"))
 
@@ -372,7 +374,7 @@ def own_key(key: str) -> dict[str, str]:
     return {"X-Service-API-Key": key}
 
 
-def test_what_an_unfinished_body_held_is_free_once_it_is_refused(hasty: Running) -> None:
+def test_memory_of_an_unfinished_body_is_released_after_its_refusal(hasty: Running) -> None:
     key = make_key(hasty, acl=["addObject"])
     with unfinished(hasty, key, 1_000_000) as plugs:
         heard = [hear(plug) for plug in plugs]
@@ -385,7 +387,7 @@ def test_what_an_unfinished_body_held_is_free_once_it_is_refused(hasty: Running)
     assert answer.status_code == 200
 
 
-def test_heads_that_never_end_keep_nobody_out(hasty: Running) -> None:
+def test_endless_heads_do_not_block_other_callers(hasty: Running) -> None:
     with ExitStack() as stack:
         for _ in range(MOST + 10):
             plug = stack.enter_context(dial(hasty))
@@ -399,7 +401,7 @@ def test_heads_that_never_end_keep_nobody_out(hasty: Running) -> None:
 
 
 @pytest.mark.parametrize("kind", ["close", "keep-alive"])
-def test_a_refusal_is_heard_though_the_body_is_still_on_its_way(
+def test_an_error_is_received_while_the_body_is_still_being_sent(
     service: Running, kind: str
 ) -> None:
     size = 5_000_000
@@ -417,9 +419,7 @@ def test_a_refusal_is_heard_though_the_body_is_still_on_its_way(
 
 @pytest.mark.parametrize("kind", ["close", "keep-alive"])
 @pytest.mark.parametrize("key", ["", "unknown"], ids=["admin", "unknown"])
-def test_a_body_that_makes_no_sense_is_refused_at_once(
-    service: Running, kind: str, key: str
-) -> None:
+def test_an_invalid_body_is_refused_at_once(service: Running, kind: str, key: str) -> None:
     caller = replace(service, adminKey=key or service.adminKey)
     own = [f"connection: {kind}", "content-encoding: gzip", "content-length: 8"]
 

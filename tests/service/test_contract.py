@@ -1,4 +1,4 @@
-"""Every declared endpoint is there: routed, guarded, and never broken by what it is sent."""
+"""Every declared endpoint is routed, checks keys, and survives any input."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from urllib.parse import quote
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.service.app import App
 from svc_notebook.service.handlers import HANDLERS
-from svc_notebook.service.http.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -54,7 +54,7 @@ def test_without_a_key_nothing_is_served(inside: Inside, row: Endpoint) -> None:
 
 
 @pytest.mark.parametrize("row", SEARCH_ROWS)
-def test_the_search_key_is_refused_what_it_has_no_right_to(inside: Inside, row: Endpoint) -> None:
+def test_the_search_key_is_refused_where_it_lacks_the_right(inside: Inside, row: Endpoint) -> None:
     answer = inside.call(row.verb, path_of(row), key=inside.facts["searchKey"])
 
     refused = 401 if row.interface == "events" else 403
@@ -110,7 +110,7 @@ def test_an_unknown_path_is_not_found(inside: Inside, verb: str, path: str) -> N
     ("verb", "rest", "body"),
     [("PUT", "/settings", {}), ("POST", "/batch", {"requests": []}), ("POST", "/query", {})],
 )
-def test_what_cannot_name_an_index_is_refused(
+def test_an_invalid_index_name_is_refused(
     inside: Inside, name: str, verb: str, rest: str, body: Any
 ) -> None:
     answer = inside.call(verb, f"/1/indexes/{name}{rest}", body)

@@ -1,4 +1,4 @@
-"""What is remembered of browses under way: little, for a while, and no segment."""
+"""Cached orders of browses are small, expire, and reference no segments."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.index.id_list import IdList
 from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.ranking.order import IdList
 from svc_notebook.service.indices import cursors
 from svc_notebook.service.indices.cursors import (
     CONTINUED_SECONDS,
-    KEPT_OVERHEAD_BYTES,
-    MAX_KEPT_BYTES,
-    NEW_SECONDS,
+    MAX_CACHED_BYTES,
+    ORDER_OVERHEAD_BYTES,
+    UNUSED_SECONDS,
     Cursors,
     read_cursor,
 )
@@ -71,7 +71,7 @@ def test_a_list_of_ids_is_the_order_it_was_made_of(params: dict[str, Any]) -> No
     assert ids.find("nobody") == -1
 
 
-def test_a_list_of_ids_holds_no_segment() -> None:
+def test_a_list_of_ids_references_no_segment() -> None:
     index = make_index(200)
     order = index.order({})
     segments = [weakref.ref(segment) for segment in order.segments]
@@ -84,50 +84,50 @@ def test_a_list_of_ids_holds_no_segment() -> None:
     assert len(ids[0:200]) == 200
 
 
-def test_an_order_is_forgotten_unless_it_is_asked_for() -> None:
+def test_an_unused_order_expires() -> None:
     clock = Clock()
     kept = Cursors(clock)
-    never, once = kept.keep(make_ids(), 1, {}), kept.keep(make_ids(), 1, {})
-    assert kept.recall(once, 1, {})
+    never, once = kept.cache(make_ids(), 1, {}), kept.cache(make_ids(), 1, {})
+    assert kept.get(once, 1, {})
 
-    clock.now += NEW_SECONDS + 1
-    kept.tidy()
-    assert kept.recall(never, 1, {}) is None
-    assert kept.recall(once, 1, {})
+    clock.now += UNUSED_SECONDS + 1
+    kept.drop_expired()
+    assert kept.get(never, 1, {}) is None
+    assert kept.get(once, 1, {})
 
     clock.now += CONTINUED_SECONDS - 1
-    kept.tidy()
-    assert kept.recall(once, 1, {})
+    kept.drop_expired()
+    assert kept.get(once, 1, {})
 
     clock.now += CONTINUED_SECONDS + 1
-    kept.tidy()
-    assert kept.recall(once, 1, {}) is None
+    kept.drop_expired()
+    assert kept.get(once, 1, {}) is None
     assert kept.nbytes == 0
 
 
 def test_orders_are_bounded_in_bytes_and_the_oldest_go_first() -> None:
     kept, ids = Cursors(), make_ids(500)
-    room = MAX_KEPT_BYTES // (ids.nbytes + KEPT_OVERHEAD_BYTES)
-    names = [kept.keep(ids, 1, {}) for _ in range(room)]
-    assert kept.recall(names[0], 1, {})
+    room = MAX_CACHED_BYTES // (ids.nbytes + ORDER_OVERHEAD_BYTES)
+    names = [kept.cache(ids, 1, {}) for _ in range(room)]
+    assert kept.get(names[0], 1, {})
 
-    kept.keep(ids, 1, {})
+    kept.cache(ids, 1, {})
 
-    assert kept.nbytes <= MAX_KEPT_BYTES
-    assert kept.recall(names[0], 1, {})
-    assert kept.recall(names[1], 1, {}) is None
+    assert kept.nbytes <= MAX_CACHED_BYTES
+    assert kept.get(names[0], 1, {})
+    assert kept.get(names[1], 1, {}) is None
 
 
-def test_an_order_is_given_for_the_same_parameters_only() -> None:
+def test_an_order_is_returned_only_for_the_same_parameters() -> None:
     kept = Cursors()
-    name = kept.keep(make_ids(), 1, {"query": "a", "hitsPerPage": 3})
+    name = kept.cache(make_ids(), 1, {"query": "a", "hitsPerPage": 3})
 
-    assert kept.recall(name, 1, {"hitsPerPage": 9, "query": "a"})
-    assert kept.recall(name, 1, {"query": "b"}) is None
-    assert kept.recall(name, 2, {"query": "a"}) is None
+    assert kept.get(name, 1, {"hitsPerPage": 9, "query": "a"})
+    assert kept.get(name, 1, {"query": "b"}) is None
+    assert kept.get(name, 2, {"query": "a"}) is None
 
 
-def test_browses_hold_no_segments_of_the_past(inside: Inside) -> None:
+def test_browses_keep_no_replaced_segments(inside: Inside) -> None:
     records = [{"objectID": str(n), "text": "lamp"} for n in range(50)]
     inside.fill("p", *records, customRanking=["asc(text)"])
     answer = inside.call("POST", "/1/indexes/p/browse", {"hitsPerPage": 10}).json()
@@ -147,7 +147,7 @@ def test_browses_hold_no_segments_of_the_past(inside: Inside) -> None:
     assert sorted(found) == sorted(record["objectID"] for record in records)
 
 
-def test_what_a_browse_needed_goes_with_its_last_page(inside: Inside) -> None:
+def test_the_order_of_a_browse_is_dropped_with_its_last_page(inside: Inside) -> None:
     inside.fill("p", *[{"objectID": str(n), "text": "lamp"} for n in range(25)])
     kept = inside.app.service.cursors
     answer = inside.call("POST", "/1/indexes/p/browse", {"query": "lamp", "hitsPerPage": 10}).json()
@@ -161,7 +161,7 @@ def test_what_a_browse_needed_goes_with_its_last_page(inside: Inside) -> None:
     assert kept.nbytes == 0
 
 
-def test_a_browse_of_one_page_leaves_nothing(inside: Inside) -> None:
+def test_a_browse_of_one_page_caches_nothing(inside: Inside) -> None:
     inside.fill("p", *[{"objectID": str(n), "text": "lamp"} for n in range(25)])
 
     inside.call("POST", "/1/indexes/p/browse", {"query": "lamp"})
@@ -169,16 +169,16 @@ def test_a_browse_of_one_page_leaves_nothing(inside: Inside) -> None:
     assert inside.app.service.cursors.nbytes == 0
 
 
-def test_a_browse_that_was_forgotten_goes_on_where_it_was(inside: Inside) -> None:
+def test_a_browse_with_an_expired_order_resumes_at_its_position(inside: Inside) -> None:
     inside.fill("p", *[{"objectID": f"{n:03}", "text": "lamp"} for n in range(95)])
     body = {"query": "lamp", "hitsPerPage": 10}
     answer = inside.call("POST", "/1/indexes/p/browse", body).json()
     found = [hit["objectID"] for hit in answer["hits"]]
 
     while "cursor" in answer:
-        inside.app.service.cursors.forget(read_cursor(answer["cursor"]).order)
+        inside.app.service.cursors.drop(read_cursor(answer["cursor"]).order)
         answer = inside.call("POST", "/1/indexes/p/browse", {"cursor": answer["cursor"]}).json()
         found += [hit["objectID"] for hit in answer["hits"]]
 
     assert sorted(found) == [f"{n:03}" for n in range(95)]
-    assert cursors.NEW_SECONDS < cursors.CONTINUED_SECONDS
+    assert cursors.UNUSED_SECONDS < cursors.CONTINUED_SECONDS

@@ -1,4 +1,4 @@
-"""Dictionaries take words of one's own and switch standard ones off, and searches go by them."""
+"""Custom entries of dictionaries, disabled standard entries, and their effect on searches."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from svc_notebook.service import limits
 from svc_notebook.service.handlers import dictionaries
-from svc_notebook.service.http import limits
 from tests.conftest import Inside
 
 ENTRIES: dict[str, dict[str, Any]] = {
@@ -60,13 +60,13 @@ def test_an_entry_is_saved_and_found(inside: Inside, dictionary: str) -> None:
     assert search(inside, dictionary, query, language="nl")["hits"] == []
 
 
-def test_a_task_of_a_dictionary_is_told_without_an_index(inside: Inside) -> None:
+def test_a_task_of_a_dictionary_is_read_without_an_index(inside: Inside) -> None:
     answer = inside.done("POST", "/1/dictionaries/plurals/batch", add(ENTRIES["plurals"]))
 
     assert inside.call("GET", f"/1/task/{answer['taskID']}").json()["status"] == "published"
 
 
-def test_a_stop_word_is_enabled_unless_told_otherwise(inside: Inside) -> None:
+def test_a_stop_word_is_enabled_by_default(inside: Inside) -> None:
     word = {"objectID": "1", "language": "en", "word": "down"}
     save(inside, "stopwords", add(word))
     assert search(inside, "stopwords")["hits"][0]["state"] == "enabled"
@@ -189,7 +189,7 @@ def test_standard_stop_words_come_page_by_page_in_one_order(inside: Inside) -> N
     assert {hit["language"] for hit in whole["hits"]} == {"en"}
 
 
-def test_an_entry_of_ones_own_stands_in_place_of_the_standard_one(inside: Inside) -> None:
+def test_a_custom_entry_replaces_the_standard_entry(inside: Inside) -> None:
     entry = {"objectID": "mine", "language": "en", "word": "About", "state": "disabled"}
 
     save(inside, "stopwords", add(entry))
@@ -249,7 +249,7 @@ def books(inside: Inside) -> Inside:
     return inside
 
 
-def test_a_stop_word_of_ones_own_counts_at_once_and_no_longer_once_deleted(books: Inside) -> None:
+def test_a_custom_stop_word_takes_effect_at_once_until_it_is_deleted(books: Inside) -> None:
     asked: dict[str, Any] = {"query": "gegen mouse", "removeStopWords": ["en"]}
     assert books.ids("books", **asked) == []
 
@@ -262,7 +262,7 @@ def test_a_stop_word_of_ones_own_counts_at_once_and_no_longer_once_deleted(books
 
 
 @pytest.mark.parametrize("by", ["entry", "switch"])
-def test_a_standard_stop_word_is_put_out_of_force(books: Inside, by: str) -> None:
+def test_a_standard_stop_word_can_be_disabled(books: Inside, by: str) -> None:
     asked: dict[str, Any] = {"query": "the mice", "removeStopWords": ["en"]}
     assert books.ids("books", **asked) == ["2"]
 

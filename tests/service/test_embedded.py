@@ -1,4 +1,4 @@
-"""What a key embeds holds in every call that reads, whatever else is asked for."""
+"""Parameters embedded in a key apply to every call that reads."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from svc_notebook.api import ENDPOINTS
 from svc_notebook.api.parameters import PARAMETERS, default_of
 from svc_notebook.api.secured_keys import Restrictions, make_secured_key, write_restrictions
-from tests.service.outside import Outside, outside
 from tests.service.scenes import SCENES, Scene
+from tests.service.service_process import Outside, outside
 from tests.service.test_parameters import stage
 
 Params = dict[str, Any]
@@ -341,7 +341,7 @@ def test_no_answer_shows_another_page_than_the_embedded_one(
     ids=lambda params: next(iter(params)),
 )
 @pytest.mark.parametrize("kind", ["secured", "queryParameters"])
-def test_each_limit_of_use_holds_in_every_call(
+def test_each_usage_limit_applies_to_every_call(
     caller: Outside, embedded: Params, ask: str, kind: str
 ) -> None:
     key = KEYS[kind](caller, embedded)

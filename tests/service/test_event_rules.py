@@ -1,4 +1,4 @@
-"""Whatever the API calls an event is taken; spoiled in one place it is not, and the place told."""
+"""Valid events are accepted; an event with one error is refused with its position."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.api.event_checks import check_event
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.api.happenings import SPOILINGS, Event, events
 from tests.conftest import Inside
@@ -33,7 +33,7 @@ def count(inside: Inside) -> int:
 
 @settings(max_examples=100, deadline=None)
 @given(batch=st.lists(events(), min_size=1, max_size=4), data=st.data())
-def test_a_batch_is_taken_whole_or_its_first_fault_is_told(
+def test_a_batch_is_accepted_whole_or_its_first_error_is_reported(
     inside: Inside, batch: list[Event], data: Any
 ) -> None:
     before = count(inside)
@@ -55,7 +55,7 @@ def test_a_batch_is_taken_whole_or_its_first_fault_is_told(
 @pytest.mark.parametrize("name", SPOILINGS)
 @settings(max_examples=10, deadline=None)
 @given(data=st.data())
-def test_each_way_to_spoil_an_event_is_found_before_it_is_sent(name: str, data: Any) -> None:
+def test_each_invalid_event_is_refused_before_it_is_sent(name: str, data: Any) -> None:
     spoiling = SPOILINGS[name]
     event = data.draw(events(spoiling))
     check_event(event, "event")

@@ -1,4 +1,4 @@
-"""Events are taken whole or not at all, kept, handed out and forgotten."""
+"""Events are accepted as a whole or not at all, stored, returned and deleted."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.api.shapes import ShownSearch
+from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import TooMany
-from svc_notebook.service.events import Events, milliseconds
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.rate_limit import Quota
+from svc_notebook.service import limits
+from svc_notebook.service.events import Events, current_milliseconds
+from svc_notebook.service.http.rate_limit import MinuteCallLimit
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import Store
 from tests.conftest import Inside, start_service, stop_service
@@ -53,28 +53,27 @@ def wait_forgotten(inside: Inside) -> None:
 
 
 def test_what_is_sent_can_be_read(inside: Inside) -> None:
-    before = milliseconds()
+    before = current_milliseconds()
 
     answer = send(inside, click(), click(objectIDs=["2", "3"]))
 
     assert (answer.status_code, answer.json()) == (200, {"status": 200, "message": "OK"})
     [first, second] = stored(inside)
-    assert before <= first.pop("timestamp") == second.pop("timestamp") <= milliseconds()
+    assert before <= first.pop("timestamp") == second.pop("timestamp") <= current_milliseconds()
     assert [first, second] == [click(), click(objectIDs=["2", "3"])]
 
 
-def test_one_bad_event_keeps_the_whole_batch_out_and_only_the_first_is_told(
+def test_one_invalid_event_refuses_the_whole_batch_and_only_the_first_is_reported(
     inside: Inside,
 ) -> None:
-    late = {"timestamp": milliseconds() - 5 * DAY}
+    late = {"timestamp": current_milliseconds() - 5 * DAY}
 
     answer = send(inside, click(), click(positions=[1]), click(userToken="é"), click(**late))
 
     assert answer.status_code == 422
     assert answer.json() == {
         "status": 422,
-        "message": "`events[1].positions` goes with a queryID: a position is one in the hits of a "
-        "search",
+        "message": "`events[1].positions` needs a queryID: a position is that of a hit in a search",
     }
     assert stored(inside) == []
 
@@ -92,7 +91,7 @@ def test_one_bad_event_keeps_the_whole_batch_out_and_only_the_first_is_told(
         (b"\xff", 400, "not valid JSON"),
     ],
 )
-def test_a_body_that_holds_no_events_is_refused(
+def test_a_body_without_events_is_refused(
     inside: Inside, body: bytes, status: int, said: str
 ) -> None:
     answer = inside.call("POST", "/1/events", content=body)
@@ -150,7 +149,7 @@ def test_a_beacon_needs_no_preflight_and_has_its_credentials_in_the_url(inside: 
     assert len(stored(inside)) == 1
 
 
-def test_wrong_credentials_are_told_apart_from_missing_rights(inside: Inside) -> None:
+def test_wrong_credentials_differ_from_missing_rights(inside: Inside) -> None:
     wrong = send(inside, click(), key="wrong")
     lacking = inside.call("DELETE", "/1/usertokens/me", key=inside.facts["searchKey"])
 
@@ -183,13 +182,13 @@ def test_a_key_reports_and_reads_only_what_happened_on_its_indices(inside: Insid
 def test_an_event_may_be_four_days_old_and_an_hour_early(
     inside: Inside, age: int, status: int
 ) -> None:
-    answer = send(inside, click(timestamp=milliseconds() - age))
+    answer = send(inside, click(timestamp=current_milliseconds() - age))
 
     assert answer.status_code == status, answer.text
 
 
-def test_an_event_that_says_when_it_happened_is_stored_once(inside: Inside) -> None:
-    event = click(timestamp=milliseconds())
+def test_an_event_with_a_timestamp_is_stored_once(inside: Inside) -> None:
+    event = click(timestamp=current_milliseconds())
 
     for _ in range(2):
         assert send(inside, event, event).status_code == 200
@@ -212,14 +211,14 @@ def shown(inside: Inside) -> list[Any]:
     return searches
 
 
-def test_what_a_search_showed_is_remembered_by_its_query_id(inside: Inside) -> None:
+def test_the_hits_of_a_search_are_stored_by_query_id(inside: Inside) -> None:
     inside.fill("films", *({"objectID": str(n), "title": "a fox"} for n in range(5)))
     inside.call("POST", "/1/indexes/films/query", {"query": "fox"})
 
     answer = search(inside, query="fox", page=1, hitsPerPage=2, userToken="me")
 
     [one] = shown(inside)
-    assert one.pop("timestamp") <= milliseconds()
+    assert one.pop("timestamp") <= current_milliseconds()
     assert one.pop("params").startswith("query=fox")
     assert one == {
         "queryID": answer["queryID"],
@@ -232,7 +231,7 @@ def test_what_a_search_showed_is_remembered_by_its_query_id(inside: Inside) -> N
     }
 
 
-def test_searches_of_several_queries_and_browses_are_remembered_too(inside: Inside) -> None:
+def test_multiple_queries_and_browses_are_stored_too(inside: Inside) -> None:
     inside.fill("films", *({"objectID": str(n)} for n in range(3)))
     requests = [{"indexName": "films", "clickAnalytics": True, "offset": 1, "length": 1}]
     body = {"clickAnalytics": True, "hitsPerPage": 2}
@@ -256,7 +255,7 @@ def test_an_event_lies_within_an_hour_of_its_search(
 ) -> None:
     inside.fill("films", {"objectID": "1"})
     query = search(inside)["queryID"]
-    [one] = shown(inside) if flushed else inside.app.service.shown._new.values()
+    [one] = shown(inside) if flushed else inside.app.service.impressions._new.values()
     event = click(queryID=query, positions=[1])
     _move_search(inside, one, one["timestamp"] - minutes * 60_000)
 
@@ -265,22 +264,22 @@ def test_an_event_lies_within_an_hour_of_its_search(
     assert answer.status_code == status, answer.text
 
 
-def _move_search(inside: Inside, one: ShownSearch, moment: int) -> None:
+def _move_search(inside: Inside, one: SearchImpression, moment: int) -> None:
     """Let a search have been made at another time."""
     service = inside.app.service
-    if one["queryID"] in service.shown._new:
-        moved: ShownSearch = {**one, "timestamp": moment}
-        service.shown.note(moved)
+    if one["queryID"] in service.impressions._new:
+        moved: SearchImpression = {**one, "timestamp": moment}
+        service.impressions.add(moved)
     else:
         with service.store.writing() as connection:
             connection.execute("UPDATE shown SET time = ?", (moment,))
 
 
-def test_each_item_that_was_bought_lies_within_an_hour_of_its_own_search(inside: Inside) -> None:
+def test_each_purchased_item_is_within_an_hour_of_its_search(inside: Inside) -> None:
     inside.fill("films", {"objectID": "1"})
     query = search(inside)["queryID"]
     [one] = shown(inside)
-    _move_search(inside, one, milliseconds() - 2 * HOUR)
+    _move_search(inside, one, current_milliseconds() - 2 * HOUR)
     items = [{"queryID": QUERY}, {"queryID": query}]
     bought = click(
         eventType="conversion", eventSubtype="purchase", objectIDs=["1", "2"], objectData=items
@@ -292,7 +291,7 @@ def test_each_item_that_was_bought_lies_within_an_hour_of_its_own_search(inside:
     assert query in answer.json()["message"]
 
 
-def test_a_query_id_that_nobody_knows_is_taken(inside: Inside) -> None:
+def test_an_unknown_query_id_is_accepted(inside: Inside) -> None:
     assert send(inside, click(queryID=QUERY, positions=[3])).status_code == 200
 
 
@@ -312,7 +311,7 @@ def test_a_query_id_that_nobody_knows_is_taken(inside: Inside) -> None:
 def test_events_are_chosen_by_index_user_kind_and_time(
     inside: Inside, choice: dict[str, Any], names: str
 ) -> None:
-    start = milliseconds() - HOUR
+    start = current_milliseconds() - HOUR
     events = [
         click(eventName="a", timestamp=start + 1000),
         click(eventName="b", timestamp=start + 2000, index="books"),
@@ -337,14 +336,14 @@ def test_a_choice_that_cannot_be_is_refused(inside: Inside, path: str, choice: s
 
 
 @pytest.mark.parametrize("index", ["*", "a\x00", "x" * 256])
-def test_what_cannot_name_an_index_is_told_with_its_place(inside: Inside, index: str) -> None:
+def test_an_invalid_index_name_is_reported_with_its_position(inside: Inside, index: str) -> None:
     answer = send(inside, click(), click(index=index))
 
     assert answer.status_code == 422
     assert answer.json()["message"].startswith("`events[1].index`: ")
 
 
-def test_pages_lead_on_until_there_is_no_more(inside: Inside) -> None:
+def test_pages_have_a_cursor_until_the_last(inside: Inside) -> None:
     send(inside, *(click(eventName=str(n)) for n in range(5)))
     names, path = [], "/local/1/events?length=2"
     after: int | None = 0
@@ -357,7 +356,7 @@ def test_pages_lead_on_until_there_is_no_more(inside: Inside) -> None:
     assert names == ["0", "1", "2", "3", "4"]
 
 
-def test_a_users_events_go_and_those_of_others_stay(inside: Inside) -> None:
+def test_only_the_events_of_the_user_are_deleted(inside: Inside) -> None:
     inside.fill("films", {"objectID": "1"})
     search(inside, userToken="me")
     mine = [click(userToken="me"), click(userToken="x", authenticatedUserToken="me")]
@@ -374,14 +373,14 @@ def test_a_users_events_go_and_those_of_others_stay(inside: Inside) -> None:
     assert len(stored(inside)) == 2
 
 
-def test_what_comes_after_a_deletion_was_asked_for_stays(tmp_path: Path) -> None:
+def test_events_after_a_deletion_request_are_kept(tmp_path: Path) -> None:
     store = Store(tmp_path / "store")
     events = Events(store)
-    events.take([click(userToken="me", eventName="before")], milliseconds())  # type: ignore[list-item]
-    events.forget("me")
-    events.take([click(userToken="me", eventName="after")], milliseconds())  # type: ignore[list-item]
+    events.store([click(userToken="me", eventName="before")], current_milliseconds())  # type: ignore[list-item]
+    events.request_deletion("me")
+    events.store([click(userToken="me", eventName="after")], current_milliseconds())  # type: ignore[list-item]
 
-    events.tidy()
+    events.delete_due()
 
     rows = store.read("SELECT body FROM events")
     store.close()
@@ -389,14 +388,14 @@ def test_what_comes_after_a_deletion_was_asked_for_stays(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("token", ["a%20b", "%C3%A9", "x" * 130, "a%00"])
-def test_what_cannot_be_a_user_token_cannot_be_forgotten(inside: Inside, token: str) -> None:
+def test_an_invalid_user_token_is_refused(inside: Inside, token: str) -> None:
     answer = inside.call("DELETE", f"/1/usertokens/{token}")
 
     assert answer.status_code == 422
     assert "`userToken` should be 1 to 129" in answer.json()["message"]
 
 
-def test_a_user_token_may_hold_all_that_a_path_encodes(inside: Inside) -> None:
+def test_a_user_token_may_contain_percent_encoded_characters(inside: Inside) -> None:
     send(inside, click(userToken="a/b+c=d"))
 
     assert inside.call("DELETE", "/1/usertokens/a%2Fb%2Bc%3Dd").status_code == 204
@@ -405,7 +404,7 @@ def test_a_user_token_may_hold_all_that_a_path_encodes(inside: Inside) -> None:
 
 
 def test_deletions_are_limited_and_say_when_to_come_back(inside: Inside) -> None:
-    inside.app.service.forgetting = Quota(2, clock=lambda: 60_030.0)
+    inside.app.service.deletion_limit = MinuteCallLimit(2, clock=lambda: 60_030.0)
 
     answers = [inside.call("DELETE", "/1/usertokens/me") for _ in range(3)]
 
@@ -417,25 +416,25 @@ def test_deletions_are_limited_and_say_when_to_come_back(inside: Inside) -> None
     assert answers[2].json()["status"] == 429
 
 
-def test_a_quota_begins_anew_with_each_minute() -> None:
+def test_the_call_limit_is_reset_each_minute() -> None:
     moments = [0.0, 60.0, 150.0, 150.0]
-    quota = Quota(1, clock=lambda: moments.pop(0))
+    quota = MinuteCallLimit(1, clock=lambda: moments.pop(0))
 
     for _ in range(3):
         quota.count({})
 
-    with pytest.raises(TooMany, match="wait 30 s"):
+    with pytest.raises(TooMany, match="try again in 30 s"):
         quota.count({})
 
 
 def test_old_events_and_too_many_of_them_go(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("svc_notebook.service.events.KEPT", 2)
+    monkeypatch.setattr("svc_notebook.service.events.MAX_EVENTS", 2)
     service = Service(tmp_path)
-    now = milliseconds()
+    now = current_milliseconds()
     for name, moment in [("a", now), ("old", now - 91 * DAY), ("b", now), ("c", now)]:
-        service.events.take([click(eventName=name)], moment)  # type: ignore[list-item]
+        service.events.store([click(eventName=name)], moment)  # type: ignore[list-item]
 
-    service.events.tidy()
+    service.events.delete_due()
 
     rows = service.store.read("SELECT body FROM events")
     assert [json.loads(body)["eventName"] for [body] in rows] == ["b", "c"]
@@ -471,7 +470,7 @@ def _names_without(client: Any, token: str) -> list[str]:
         time.sleep(0.02)
 
 
-def test_events_are_no_searches_to_the_logs_and_to_a_keys_limit(inside: Inside) -> None:
+def test_events_are_not_logged_and_do_not_count_as_queries(inside: Inside) -> None:
     fields = {"acl": ["search"], "maxQueriesPerIPPerHour": 1}
     key = inside.call("POST", "/1/keys", fields).json()["key"]
 

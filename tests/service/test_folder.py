@@ -1,4 +1,4 @@
-"""The data folder is its owner's alone, one service's at a time, and says when it is damaged."""
+"""The data folder is private, used by one service at a time, and reports damage."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.folder import FILES, FOLDERS, Folder, close_to_others
+from svc_notebook.service.folder import FILES, FOLDERS, Folder, make_private
 from svc_notebook.service.service import Service
 from tests.conftest import ROOT, Running, start_service, stop_service
-from tests.service.outside import Outside, outside
+from tests.service.service_process import Outside, outside
 
 COMMAND = [sys.executable, "-m", "svc_notebook.service", "--json"]
 PAGE = 4096
@@ -79,7 +79,7 @@ def test_files_of_an_earlier_version_are_closed_at_the_start(tmp_path: Path) -> 
         assert caller.ids("films") == ["1"]
 
 
-def test_a_folder_of_others_files_is_refused_while_it_is_open(tmp_path: Path) -> None:
+def test_an_open_folder_with_other_files_is_refused(tmp_path: Path) -> None:
     data = tmp_path / "my data"
     data.mkdir(mode=0o755)
     (data / "notes.txt").write_text("mine")
@@ -106,18 +106,20 @@ def test_a_folder_that_stays_open_is_refused(
     tmp_path.chmod(0o777)
     monkeypatch.setattr(Path, "chmod", lambda path, mode: None)  # as FAT has it
 
-    with pytest.raises(LocalServiceFailed, match="choose a folder on another one with --data"):
-        close_to_others(tmp_path)
+    with pytest.raises(
+        LocalServiceFailed, match="choose a folder on another file system with --data"
+    ):
+        make_private(tmp_path)
 
 
-def test_what_a_link_leads_to_is_left_alone(tmp_path: Path) -> None:
+def test_the_target_of_a_link_is_unchanged(tmp_path: Path) -> None:
     data, elsewhere = tmp_path / "data", tmp_path / "log"
     data.mkdir(mode=0o755)
     elsewhere.write_text("")
     elsewhere.chmod(0o644)
     (data / "service.log").symlink_to(elsewhere)
 
-    close_to_others(data)
+    make_private(data)
 
     assert stat.S_IMODE(elsewhere.stat().st_mode) == 0o644
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
@@ -153,7 +155,9 @@ def delete_all_but_records(data: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [delete_lock, replace_lock, move_lock, delete_all_but_records])
-def test_no_second_service_starts_once_the_lock_file_is_gone(tmp_path: Path, harm: object) -> None:
+def test_a_second_service_does_not_start_after_the_lock_file_is_deleted(
+    tmp_path: Path, harm: object
+) -> None:
     assert callable(harm)
     with outside(tmp_path) as caller:
         caller.fill("films", {"objectID": "1"})
@@ -189,9 +193,9 @@ def test_a_service_of_an_earlier_version_is_respected(tmp_path: Path) -> None:
         fcntl.flock(lock, fcntl.LOCK_EX)
 
         with pytest.raises(LocalServiceFailed, match="uses the data folder"):
-            Folder(tmp_path).hold()
+            Folder(tmp_path).lock()
 
-    Folder(tmp_path).hold()
+    Folder(tmp_path).lock()
 
 
 # Damage
@@ -219,7 +223,7 @@ PARTS = range(12)
 
 @pytest.mark.parametrize("way", ["byte", "page"])
 @pytest.mark.parametrize("part", PARTS)
-def test_a_damaged_database_is_told_with_what_to_do(
+def test_a_damaged_database_is_reported_with_advice(
     sound: Path, tmp_path: Path, part: int, way: str
 ) -> None:
     data = tmp_path / "data"
@@ -294,8 +298,8 @@ def test_a_damaged_index_file_is_made_again(sound: Path, tmp_path: Path) -> None
     assert found["nbHits"] == 300
 
 
-@pytest.mark.parametrize("part", ["logs", "shown"])
-def test_damage_that_the_last_write_meets_is_reported_once_and_the_store_is_closed(
+@pytest.mark.parametrize("part", ["logs", "impressions"])
+def test_damage_found_by_the_last_write_is_reported_once_and_the_store_is_closed(
     tmp_path: Path, part: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = Service(tmp_path)

@@ -1,4 +1,4 @@
-"""Whatever is sent, the answer is JSON with a message, and never a fault of the service's own."""
+"""The response to any input is JSON with a message, and never a server error."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_a_copy_has_records_and_settings_but_no_replicas(films: Inside) -> None:
     assert films.ids("films") == ["1"]
 
 
-def test_a_copy_goes_its_own_way(films: Inside) -> None:
+def test_a_copy_is_independent_of_its_source(films: Inside) -> None:
     operate(films, "copy", "films", "copy")
 
     films.fill("copy", {"objectID": "2"})
@@ -43,7 +43,7 @@ def test_a_copy_goes_its_own_way(films: Inside) -> None:
     assert films.ids("films") == []
 
 
-def test_a_copy_replaces_what_was_there(films: Inside) -> None:
+def test_a_copy_replaces_an_existing_index(films: Inside) -> None:
     films.fill("copy", {"objectID": "old"}, hitsPerPage=9)
 
     operate(films, "copy", "films", "copy")
@@ -64,13 +64,13 @@ def test_a_partial_copy_leaves_the_records(films: Inside) -> None:
     assert setting(films, "copy", "replicas") is None
 
 
-def test_a_copy_of_nothing_is_an_empty_index(films: Inside) -> None:
+def test_a_copy_of_a_missing_index_is_an_empty_index(films: Inside) -> None:
     operate(films, "copy", "nowhere", "films")
 
     assert films.ids("films") == []
 
 
-def test_a_move_takes_everything_along(films: Inside) -> None:
+def test_a_move_keeps_everything(films: Inside) -> None:
     films.fill("target", {"objectID": "old"})
 
     task = operate(films, "move", "films", "target")["taskID"]
@@ -81,7 +81,7 @@ def test_a_move_takes_everything_along(films: Inside) -> None:
     assert films.call("GET", f"/1/indexes/films/task/{task}").json()["status"] == "published"
 
 
-def test_a_moved_index_takes_writes_under_its_new_name(films: Inside) -> None:
+def test_a_moved_index_accepts_writes_under_its_new_name(films: Inside) -> None:
     operate(films, "move", "films", "target")
 
     films.fill("target", {"objectID": "2"})
@@ -91,13 +91,13 @@ def test_a_moved_index_takes_writes_under_its_new_name(films: Inside) -> None:
     assert films.ids("films") == ["new"]
 
 
-def test_a_move_of_nothing_changes_nothing(films: Inside) -> None:
+def test_a_move_of_a_missing_index_changes_nothing(films: Inside) -> None:
     operate(films, "move", "nowhere", "films")
 
     assert films.ids("films") == ["1"]
 
 
-def test_a_deleted_index_is_gone_and_may_come_again(films: Inside) -> None:
+def test_a_deleted_index_can_be_created_again(films: Inside) -> None:
     films.done("DELETE", "/1/indexes/films")
     assert films.call("GET", "/1/indexes/films/1").status_code == 404
 
@@ -107,19 +107,19 @@ def test_a_deleted_index_is_gone_and_may_come_again(films: Inside) -> None:
     assert setting(films, "films") == 20
 
 
-def test_deleting_what_is_not_there_is_a_task_like_any(inside: Inside) -> None:
+def test_deleting_a_missing_index_is_an_ordinary_task(inside: Inside) -> None:
     assert inside.done("DELETE", "/1/indexes/nowhere")["taskID"] == 1
 
 
 @pytest.mark.parametrize(
     ("body", "told"),
     [
-        ({"operation": "copy", "destination": "films"}, "onto itself"),
+        ({"operation": "copy", "destination": "films"}, "is the source itself"),
         ({"operation": "copy"}, "`destination` is missing"),
         ({"operation": "copi", "destination": "b"}, "move, copy"),
         ({"operation": "move", "destination": "b", "scope": ["rules"]}, "`scope`"),
         ({"operation": "copy", "destination": "b", "scope": ["records"]}, "settings"),
-        ({"operation": "copy", "destination": ""}, "not a name"),
+        ({"operation": "copy", "destination": ""}, "not a valid index name"),
         ({"operation": "copy", "destination": "x" * 256}, "longer than 255"),
     ],
 )
@@ -132,7 +132,7 @@ def test_an_operation_that_is_wrong_is_refused(
     assert told in answer.json()["message"]
 
 
-def test_the_list_tells_of_each_index(films: Inside) -> None:
+def test_the_list_describes_each_index(films: Inside) -> None:
     films.fill("empty", hitsPerPage=1)
 
     items = films.call("GET", "/1/indexes").json()["items"]
@@ -154,7 +154,7 @@ def test_the_list_tells_of_each_index(films: Inside) -> None:
         ("?page=0&hitsPerPage=50", 50, 3),
     ],
 )
-def test_the_list_comes_whole_or_in_pages(
+def test_the_list_is_returned_whole_or_in_pages(
     inside: Inside, query: str, names: int, pages: int
 ) -> None:
     requests = [

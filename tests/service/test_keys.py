@@ -1,4 +1,4 @@
-"""Keys do what their fields say and nothing more, until they end."""
+"""Keys allow what their fields say, until they expire."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import Refused
-from svc_notebook.service.http.rate_limit import HOUR_SECONDS, MOST, Meter
+from svc_notebook.service.http.rate_limit import HOUR_SECONDS, MAX_TRACKED_CALLERS, HourlyQueryLimit
 from tests.conftest import Inside
 
 
@@ -30,7 +30,7 @@ def search(inside: Inside, key: str, index: str = "shop", **more: Any) -> Any:
     return inside.call("POST", f"/1/indexes/{index}/query", more.pop("body", {}), key=key, **more)
 
 
-def test_a_key_is_told_with_its_fields(inside: Inside) -> None:
+def test_a_key_is_returned_with_its_fields(inside: Inside) -> None:
     key = make(inside, acl=["search", "browse"], description="shop", indexes=["dev_*"])
 
     told = inside.call("GET", f"/1/keys/{key}").json()
@@ -58,7 +58,7 @@ def test_an_update_resets_the_fields_left_out(inside: Inside) -> None:
 
 
 @pytest.mark.parametrize("path", ["/1/keys", "/1/indexes/shop/keys"])
-def test_the_validity_told_is_what_is_left_of_it(shop: Inside, path: str) -> None:
+def test_the_returned_validity_is_the_remaining_time(shop: Inside, path: str) -> None:
     key = make(shop, path, acl=["search"], validity=1000)
     age_keys(shop, 400)
 
@@ -79,7 +79,7 @@ def age_keys(inside: Inside, seconds: int) -> None:
         connection.execute("UPDATE keys SET ends = ends - ?", (seconds,))
 
 
-def test_a_deleted_key_opens_nothing_until_it_is_restored(shop: Inside) -> None:
+def test_a_deleted_key_is_refused_until_it_is_restored(shop: Inside) -> None:
     key = make(shop, acl=["search"], validity=1000)
 
     assert shop.call("DELETE", f"/1/keys/{key}").json().keys() == {"deletedAt"}
@@ -134,7 +134,7 @@ def test_a_key_with_fields_that_cannot_be_is_refused(
     assert told in answer.json()["message"]
 
 
-def test_a_key_reads_itself_without_its_description_and_no_other(inside: Inside) -> None:
+def test_a_key_reads_only_itself_and_without_its_description(inside: Inside) -> None:
     key, other = (make(inside, acl=["search"], description="secret plan") for _ in range(2))
 
     told = inside.call("GET", f"/1/keys/{key}", key=key)
@@ -251,7 +251,7 @@ def test_each_search_of_a_row_counts_for_the_user_it_names(shop: Inside) -> None
 
 def test_queries_are_forgotten_after_an_hour() -> None:
     now = [0.0]
-    meter = Meter(lambda: now[0])
+    meter = HourlyQueryLimit(lambda: now[0])
     meter.count("k", "me", 2)
     now[0] = 10
     meter.count("k", "me", 2)
@@ -266,18 +266,18 @@ def test_queries_are_forgotten_after_an_hour() -> None:
 
 def test_callers_are_forgotten_so_that_their_number_stays_within_bounds() -> None:
     now = [0.0]
-    meter = Meter(lambda: now[0])
-    for number in range(MOST + 100):
+    meter = HourlyQueryLimit(lambda: now[0])
+    for number in range(MAX_TRACKED_CALLERS + 100):
         meter.count("k", f"{number}", 9)
-    assert len(meter) <= MOST
+    assert len(meter) <= MAX_TRACKED_CALLERS
 
     now[0] = HOUR_SECONDS + 1
-    for _ in range(MOST):
-        meter.count("k", "me", MOST)
+    for _ in range(MAX_TRACKED_CALLERS):
+        meter.count("k", "me", MAX_TRACKED_CALLERS)
     assert len(meter) == 1
 
 
-def test_a_server_with_the_admin_key_speaks_for_its_callers(shop: Inside) -> None:
+def test_a_server_with_the_admin_key_may_call_for_its_callers(shop: Inside) -> None:
     key = make(shop, acl=["search"], maxQueriesPerIPPerHour=1)
 
     def ask(address: str) -> int:
@@ -315,9 +315,7 @@ def test_an_index_key_is_for_its_index(shop: Inside) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"indexes": ["a"]}, {"acl": ["recommendation"]}])
-def test_an_index_key_cannot_have_what_is_for_all_indices(
-    shop: Inside, fields: dict[str, Any]
-) -> None:
+def test_an_index_key_cannot_have_application_rights(shop: Inside, fields: dict[str, Any]) -> None:
     assert shop.call("POST", "/1/indexes/shop/keys", fields).status_code == 400
 
 
@@ -350,7 +348,7 @@ def test_index_keys_go_along_with_their_index(
     assert search(shop, kept, "other").status_code == 200
 
 
-def test_clearing_keeps_index_keys_and_deleting_does_not(shop: Inside) -> None:
+def test_index_keys_survive_a_clear_and_not_a_deletion(shop: Inside) -> None:
     key = make(shop, "/1/indexes/shop/keys", acl=["search"])
 
     shop.done("POST", "/1/indexes/shop/clear")

@@ -1,4 +1,4 @@
-"""`kill -9` at any moment loses no acknowledged write and shows no half of one."""
+"""`kill -9` at any moment loses no acknowledged write and leaves no partial write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What one call may ask for: beyond each limit a 400 that names the parameter and the limit."""
+"""Limits of one call: beyond each a 400 that names the parameter and the limit."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import hints
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.app import App
-from svc_notebook.service.search.search_response import OF_OWN_LIMITS, quote_bytes
+from svc_notebook.service import limits
+from svc_notebook.service.app import App
+from svc_notebook.service.search.search_response import LIMITED_ELSEWHERE, quote_bytes
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -51,7 +51,7 @@ def lists() -> list[str]:
     return sorted(
         name
         for name, kind in hints(SearchParams).items()
-        if name not in OF_OWN_LIMITS and any(get_origin(one) is list for one in parts(kind))
+        if name not in LIMITED_ELSEWHERE and any(get_origin(one) is list for one in parts(kind))
     )
 
 
@@ -68,20 +68,18 @@ def refused(answer: Any) -> str:
 
 
 @pytest.mark.parametrize("name", lists())
-def test_a_list_of_more_items_than_a_search_takes_is_refused_by_name(
-    shop: Inside, name: str
-) -> None:
+def test_a_list_with_too_many_items_is_refused_by_name(shop: Inside, name: str) -> None:
     item = ITEMS.get(name, "name")
 
     taken = shop.call("POST", "/1/indexes/p/query", {name: [item] * MOST})
     message = refused(shop.call("POST", "/1/indexes/p/query", {name: [item] * (MOST + 1)}))
 
     assert taken.status_code == 200, taken.text
-    assert message.startswith(f"`{name}` has 1,001 items, and may have 1,000")
+    assert message.startswith(f"`{name}` has 1,001 items, the maximum is 1,000")
 
 
 @pytest.mark.parametrize("name", ["facets", "optionalWords"])
-def test_a_list_written_as_text_counts_alike(shop: Inside, name: str) -> None:
+def test_items_of_a_list_written_as_text_are_counted(shop: Inside, name: str) -> None:
     text = ",".join(["brand"] * (MOST + 1))
 
     message = refused(shop.call("POST", "/1/indexes/p/query", {name: text}))
@@ -109,7 +107,7 @@ def test_a_list_written_as_text_counts_alike(shop: Inside, name: str) -> None:
     ],
     ids=["browse", "facet", "many", "objects"],
 )
-def test_lists_are_counted_wherever_parameters_come(
+def test_items_of_lists_are_counted_in_every_call(
     shop: Inside, path: str, body: dict[str, Any]
 ) -> None:
     assert "`attributesToRetrieve` has 1,001 items" in refused(shop.call("POST", path, body))
@@ -134,7 +132,7 @@ def test_filters_and_areas_have_limits_of_their_own(
     assert refused(shop.call("POST", "/1/indexes/p/browse", params)).startswith(said)
 
 
-def test_more_searches_than_a_call_takes_are_refused(shop: Inside) -> None:
+def test_too_many_searches_in_one_call_are_refused(shop: Inside) -> None:
     def call(count: int) -> Any:
         body = {"requests": [{"indexName": "p", "hitsPerPage": 0}] * count}
         return shop.call("POST", "/1/indexes/*/queries", body)
@@ -143,7 +141,7 @@ def test_more_searches_than_a_call_takes_are_refused(shop: Inside) -> None:
     assert refused(call(limits.MAX_QUERIES + 1)).startswith("`requests` has 501 searches")
 
 
-def test_of_too_many_rules_the_first_are_followed_and_the_answer_says_so(shop: Inside) -> None:
+def test_of_too_many_rules_the_first_are_applied_and_a_message_says_so(shop: Inside) -> None:
     most = limits.MAX_APPLIED_RULES
     shop.fill("r", {"objectID": "1", "name": "lamp"})
     rules = [
@@ -155,7 +153,7 @@ def test_of_too_many_rules_the_first_are_followed_and_the_answer_says_so(shop: I
     answer = shop.call("POST", "/1/indexes/r/query", {}).json()
 
     assert answer["userData"] == list(range(most))
-    assert answer["message"] == "1,005 rules apply; the first 1,000 of them were followed"
+    assert answer["message"] == "1,005 rules match; only the first 1,000 were applied"
 
 
 def test_a_search_beyond_its_time_is_refused_with_advice(tmp_path: Path) -> None:

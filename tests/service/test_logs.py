@@ -1,4 +1,4 @@
-"""The logs tell the last thousand requests, without their secrets."""
+"""The logs contain the last thousand requests, without their secrets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.logs import (
     MAX_LOGGED_REQUESTS,
     RETENTION_SECONDS,
@@ -25,7 +25,7 @@ def read(inside: Inside, query: str = "") -> list[dict[str, Any]]:
     return list(inside.call("GET", f"/1/logs{query}").json()["logs"])
 
 
-def test_a_request_is_told_with_its_answer(inside: Inside) -> None:
+def test_a_request_is_logged_with_its_response(inside: Inside) -> None:
     inside.fill("films", {"objectID": "1"})
     answer = inside.call("POST", "/1/indexes/films/query", {"query": "x"})
 
@@ -80,7 +80,7 @@ def test_logs_are_chosen_by_type_and_index(inside: Inside, query: str, urls: lis
     assert [entry["url"] for entry in read(inside, query)] == urls
 
 
-def test_no_secret_is_told(inside: Inside) -> None:
+def test_no_secret_is_logged(inside: Inside) -> None:
     key = inside.facts["searchKey"]
     inside.call("GET", "/1/indexes/films", key=key)
     inside.call("GET", f"/1/indexes/films?x-service-api-key={key}")
@@ -95,7 +95,7 @@ def test_no_secret_is_told(inside: Inside) -> None:
     assert key[:4] in told
 
 
-def test_no_key_is_told_whose_making_or_reading_was_logged(inside: Inside) -> None:
+def test_a_created_or_read_key_is_masked_in_the_logs(inside: Inside) -> None:
     fields = {"acl": ["search"], "description": "d"}
     made = [
         inside.call("POST", path, fields).json()["key"]
@@ -141,9 +141,7 @@ HEX = "0123456789abcdef" * 2
     ],
 )
 @pytest.mark.parametrize("kind", ["hexadecimal", "admin", "secured", "encoded", "twice"])
-def test_no_key_is_told_that_stands_in_an_address(
-    inside: Inside, verb: str, path: str, kind: str
-) -> None:
+def test_keys_in_urls_are_masked(inside: Inside, verb: str, path: str, kind: str) -> None:
     key = {
         "admin": inside.facts["adminKey"],
         "secured": make_secured_key(HEX, filters="a:b"),
@@ -160,7 +158,7 @@ def test_no_key_is_told_that_stands_in_an_address(
     assert plain[12:24] not in shown
 
 
-def test_a_short_admin_key_is_not_told_either(tmp_path: Path) -> None:
+def test_a_short_admin_key_is_masked(tmp_path: Path) -> None:
     service = Service(tmp_path, {"adminKey": "hunter2"})
     app = App(service)
     inside = Inside(app)
@@ -174,7 +172,7 @@ def test_a_short_admin_key_is_not_told_either(tmp_path: Path) -> None:
     assert "hunter2" not in told
 
 
-def test_no_key_is_told_that_stands_in_a_body_or_a_header(inside: Inside) -> None:
+def test_keys_in_bodies_and_headers_are_masked(inside: Inside) -> None:
     secrets = [inside.facts["adminKey"], inside.facts["searchKey"]]
     for secret in secrets:
         body = {"query": secret, "analyticsTags": [f"key={secret}"]}
@@ -202,7 +200,7 @@ def test_no_key_is_stored_with_the_logs(inside: Inside, tmp_path: Path) -> None:
     assert HEX.encode() not in stored
 
 
-def test_addresses_that_hold_no_key_are_told_as_they_came(inside: Inside) -> None:
+def test_urls_without_a_key_are_logged_unchanged(inside: Inside) -> None:
     paths = ["/1/indexes/a%2Fb", "/1/indexes/caf%C3%A9", "/nowhere/%7Euser/keys"]
     for path in [*paths, f"/1/indexes/films/{HEX}"]:
         inside.call("GET", path)
@@ -214,11 +212,11 @@ def test_addresses_that_hold_no_key_are_told_as_they_came(inside: Inside) -> Non
     ("secret", "shown"),
     [("a" * 32, "aaaa" + "*" * 28), ("abcdefgh", "ab******"), ("abc", "***"), ("", "")],
 )
-def test_of_a_short_secret_next_to_nothing_is_shown(secret: str, shown: str) -> None:
+def test_of_a_short_secret_almost_nothing_is_shown(secret: str, shown: str) -> None:
     assert mask("X-Service-API-Key", secret) == shown
 
 
-def test_several_searches_in_one_request_are_told_one_by_one(inside: Inside) -> None:
+def test_several_searches_in_one_request_are_logged_one_by_one(inside: Inside) -> None:
     inside.fill("films", {"objectID": "1"})
     inside.fill("songs", {"objectID": "1"})
     requests = [
@@ -264,7 +262,7 @@ def test_bodies_are_cut(inside: Inside) -> None:
     assert len(entry["query_body"]) == 1000
 
 
-def test_what_is_kept_of_a_request_is_bounded(inside: Inside) -> None:
+def test_logged_requests_are_limited_in_size(inside: Inside) -> None:
     headers = {f"X-{number}": "x" * 3000 for number in range(10)}
     inside.call("GET", f"/1/indexes/{'i' * 9000}?query={'q' * 9000}", headers=headers)
 
@@ -274,7 +272,7 @@ def test_what_is_kept_of_a_request_is_bounded(inside: Inside) -> None:
 
 
 @pytest.mark.parametrize("query", ["?length=1001", "?offset=-1", "?type=most", "?lenght=1"])
-def test_what_cannot_be_asked_is_refused(inside: Inside, query: str) -> None:
+def test_invalid_log_parameters_are_refused(inside: Inside, query: str) -> None:
     assert inside.call("GET", f"/1/logs{query}").status_code == 400
 
 
@@ -294,9 +292,9 @@ def test_logs_outlive_the_service(tmp_path: Path) -> None:
 def test_only_the_last_thousand_of_seven_days_are_kept(tmp_path: Path) -> None:
     service = Service(tmp_path)
     old = Logged("GET", "/old", {}, {}, "", b"", 200, b"", 0, time=1.0 + RETENTION_SECONDS / 1e9)
-    service.logs.note(old)
+    service.logs.add(old)
     for number in range(MAX_LOGGED_REQUESTS + 50):
-        service.logs.note(Logged("GET", f"/{number}", {}, {}, "", b"", 200, b"", 0))
+        service.logs.add(Logged("GET", f"/{number}", {}, {}, "", b"", 200, b"", 0))
         if number % 300 == 0:
             service.logs.flush()
     service.logs.flush()
@@ -315,11 +313,11 @@ def _count(service: Service) -> int:
 
 def test_an_entry_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     service = Service(tmp_path)
-    service.logs.note(Logged("GET", "/films", {}, {}, "", b"", 200, b"", 0))
+    service.logs.add(Logged("GET", "/films", {}, {}, "", b"", 200, b"", 0))
     service.logs.flush()
     with service.store.writing() as connection:
         connection.execute("UPDATE logs SET entry = x'00'")
-    service.logs.note(Logged("GET", "/books", {}, {}, "", b"", 200, b"", 0))
+    service.logs.add(Logged("GET", "/books", {}, {}, "", b"", 200, b"", 0))
     service.stop()
 
     again = Service(tmp_path)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from tests.conftest import Inside
 
 ODD = ["a/b", "100%", "two words", "café", "😀", "a+b", "?q=1", "#", "..", "%2F", "*", "settings"]
@@ -39,7 +39,7 @@ def test_a_record_with_a_known_id_is_replaced_whole(inside: Inside, verb: str) -
 
 
 @pytest.mark.parametrize("name", ODD)
-def test_odd_names_come_back_as_they_went(inside: Inside, name: str) -> None:
+def test_unusual_names_are_preserved(inside: Inside, name: str) -> None:
     index = f"odd {name}"
     record = {"objectID": name, "title": name}
     inside.fill(index, record)
@@ -64,17 +64,17 @@ def test_an_integer_id_becomes_a_text(inside: Inside) -> None:
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        ({"objectID": ""}, "`objectID` should be a string that is not empty"),
-        ({"objectID": 1.5}, "`objectID` should be a string"),
-        ({"objectID": None}, "`objectID` should be a string"),
-        ({"objectID": ["a"]}, "`objectID` should be a string"),
+        ({"objectID": ""}, "`objectID` should be a non-empty string"),
+        ({"objectID": 1.5}, "`objectID` should be a non-empty string"),
+        ({"objectID": None}, "`objectID` should be a non-empty string"),
+        ({"objectID": ["a"]}, "`objectID` should be a non-empty string"),
         ({"objectID": "é" * 300}, "`objectID` is longer than 512 bytes"),
-        ({"objectID": "a\0b"}, "zero character"),
+        ({"objectID": "a\0b"}, "null character"),
         ({"objectID": "big", "text": "x" * limits.MAX_RECORD_BYTES}, "record `big` has"),
         ([1], "should be an object, not a list"),
     ],
 )
-def test_a_record_that_cannot_be_kept_is_refused(inside: Inside, record: Any, told: str) -> None:
+def test_an_invalid_record_is_refused(inside: Inside, record: Any, told: str) -> None:
     answer = inside.call("POST", "/1/indexes/films", record)
 
     assert answer.status_code == 400
@@ -91,7 +91,7 @@ def test_a_deleted_record_is_no_longer_found(inside: Inside) -> None:
     assert inside.call("GET", "/1/indexes/films/1").status_code == 404
 
 
-def test_deleting_what_is_not_there_does_nothing(inside: Inside) -> None:
+def test_deleting_a_missing_record_does_nothing(inside: Inside) -> None:
     inside.fill("films", {"objectID": "1"})
 
     inside.done("DELETE", "/1/indexes/films/9")
@@ -122,7 +122,7 @@ def test_a_record_is_read_in_part(inside: Inside, wanted: str, kept: set[str]) -
             assert record["cast"] == [{"name": "Weaver"}]
 
 
-def test_several_records_are_read_in_the_order_asked_for(inside: Inside) -> None:
+def test_several_records_are_read_in_the_requested_order(inside: Inside) -> None:
     inside.fill("a", {"objectID": "1", "x": 1, "y": 1})
     inside.fill("b", {"objectID": "2"})
     requests = [
@@ -162,7 +162,7 @@ def test_clearing_keeps_the_settings(inside: Inside) -> None:
 
 
 @pytest.mark.parametrize("create", [True, False])
-def test_a_partial_update_makes_a_missing_record_only_if_told_to(
+def test_a_partial_update_creates_a_missing_record_only_on_request(
     inside: Inside, create: bool
 ) -> None:
     inside.fill("films", {"objectID": "1"})
@@ -185,7 +185,7 @@ def test_partial_updates_add_up_whether_they_share_a_task_or_not(inside: Inside)
     assert inside.call("GET", "/1/indexes/films/1").json()["seen"] == 13
 
 
-def test_delete_by_query_takes_what_the_filters_match_when_it_is_applied(inside: Inside) -> None:
+def test_delete_by_query_deletes_the_matches_at_the_time_it_is_applied(inside: Inside) -> None:
     inside.fill("films", *_numbered(5), attributesForFaceting=["kind"])
     inside.call("POST", "/1/indexes/films/batch", _add(_numbered(8)))
 
@@ -257,7 +257,7 @@ ROME = {"objectID": "rome", "kind": "big", "_geoloc": {"lat": 41.9, "lng": 12.5}
         ({"insideBoundingBox": [[1, 1, 2, 2]]}, ["lyon", "nowhere", "paris", "rome"]),
     ],
 )
-def test_delete_by_query_takes_what_lies_at_a_place(
+def test_delete_by_query_supports_geo_filters(
     inside: Inside, place: dict[str, Any], left: list[str]
 ) -> None:
     settings = {"attributesForFaceting": ["kind"]}
@@ -268,7 +268,7 @@ def test_delete_by_query_takes_what_lies_at_a_place(
     assert sorted(inside.ids("towns")) == left
 
 
-def test_a_key_bound_to_a_place_deletes_nothing_elsewhere(inside: Inside) -> None:
+def test_a_key_with_a_geo_filter_deletes_nothing_elsewhere(inside: Inside) -> None:
     inside.fill("towns", PARIS, LYON, ROME)
     bound = {"acl": ["deleteIndex"], "queryParameters": "insideBoundingBox=50,0,45,5"}
     key = inside.call("POST", "/1/keys", bound).json()["key"]
@@ -279,7 +279,7 @@ def test_a_key_bound_to_a_place_deletes_nothing_elsewhere(inside: Inside) -> Non
     assert inside.ids("towns") == ["rome"]
 
 
-def test_browsing_at_a_place_goes_through_what_lies_there(inside: Inside) -> None:
+def test_a_browse_supports_geo_filters(inside: Inside) -> None:
     inside.fill("towns", PARIS, LYON, ROME, {"objectID": "nowhere"})
     body = {"aroundLatLng": "48.85, 2.35", "aroundRadius": 500_000, "hitsPerPage": 1}
 

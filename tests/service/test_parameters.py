@@ -1,4 +1,4 @@
-"""Each parameter that is said to work changes an answer, as a parameter and as a setting."""
+"""Each supported parameter changes a response, as a parameter and as a setting."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.api.parameters import PARAMETERS
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 from tests.service.scenes import SCENES, Scene
@@ -34,13 +34,13 @@ def inside(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inside]:
     service.stop()
 
 
-def test_every_parameter_that_works_has_a_scene() -> None:
+def test_every_supported_parameter_has_a_scene() -> None:
     assert sorted(WORKING) == sorted(name for name in (*SCENES, *ELSEWHERE) if name in WORKING)
     assert SCENES.keys() | ELSEWHERE.keys() <= PARAMETERS.keys()
 
 
 @pytest.mark.parametrize(("name", "way"), WAYS)
-def test_it_changes_what_it_is_said_to_change(inside: Inside, name: str, way: str) -> None:
+def test_a_parameter_has_its_documented_effect(inside: Inside, name: str, way: str) -> None:
     scene, index = SCENES[name], f"{name}-{way}"
     stage(inside, scene, index)
     value = [f"{index}-replica"] if name == "replicas" else scene.value

@@ -1,4 +1,4 @@
-"""Replicas have the records of their primary, and searches of their own."""
+"""Replicas have the records of their primary, and settings for their searches."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 import msgspec
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
-from svc_notebook.service.tasks.batch_operations import make_step, pack_steps
+from svc_notebook.service.tasks.batch_operations import check_operation, encode_operations
 from svc_notebook.service.tasks.queue import NewTask
 from tests.conftest import Inside, wait_published
 
@@ -42,7 +42,7 @@ def refused(inside: Inside, verb: str, path: str, body: Any = None) -> tuple[int
 
 def stocks(inside: Inside) -> int:
     catalog = inside.app.service.catalog
-    return len({shelf.engine.get().stock for shelf in catalog.all()})
+    return len({index.engine.get().segment_store for index in catalog.all()})
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_replicas_rank_as_they_like(family: Inside) -> None:
     assert family.ids("lamps_dear", "lamp") == ["1", "2"]
 
 
-def test_a_virtual_replica_tells_how_many_hits_it_sorted(family: Inside) -> None:
+def test_a_virtual_replica_returns_the_number_of_sorted_hits(family: Inside) -> None:
     family.done("PUT", "/1/indexes/lamps/4", {"name": "lump", "price": 99})
 
     strict = family.call("POST", "/1/indexes/lamps_dear/query", {"query": "lamp"}).json()
@@ -88,7 +88,7 @@ def test_a_virtual_replica_tells_how_many_hits_it_sorted(family: Inside) -> None
     assert "nbSortedHits" not in family.call("POST", "/1/indexes/lamps/query", loose).json()
 
 
-def test_relations_are_told_by_settings_and_the_list(family: Inside) -> None:
+def test_settings_and_the_list_show_primary_and_replicas(family: Inside) -> None:
     entries = listed(family)
 
     assert told(family, "lamps")["replicas"] == [REPLICA, "virtual(lamps_dear)"]
@@ -184,11 +184,11 @@ def test_a_write_accepted_before_an_index_became_a_replica_does_nothing(lamps: I
     service = lamps.app.service
     put(lamps, REPLICA, hitsPerPage=7)
     order = {"settings": {"replicas": [REPLICA]}, "forward": False}
-    step = make_step("addObject", {"objectID": "9", "name": "lamp"}, "")
+    step = check_operation("addObject", {"objectID": "9", "name": "lamp"}, "")
 
     tasks = service.tasks.submit(
         NewTask("lamps", "settings", msgspec.json.encode(order)),
-        NewTask(REPLICA, "steps", pack_steps([step])),
+        NewTask(REPLICA, "steps", encode_operations([step])),
     )
     wait_published(service, *tasks)
 
@@ -196,7 +196,7 @@ def test_a_write_accepted_before_an_index_became_a_replica_does_nothing(lamps: I
 
 
 @pytest.mark.parametrize("left", [[], [""], ["virtual(lamps_dear)"], None])
-def test_a_replica_that_is_named_no_more_stands_alone(family: Inside, left: Any) -> None:
+def test_an_unlinked_replica_is_an_independent_index(family: Inside, left: Any) -> None:
     put(family, "lamps", replicas=left)
 
     family.done("PUT", f"/1/indexes/{REPLICA}/9", {"name": "lamp", "price": 1})
@@ -234,11 +234,11 @@ def test_an_index_that_becomes_a_replica_keeps_all_but_its_records(lamps: Inside
     [
         ("lamps", ["lamps"], "cannot be its own replica"),
         ("lamps", ["a", "virtual(a)"], "names a more than once"),
-        ("lamps", ["virtual()"], "is not a name"),
+        ("lamps", ["virtual()"], "is not a valid index name"),
         ("lamps", ["x" * 300], "longer than"),
         (REPLICA, ["another"], "lamps_price is a replica of lamps and can have none"),
         ("other", [REPLICA], "is a replica of lamps already"),
-        ("other", ["lamps"], "has replicas itself"),
+        ("other", ["lamps"], "has replicas"),
     ],
 )
 def test_replicas_that_cannot_be_are_refused(
@@ -264,7 +264,7 @@ def test_a_key_makes_no_replicas_of_indices_it_does_not_reach(lamps: Inside) -> 
 
 
 @pytest.mark.parametrize("word", ["forwardToReplicas", "forwardToSlaves"])
-def test_settings_are_forwarded_when_asked_for(family: Inside, word: str) -> None:
+def test_settings_are_forwarded_on_request(family: Inside, word: str) -> None:
     put(family, "lamps", hitsPerPage=1)
     assert len(family.ids(REPLICA)) == 3
 
@@ -294,7 +294,7 @@ RULE = {
 @pytest.mark.parametrize(("kind", "one"), [("synonyms", SYNONYM), ("rules", RULE)])
 @pytest.mark.parametrize("way", ["one", "many"])
 @pytest.mark.parametrize("end", ["DELETE", "clear"])
-def test_synonyms_and_rules_are_forwarded_when_asked_for(
+def test_synonyms_and_rules_are_forwarded_on_request(
     family: Inside, kind: str, one: dict[str, Any], way: str, end: str
 ) -> None:
     path, forward = f"/1/indexes/lamps/{kind}", "?forwardToReplicas=true"
@@ -396,8 +396,8 @@ def test_families_stay_as_they_are_over_a_restart(tmp_path: Path) -> None:
     inside.fill("lamps", *LAMPS, replicas=[REPLICA, "virtual(lamps_dear)"])
     put(inside, REPLICA, ranking=["asc(price)"], attributesForFaceting=["name"])
     put(inside, "lamps_dear", customRanking=["desc(name)"])
-    for shelf in service.catalog.unsaved():
-        service.catalog.save(shelf)
+    for index in service.catalog.unsaved():
+        service.catalog.save(index)
     inside.app.close()
     service.stop()
 

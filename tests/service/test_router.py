@@ -1,4 +1,4 @@
-"""A raw path finds its endpoint."""
+"""A raw path is mapped to its endpoint."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.http.router import Router, WrongVerb
+from svc_notebook.service.http.router import MethodNotAllowed, Router
 
 ROUTER = Router(ENDPOINTS)
 
@@ -49,7 +49,7 @@ def test_a_path_that_is_nowhere_is_not_found(path: str) -> None:
 
 
 def test_a_verb_the_path_does_not_have_is_refused_with_those_it_has() -> None:
-    with pytest.raises(WrongVerb) as refused:
+    with pytest.raises(MethodNotAllowed) as refused:
         ROUTER.find("PATCH", "/1/indexes/a/settings")
 
     assert refused.value.allowed == ["DELETE", "GET", "PUT"]

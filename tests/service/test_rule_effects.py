@@ -1,4 +1,4 @@
-"""Rules change searches: when they apply, what they do, and what they can never do."""
+"""Rules change searches: when they apply, what they do, and their limits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -133,7 +133,7 @@ def test_a_pattern_decides_which_queries_a_rule_is_for(
     ],
     ids=str,
 )
-def test_everything_a_condition_names_must_be_there(
+def test_all_parts_of_a_condition_must_match(
     shop: Inside, condition: dict[str, Any], params: dict[str, Any], applies: bool
 ) -> None:
     save(shop, {"conditions": [condition]})
@@ -186,7 +186,7 @@ def test_words_of_several_synonyms_match_a_pattern_of_several_words(shop: Inside
     assert found == {"ny lamp": ["a", "b"], "new york lmap": ["a", "b"], "york": []}
 
 
-def test_words_without_typos_have_none_in_patterns_either(shop: Inside) -> None:
+def test_words_without_typo_tolerance_have_none_in_patterns(shop: Inside) -> None:
     shop.done("PUT", f"{PATH}/settings", {"disableTypoToleranceOnWords": ["lamp"]})
     save(shop, when("lamp", alternatives=True), when("cheap", alternatives=True))
 
@@ -233,7 +233,7 @@ def test_rules_can_be_switched_off(shop: Inside) -> None:
     assert len(ask(shop, enableRules=True)["hits"]) == 1
 
 
-def test_a_facet_that_no_record_has_any_more_is_not_found(shop: Inside) -> None:
+def test_a_facet_value_without_records_is_not_found(shop: Inside) -> None:
     save(shop, when("{facet:brand}"))
     shop.done("DELETE", f"{PATH}/4")
 
@@ -284,7 +284,7 @@ def test_rules_apply_in_the_order_of_their_precedence(
 # --------------------------------------------------------------------------------- what follows
 
 
-def test_parameters_of_a_rule_take_the_place_of_the_querys(shop: Inside) -> None:
+def test_parameters_of_a_rule_replace_those_of_the_query(shop: Inside) -> None:
     save(shop, when("lamp") | then(hitsPerPage=1, attributesToRetrieve=["brand"], page=None))
 
     answer = ask(shop, "lamp", hitsPerPage=3, page=1)
@@ -344,7 +344,7 @@ def test_a_rule_changes_the_words_of_the_query(
 
 
 @pytest.mark.parametrize("query", ["cheap lamp", "cheapp lamp", "low cost lamp", "CHEAPS lamp"])
-def test_what_a_loose_pattern_found_is_removed_as_it_was_typed(shop: Inside, query: str) -> None:
+def test_a_match_with_alternatives_is_removed_as_typed(shop: Inside, query: str) -> None:
     synonym = {"type": "synonym", "synonyms": ["cheap", "low cost"]}
     shop.done("PUT", f"{PATH}/synonyms/s", {"objectID": "s", **synonym})
     save(shop, when("cheap", alternatives=True) | then(query={"remove": ["cheap"]}))
@@ -354,7 +354,7 @@ def test_what_a_loose_pattern_found_is_removed_as_it_was_typed(shop: Inside, que
     assert parse_qs(answer["params"])["query"] == ["lamp"]
 
 
-def test_a_new_query_may_hold_what_the_placeholder_found(shop: Inside) -> None:
+def test_a_new_query_may_contain_the_captured_text(shop: Inside) -> None:
     insert = {"type": "replace", "delete": "from {facet:brand}", "insert": "{facet:brand}"}
     save(
         shop,
@@ -420,7 +420,7 @@ def test_a_placeholder_becomes_a_filter(
     ],
     ids=str,
 )
-def test_several_values_hold_together_or_one_is_enough(
+def test_several_values_are_combined_by_and_or_by_or(
     shop: Inside, automatic: list[Any], found: list[str]
 ) -> None:
     save(shop, when("{facet:colour}") | then(query="", automaticFacetFilters=automatic))
@@ -439,7 +439,7 @@ def test_several_values_hold_together_or_one_is_enough(
     ],
     ids=str,
 )
-def test_an_optional_filter_lifts_what_the_placeholder_found(
+def test_an_automatic_optional_filter_ranks_the_captured_value_higher(
     shop: Inside, automatic: list[Any], found: list[str]
 ) -> None:
     save(shop, when("{facet:colour}") | then(query="", automaticOptionalFacetFilters=automatic))
@@ -447,14 +447,14 @@ def test_an_optional_filter_lifts_what_the_placeholder_found(
     assert ids(ask(shop, "red blue")) == found
 
 
-def test_optional_filters_of_the_query_stay_beside_automatic_ones(shop: Inside) -> None:
+def test_optional_filters_of_the_query_are_kept_with_automatic_ones(shop: Inside) -> None:
     automatic = [{"facet": "colour", "score": 9}]
     save(shop, when("{facet:colour}") | then(query="", automaticOptionalFacetFilters=automatic))
 
     assert ids(ask(shop, "blue", optionalFilters="brand:Bolt"))[:4] == ["2", "4", "5", "1"]
 
 
-def test_values_written_alike_are_alternatives(shop: Inside) -> None:
+def test_values_with_equal_spelling_are_alternatives(shop: Inside) -> None:
     shop.fill("shop", {"objectID": "6", "title": "Lamp", "brand": "ÁCME"})
     save(shop, when("{facet:brand}") | then(query="", automaticFacetFilters=["brand"]))
 
@@ -473,7 +473,7 @@ def test_values_written_alike_are_alternatives(shop: Inside) -> None:
     ],
     ids=str,
 )
-def test_filters_of_a_rule_hold_beside_those_of_the_query(
+def test_filters_of_a_rule_are_added_to_those_of_the_query(
     shop: Inside, own: dict[str, Any], given: dict[str, Any], found: list[str]
 ) -> None:
     save(shop, then(**own))
@@ -510,7 +510,7 @@ def test_filters_of_all_rules_hold(shop: Inside) -> None:
     ],
     ids=str,
 )
-def test_records_are_put_at_their_places_or_hidden(
+def test_records_are_promoted_or_hidden(
     shop: Inside, consequence: dict[str, Any], found: list[str]
 ) -> None:
     save(shop, {"consequence": consequence})
@@ -526,7 +526,7 @@ def test_records_are_put_at_their_places_or_hidden(
     assert sorted(promoted) == sorted(set(wanted) & set(found))
 
 
-def test_what_the_earlier_rule_says_of_a_record_stands(shop: Inside) -> None:
+def test_for_one_record_the_earlier_rule_takes_precedence(shop: Inside) -> None:
     save(
         shop,
         when("red lamp") | {"consequence": {"promote": [{"objectID": "5", "position": 0}]}},
@@ -546,7 +546,7 @@ def test_what_the_earlier_rule_says_of_a_record_stands(shop: Inside) -> None:
 
 
 @pytest.mark.parametrize(("filtered", "found"), [(False, ["5", "1", "3"]), (True, ["1", "3"])])
-def test_promoted_records_pass_the_filters_if_the_rule_says_so(
+def test_promoted_records_match_the_filters_if_the_rule_requires_it(
     shop: Inside, filtered: bool, found: list[str]
 ) -> None:
     promote = {"promote": [{"objectID": "5", "position": 0}], "filterPromotes": filtered}
@@ -555,7 +555,7 @@ def test_promoted_records_pass_the_filters_if_the_rule_says_so(
     assert ids(ask(shop, filters="brand:Acme")) == found
 
 
-def test_promoted_records_keep_what_is_not_to_be_retrieved(shop: Inside) -> None:
+def test_promoted_records_hide_unretrievable_attributes(shop: Inside) -> None:
     shop.done("PUT", f"{PATH}/settings", {"unretrievableAttributes": ["price"]})
     save(shop, {"consequence": {"promote": [{"objectID": "3", "position": 0}]}})
     key = shop.facts["searchKey"]
@@ -603,7 +603,7 @@ def test_rendering_content_is_merged(shop: Inside) -> None:
     }
 
 
-def test_a_search_no_rule_is_for_tells_of_none(shop: Inside) -> None:
+def test_a_search_without_rules_names_none(shop: Inside) -> None:
     save(shop, when("lamp") | then(page=1))
 
     answer = ask(shop, "desk")
@@ -612,7 +612,7 @@ def test_a_search_no_rule_is_for_tells_of_none(shop: Inside) -> None:
     assert parse_qs(answer["params"]) == {"query": ["desk"]}
 
 
-def test_ranking_information_tells_the_words_after_the_rules(shop: Inside) -> None:
+def test_ranking_information_shows_the_words_after_the_rules(shop: Inside) -> None:
     save(shop, when("cheap") | then(query={"remove": ["cheap"]}))
 
     answer = ask(shop, "Cheap lamp", getRankingInfo=True)
@@ -634,7 +634,7 @@ def test_a_rule_sends_the_search_to_another_index(shop: Inside, goal: str, used:
 # ------------------------------------------------------------------ where rules apply, where not
 
 
-def test_every_search_of_a_row_has_its_rules(shop: Inside) -> None:
+def test_rules_apply_to_each_of_several_searches(shop: Inside) -> None:
     save(shop, when("cheap") | then(query="desk"))
     requests = [{"indexName": "shop", "query": "cheap"}, {"indexName": "shop", "query": "lamp"}]
 
@@ -643,7 +643,7 @@ def test_every_search_of_a_row_has_its_rules(shop: Inside) -> None:
     assert [ids(result) for result in answer["results"]] == [["3", "5"], ["1", "2", "4"]]
 
 
-def test_a_search_inside_a_facet_counts_what_the_search_would(shop: Inside) -> None:
+def test_a_facet_search_counts_as_the_search_does(shop: Inside) -> None:
     save(
         shop,
         when("cheap")
@@ -663,7 +663,7 @@ def test_a_search_inside_a_facet_counts_what_the_search_would(shop: Inside) -> N
     assert counts == {"Acme": 2, "Bolt": 1}
 
 
-def test_a_browse_knows_no_rules(shop: Inside) -> None:
+def test_rules_do_not_apply_to_a_browse(shop: Inside) -> None:
     consequence = {"hide": [{"objectID": "1"}], "params": {"filters": "brand:Acme"}}
     save(shop, {"consequence": consequence})
 
@@ -713,7 +713,7 @@ def test_no_rule_breaks_a_search(
     assert values.json()["facetHits"][0]["value"] == "Bolt"
 
 
-def test_what_is_wrong_with_a_search_itself_is_not_blamed_on_rules(shop: Inside) -> None:
+def test_an_error_of_the_search_is_not_attributed_to_rules(shop: Inside) -> None:
     save(shop, {"consequence": {"params": {"filters": "brand:Acme"}}})
 
     answer = shop.call("POST", f"{PATH}/query", {"insideBoundingBox": "1,2"})
@@ -722,7 +722,7 @@ def test_what_is_wrong_with_a_search_itself_is_not_blamed_on_rules(shop: Inside)
     assert answer.json()["message"].startswith("insideBoundingBox")
 
 
-def test_a_rule_that_is_gone_has_no_effect(shop: Inside) -> None:
+def test_a_deleted_rule_has_no_effect(shop: Inside) -> None:
     save(shop, when("lamp") | then(hitsPerPage=1), when("desk") | then(hitsPerPage=1))
     assert [len(ids(ask(shop, query))) for query in ("lamp", "desk")] == [1, 1]
 
@@ -768,7 +768,7 @@ def limited(inside: Inside, **restrictions: Any) -> str:
     ],
     ids=str,
 )
-def test_a_rule_shows_nothing_that_the_key_does_not(
+def test_a_rule_cannot_bypass_the_filters_of_the_key(
     shop: Inside, consequence: dict[str, Any]
 ) -> None:
     save(shop, {"consequence": consequence})
@@ -792,7 +792,7 @@ def test_a_key_brings_contexts_and_decides_whether_rules_apply(shop: Inside) -> 
     assert applied(ask(shop, key=limited(shop, enableRules=False), enableRules=True)) == []
 
 
-def test_a_rule_leads_to_no_index_the_key_is_not_for(shop: Inside) -> None:
+def test_a_rule_does_not_redirect_to_an_index_that_the_key_does_not_reach(shop: Inside) -> None:
     shop.fill("secret", {"objectID": "s"})
     save(shop, {"consequence": {"redirect": {"indexName": "secret"}}})
 
@@ -800,7 +800,7 @@ def test_a_rule_leads_to_no_index_the_key_is_not_for(shop: Inside) -> None:
     assert "s" not in ids(ask(shop, key=limited(shop, restrictIndices="shop")))
 
 
-def test_the_most_hits_of_a_key_hold_for_rules(shop: Inside) -> None:
+def test_the_maximum_hits_of_a_key_apply_to_rules(shop: Inside) -> None:
     save(shop, then(hitsPerPage=5, offset=0, length=5))
     fields = {"acl": ["search"], "maxHitsPerQuery": 2}
     key = shop.call("POST", "/1/keys", fields).json()["key"]

@@ -1,4 +1,4 @@
-"""Rules are kept, found and replaced as a whole."""
+"""Rules are stored, found and replaced as a whole."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_rules_are_found(shop: Inside, body: dict[str, Any], ids: list[str]) -> 
     assert found(shop, **body) == ids
 
 
-def test_a_page_of_rules_tells_how_many_there_are(shop: Inside) -> None:
+def test_a_page_of_rules_has_the_total_count(shop: Inside) -> None:
     answer = shop.call("POST", f"{PATH}/search", {"query": "chea", "hitsPerPage": 1}).json()
 
     assert (answer["nbHits"], answer["page"], answer["nbPages"]) == (1, 0, 1)

@@ -1,4 +1,4 @@
-"""Searches over HTTP carry the members the API names."""
+"""Responses of searches over HTTP have the members of the API."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_an_answer_has_all_members_clients_read(films: Inside) -> None:
         ("GET", "films?query=alien&facets=%5B%22genre%22%5D", None),
     ],
 )
-def test_parameters_may_come_in_every_spelling(
+def test_parameters_are_accepted_in_every_form(
     films: Inside, verb: str, path: str, body: Any
 ) -> None:
     answer = ask(films, path, body, verb)
@@ -81,9 +81,7 @@ def test_parameters_may_come_in_every_spelling(
         ("GET", "films?facets=genre%2Cyear", None),
     ],
 )
-def test_several_facets_may_come_as_one_text(
-    films: Inside, verb: str, path: str, body: Any
-) -> None:
+def test_several_facets_may_be_one_text(films: Inside, verb: str, path: str, body: Any) -> None:
     answer = ask(films, path, body, verb)
 
     assert answer["facets"].keys() == {"genre", "year"}
@@ -107,13 +105,13 @@ def test_one_place_need_not_be_a_list_of_places(inside: Inside, body: dict[str, 
     assert [hit["objectID"] for hit in ask(inside, "places/query", body)["hits"]] == ["paris"]
 
 
-def test_several_optional_words_may_come_as_one_text(films: Inside) -> None:
+def test_several_optional_words_may_be_one_text(films: Inside) -> None:
     body = {"query": "heat nothing nowhere", "optionalWords": "nothing,nowhere"}
 
     assert [hit["objectID"] for hit in ask(films, "films/query", body)["hits"]] == ["4"]
 
 
-def test_null_stands_for_the_default(films: Inside) -> None:
+def test_null_means_the_default(films: Inside) -> None:
     answer = ask(films, "films/query", {"query": None, "hitsPerPage": None, "filters": None})
 
     assert (answer["nbHits"], answer["hitsPerPage"]) == (4, 20)
@@ -133,7 +131,7 @@ def test_ranking_info_names_the_index_and_the_parsed_query(films: Inside) -> Non
     assert answer["hits"][0]["_rankingInfo"]["nbTypos"] == 0
 
 
-def test_a_facet_that_is_not_declared_is_told(films: Inside) -> None:
+def test_an_undeclared_facet_is_reported(films: Inside) -> None:
     answer = ask(films, "films/query", {"facets": ["title", "genre", "*"], "responseFields": []})
 
     assert answer == {"message": "facets: `title` not counted; add to attributesForFaceting first"}
@@ -189,7 +187,7 @@ def test_enough_matches_end_a_row_of_searches(films: Inside) -> None:
     assert [result["index"] for result in results] == ["films"] * 3
 
 
-def test_enough_is_seen_whatever_fields_are_asked_for(films: Inside) -> None:
+def test_enough_matches_are_detected_with_any_response_fields(films: Inside) -> None:
     requests = [{"indexName": "films", "hitsPerPage": 2, "responseFields": ["nbHits"]}] * 2
 
     body = {"requests": requests, "strategy": "stopIfEnoughMatches"}
@@ -199,7 +197,7 @@ def test_enough_is_seen_whatever_fields_are_asked_for(films: Inside) -> None:
     assert results[1]["processed"] is False
 
 
-def test_facets_that_are_not_to_be_seen_are_for_the_admin_alone(films: Inside) -> None:
+def test_unretrievable_facets_are_returned_only_to_the_admin_key(films: Inside) -> None:
     films.done("PUT", "/1/indexes/films/settings", {"unretrievableAttributes": ["genre"]})
     key, path = films.facts["searchKey"], "/1/indexes/films"
 

@@ -12,7 +12,7 @@ import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key, sign
 from tests.conftest import Inside
-from tests.service.outside import Outside, outside
+from tests.service.service_process import Outside, outside
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_the_text_is_verified_as_it_is_spelled(shop: Inside, text: str) -> None:
     "filters",
     ["n > 0", "n < 0 OR n > 0", "owner:b OR owner:a", 'n > 0 AND owner:"a"', "(owner:a OR n > 0)"],
 )
-def test_nothing_in_a_query_gets_round_the_embedded_filters(shop: Inside, filters: str) -> None:
+def test_a_query_cannot_bypass_the_embedded_filters(shop: Inside, filters: str) -> None:
     key = make_secured_key(shop.facts["searchKey"], filters="owner:a OR owner:c")
 
     for body in ({"filters": filters}, {"params": f"filters={quote(filters)}"}):
@@ -85,7 +85,7 @@ def test_nothing_in_a_query_gets_round_the_embedded_filters(shop: Inside, filter
     ],
     ids=lambda params: next(iter(params)),
 )
-def test_no_place_in_a_query_overrules_the_embedded_one(
+def test_a_query_cannot_override_embedded_geo_parameters(
     shop: Inside, elsewhere: dict[str, object]
 ) -> None:
     places = {"near": (48.85, 2.35), "far": (40.71, -74.0)}
@@ -106,7 +106,7 @@ def test_broken_filters_do_not_break_out(shop: Inside, filters: str) -> None:
     assert search(shop, key, body={"filters": filters}).status_code == 400
 
 
-def test_embedded_filters_hold_in_every_kind_of_search(shop: Inside) -> None:
+def test_embedded_filters_apply_to_every_kind_of_search(shop: Inside) -> None:
     parent = parent_of(shop, acl=["search", "browse"])
     key = make_secured_key(parent, filters="owner:a")
     many = {"requests": [{"indexName": "shop"}]}
@@ -158,7 +158,7 @@ def test_each_restriction_is_enforced(
     assert search(shop, key, body=body).status_code == status
 
 
-def test_referers_of_a_secured_key_let_their_pages_in(shop: Inside) -> None:
+def test_a_secured_key_accepts_its_referers(shop: Inside) -> None:
     key = make_secured_key(shop.facts["searchKey"], referers=["https://shop.example/*"])
 
     answer = search(shop, key, headers={"referer": "https://shop.example/a"})
@@ -166,7 +166,7 @@ def test_referers_of_a_secured_key_let_their_pages_in(shop: Inside) -> None:
     assert answer.status_code == 200
 
 
-def test_restricted_indices_hold_for_indices_named_in_the_body(shop: Inside) -> None:
+def test_restricted_indices_apply_to_indices_named_in_the_body(shop: Inside) -> None:
     key = make_secured_key(shop.facts["searchKey"], restrictIndices="shop")
     many = {"requests": [{"indexName": "shop"}, {"indexName": "other"}]}
 
@@ -197,7 +197,7 @@ def test_a_secured_key_has_the_rights_and_the_end_of_its_parent(shop: Inside) ->
     assert search(shop, key).status_code == 403
 
 
-def test_nothing_derives_from_the_admin_key_or_from_a_secured_key(shop: Inside) -> None:
+def test_secured_keys_of_the_admin_key_or_a_secured_key_are_refused(shop: Inside) -> None:
     secured = make_secured_key(shop.facts["searchKey"], hitsPerPage=3)
 
     for parent in (shop.facts["adminKey"], secured, "unknown"):

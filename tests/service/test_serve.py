@@ -1,4 +1,4 @@
-"""The service as a process: started, found, and stopped without a trace."""
+"""The service as a process: start, announcement and stop."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def port(running: Running) -> int:
     return int(running.url.rsplit(":", 1)[1])
 
 
-def test_what_was_pending_at_the_stop_is_there_after_the_next_start(tmp_path: Path) -> None:
+def test_pending_tasks_are_applied_after_a_restart(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     records = [{"action": "addObject", "body": {"n": n}} for n in range(3000)]
     with running.client() as client:
@@ -101,7 +101,7 @@ def test_a_second_service_on_the_folder_names_the_first(
 
 
 @pytest.mark.parametrize("number", ["65536", "99999", "-1"])
-def test_a_port_that_is_none_is_told(tmp_path: Path, number: str) -> None:
+def test_an_invalid_port_is_reported(tmp_path: Path, number: str) -> None:
     done = run("--data", str(tmp_path), "--port", number)
 
     assert done.returncode == 1
@@ -120,7 +120,7 @@ def test_a_port_that_is_none_is_told(tmp_path: Path, number: str) -> None:
         ("admin_key", "clé", "only ASCII ones without spaces"),
     ],
 )
-def test_what_the_service_cannot_be_given_is_refused_with_advice(
+def test_invalid_options_are_refused_with_advice(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str, given: Any, told: str
 ) -> None:
     status = serve(data=tmp_path / "new", **{name: given})
@@ -130,7 +130,7 @@ def test_what_the_service_cannot_be_given_is_refused_with_advice(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_port_in_use_is_told(
+def test_a_port_in_use_is_reported(
     started: tuple[subprocess.Popen[str], Running], tmp_path: Path
 ) -> None:
     _, running = started
@@ -142,7 +142,7 @@ def test_a_port_in_use_is_told(
     assert "Traceback" not in second.stderr
 
 
-def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
+def test_an_unusable_folder_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
 
     refused = run("--data", str(tmp_path / "file"))
@@ -154,9 +154,7 @@ def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"), [(b"not a database" * 100, "is damaged"), (None, "newer version")]
 )
-def test_a_store_that_cannot_be_used_is_told(
-    tmp_path: Path, content: bytes | None, told: str
-) -> None:
+def test_an_unusable_store_is_reported(tmp_path: Path, content: bytes | None, told: str) -> None:
     file = tmp_path / "service.sqlite"
     if content:
         file.write_bytes(content)
@@ -172,7 +170,7 @@ def test_a_store_that_cannot_be_used_is_told(
     assert "Traceback" not in refused.stderr
 
 
-def test_identity_may_be_given_and_is_kept(tmp_path: Path) -> None:
+def test_given_credentials_are_stored(tmp_path: Path) -> None:
     process, running = start_service(tmp_path, "--app-id", "MYAPP", "--admin-key", "mykey")
     stop_service(process)
     again, later = start_service(tmp_path)
@@ -193,7 +191,7 @@ def test_it_ends_with_the_process_it_was_started_for(tmp_path: Path) -> None:
     process.stdout.close()
 
 
-def test_without_json_it_tells_in_words(tmp_path: Path) -> None:
+def test_without_json_the_announcement_is_text(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "--data", str(tmp_path)], stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
@@ -205,7 +203,7 @@ def test_without_json_it_tells_in_words(tmp_path: Path) -> None:
     assert first.startswith("local service at http://127.0.0.1:")
 
 
-def test_it_answers_as_soon_as_it_has_said_where_it_is(
+def test_requests_are_answered_from_the_announcement_on(
     started: tuple[subprocess.Popen[str], Running],
 ) -> None:
     _, running = started

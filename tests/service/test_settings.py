@@ -1,4 +1,4 @@
-"""Settings are changed one by one, and told with the defaults."""
+"""Settings are changed one by one, and returned with the defaults."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ def test_settings_alone_make_an_index(inside: Inside) -> None:
     assert read(inside)["ranking"] == default_of("ranking")
 
 
-def test_no_setting_is_told_as_null(inside: Inside) -> None:
+def test_no_setting_is_returned_as_null(inside: Inside) -> None:
     put(inside, hitsPerPage=5)
 
     assert None not in read(inside).values()
 
 
-def test_new_settings_hold_for_records_that_are_there_already(inside: Inside) -> None:
+def test_new_settings_apply_to_existing_records(inside: Inside) -> None:
     inside.fill("films", {"objectID": "1", "a": "x"}, {"objectID": "2", "b": "x"})
     assert inside.ids("films", "x") == ["1", "2"]
 
@@ -77,14 +77,14 @@ def test_former_names_still_set(inside: Inside) -> None:
         ({"attributesForFaceting": ["afterDistinct(searchable(a)"]}, "never closed"),
         ({"attributesForFaceting": [" "]}, 'attributesForFaceting: " " names no attribute'),
         ({"searchableAttributes": [""]}, 'searchableAttributes: "" names no attribute'),
-        ({"searchableAttributes": ["a", " , "]}, "names no attribute; leave it out"),
+        ({"searchableAttributes": ["a", " , "]}, "names no attribute; remove it"),
         ({"numericAttributesForFiltering": [""]}, "names no attribute"),
         ({"numericAttributesForFiltering": ["more(a)"]}, "known: equalOnly"),
         ({"attributesToSnippet": ["a:x"]}, "attributesToSnippet[0]"),
-        ({"optionalWords": [""]}, 'optionalWords: "" says nothing; leave it out'),
-        ({"removeStopWords": [" "]}, "says nothing"),
-        ({"attributesToHighlight": ["title", ""]}, "says nothing"),
-        ({"disableTypoToleranceOnWords": [""]}, "says nothing"),
+        ({"optionalWords": [""]}, 'optionalWords: "" is blank; remove it'),
+        ({"removeStopWords": [" "]}, "is blank"),
+        ({"attributesToHighlight": ["title", ""]}, "is blank"),
+        ({"disableTypoToleranceOnWords": [""]}, "is blank"),
         ({"customNormalization": {"default": {"ab": "c"}}}, "expected one character"),
         ({"replicas": ["virtual(a"]}, "never closed"),
         ({"typoTolerance": "maybe"}, "`maybe` is not one of min, strict, true, false"),
@@ -120,7 +120,7 @@ def test_a_setting_that_is_wrong_is_refused_with_the_reason(
         ("o = 1", [], "o is not in numericAttributesForFiltering (m, n)"),
     ],
 )
-def test_numbers_that_are_named_are_filtered_by_and_no_others(
+def test_only_the_declared_numeric_attributes_are_filtered_by(
     inside: Inside, given: str, found: list[str], why: str
 ) -> None:
     records = [{"objectID": str(n), "n": n, "m": n, "o": n} for n in (1, 2)]
@@ -142,7 +142,7 @@ def test_settings_are_read_in_either_version(inside: Inside, version: int) -> No
     assert answer.json()["hitsPerPage"] == 5
 
 
-def test_what_was_read_of_a_replica_may_be_written_back(inside: Inside) -> None:
+def test_settings_read_from_a_replica_may_be_written_back(inside: Inside) -> None:
     put(inside, replicas=["other", "virtual(more)"])
 
     for name in ("films", "other", "more"):
@@ -152,7 +152,7 @@ def test_what_was_read_of_a_replica_may_be_written_back(inside: Inside) -> None:
     assert read(inside)["replicas"] == ["other", "virtual(more)"]
 
 
-def test_an_index_that_is_not_there_has_no_settings(inside: Inside) -> None:
+def test_a_missing_index_has_no_settings(inside: Inside) -> None:
     assert inside.call("GET", "/1/indexes/films/settings").status_code == 404
 
 

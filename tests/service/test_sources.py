@@ -1,4 +1,4 @@
-"""The allowlist is on from its first call, with a way back on the machine."""
+"""The allowlist applies from its first entry, and can be reset on the machine."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_only_listed_networks_may_call(inside: Inside, source: str) -> None:
     assert "127.0.0.1 is not an allowed source" in answer.json()["message"]
 
 
-def test_everybody_may_be_listed(inside: Inside) -> None:
+def test_all_addresses_may_be_listed(inside: Inside) -> None:
     inside.call("PUT", PATH, [{"source": "0.0.0.0/0"}])
 
     assert inside.call("GET", "/1/indexes").status_code == 200
@@ -55,7 +55,7 @@ def test_everybody_may_be_listed(inside: Inside) -> None:
         ([{"source": f"10.{n // 256}.{n % 256}.0/24"} for n in range(1001)], "1000"),
     ],
 )
-def test_a_list_that_cannot_be_is_refused_and_changes_nothing(
+def test_an_invalid_list_is_refused_and_changes_nothing(
     inside: Inside, body: Any, told: str
 ) -> None:
     answer = inside.call("PUT", PATH, body)
@@ -65,13 +65,13 @@ def test_a_list_that_cannot_be_is_refused_and_changes_nothing(
     assert inside.call("GET", PATH).json() == []
 
 
-def test_what_is_not_listed_cannot_be_deleted(inside: Inside) -> None:
+def test_an_unlisted_network_cannot_be_deleted(inside: Inside) -> None:
     assert inside.call("DELETE", f"{PATH}/10.0.0.0%2F8").status_code == 404
     with pytest.raises(NotFound):
         inside.app.service.sources.delete("10.0.0.0/8")
 
 
-def test_an_operator_who_locked_everybody_out_gets_back_in(tmp_path: Path) -> None:
+def test_an_operator_can_reset_an_allowlist_that_excludes_all(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     with running.client() as client:
         client.put(PATH, json=[{"source": "10.0.0.0/8"}])

@@ -1,4 +1,4 @@
-"""Synonyms are kept, found and replaced as a whole."""
+"""Synonyms are stored, found and replaced as a whole."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.http.app import App
+from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -68,7 +68,7 @@ def test_synonyms_are_found_by_words_and_type(
     assert found(shop, **body) == ids
 
 
-def test_what_was_found_is_marked(shop: Inside) -> None:
+def test_matches_in_entries_are_highlighted(shop: Inside) -> None:
     answer = shop.call("POST", f"{PATH}/search", {"query": "jean", "type": "synonym"}).json()
 
     assert answer["nbHits"] == 1
@@ -128,7 +128,7 @@ def test_synonyms_go_with_a_deleted_index(shop: Inside) -> None:
 @pytest.mark.parametrize(
     ("synonym", "told"),
     [
-        ({**ALL[0], "synonyms": []}, "`synonyms` is missing; a synonym needs it"),
+        ({**ALL[0], "synonyms": []}, "`synonyms` is missing; it is required in a synonym"),
         ({**ALL[1], "type": "onewaysynonyms"}, "`type`"),
         ({"objectID": "1", "type": "placeholder", "replacements": ["a"]}, "`placeholder`"),
         ({**ALL[2], "objectID": "1", "corrections": ["two words"]}, "not a single word"),
@@ -221,7 +221,7 @@ def test_synonyms_are_read_by_the_rules_of_new_settings(stocked: Inside) -> None
 
 
 @pytest.mark.parametrize("scope", [None, ["synonyms"]])
-def test_the_effect_goes_along_with_a_copy_and_a_move(
+def test_synonyms_take_effect_after_a_copy_and_a_move(
     stocked: Inside, scope: list[str] | None
 ) -> None:
     stocked.fill("new", {"objectID": "1", "title": "an ipad"})
@@ -266,7 +266,7 @@ def serving(folder: Path) -> Iterator[Inside]:
     inner.stop()
 
 
-def test_a_search_sees_the_old_synonyms_or_the_new_and_nothing_between(inside: Inside) -> None:
+def test_a_search_uses_either_the_old_or_the_new_synonyms(inside: Inside) -> None:
     sets = [
         [{**ALL[1], "objectID": str(n), "input": "x", "synonyms": [f"{one}{n}"]} for n in range(50)]
         for one in ("a", "b")

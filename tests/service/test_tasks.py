@@ -12,8 +12,8 @@ import pytest
 
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
-from svc_notebook.service.tasks.queue import MAX_RUN_TASKS, NewTask, Tasks
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
+from svc_notebook.service.tasks.queue import MAX_RUN_TASKS, NewTask, TaskQueue
 from tests.conftest import Inside, wait_published
 
 
@@ -25,7 +25,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 
 def test_a_write_is_on_the_disk_before_it_is_acknowledged(store: Store, tmp_path: Path) -> None:
-    [number] = Tasks(store).submit(NewTask("films", "steps", b"body"))
+    [number] = TaskQueue(store).submit(NewTask("films", "steps", b"body"))
 
     with sqlite3.connect(tmp_path / "service.sqlite") as other:
         rows = other.execute("SELECT id, index_name, kind, body FROM tasks").fetchall()
@@ -33,7 +33,7 @@ def test_a_write_is_on_the_disk_before_it_is_acknowledged(store: Store, tmp_path
     assert rows == [(number, "films", "steps", b"body")]
 
 
-def test_a_thread_that_comes_after_the_end_opens_nothing(tmp_path: Path) -> None:
+def test_a_thread_opens_no_connection_after_the_close(tmp_path: Path) -> None:
     store = Store(tmp_path / "service.sqlite")
     store.close()
 
@@ -61,7 +61,7 @@ def test_closing_waits_for_those_who_read(tmp_path: Path) -> None:
 
 
 def test_many_writers_at_once_get_a_number_each_in_one_row(store: Store) -> None:
-    tasks = Tasks(store)
+    tasks = TaskQueue(store)
 
     def write(one: int) -> list[int]:
         return tasks.submit(NewTask(f"i{one}", "steps", b""), NewTask("b", "steps", b""))
@@ -74,7 +74,7 @@ def test_many_writers_at_once_get_a_number_each_in_one_row(store: Store) -> None
 
 
 def test_a_write_that_cannot_be_stored_fails_for_everyone_who_waited(store: Store) -> None:
-    tasks = Tasks(store)
+    tasks = TaskQueue(store)
 
     with store.writing() as connection:
         connection.execute("DROP TABLE tasks")
@@ -83,7 +83,7 @@ def test_a_write_that_cannot_be_stored_fails_for_everyone_who_waited(store: Stor
 
 
 def test_neighbours_of_one_index_are_taken_together(store: Store) -> None:
-    tasks = Tasks(store)
+    tasks = TaskQueue(store)
     drafts = [
         *[NewTask("a", "steps", b"x")] * 3,
         NewTask("a", "settings", b"x"),
@@ -105,7 +105,9 @@ def test_numbers_go_on_after_a_restart(tmp_path: Path) -> None:
     numbers = []
     for _ in range(3):
         service = Service(tmp_path)
-        numbers.append(service.accept("films", "steps", pack_steps([RecordStep("clear")])))
+        numbers.append(
+            service.accept("films", "steps", encode_operations([BatchOperation("clear")]))
+        )
         service.start()
         wait_published(service, numbers[-1])
         service.stop()
@@ -113,9 +115,9 @@ def test_numbers_go_on_after_a_restart(tmp_path: Path) -> None:
     assert numbers == [1, 2, 3]
 
 
-def test_what_was_accepted_but_not_applied_is_applied_at_the_next_start(tmp_path: Path) -> None:
+def test_accepted_tasks_are_applied_at_the_next_start(tmp_path: Path) -> None:
     service = Service(tmp_path)
-    body = pack_steps([RecordStep("addObject", "1", b'{"objectID":"1"}')])
+    body = encode_operations([BatchOperation("addObject", "1", b'{"objectID":"1"}')])
     number = service.accept("films", "steps", body)
     service.stop()
 
@@ -135,12 +137,16 @@ def test_a_task_body_is_dropped_once_it_is_applied(inside: Inside) -> None:
     assert inside.app.service.store.read("SELECT count(*) FROM tasks") == [(0,)]
 
 
-def test_a_task_that_cannot_be_applied_does_not_hold_up_the_others(
+def test_a_task_that_cannot_be_applied_does_not_block_the_others(
     inside: Inside, capsys: pytest.CaptureFixture[str]
 ) -> None:
     service = inside.app.service
     service.tasks.submit(
-        NewTask("films", "steps", pack_steps([RecordStep("addObject", "1", b'{"objectID":"1"}')])),
+        NewTask(
+            "films",
+            "steps",
+            encode_operations([BatchOperation("addObject", "1", b'{"objectID":"1"}')]),
+        ),
         NewTask("films", "steps", b"garbage"),
     )
 
@@ -151,7 +157,7 @@ def test_a_task_that_cannot_be_applied_does_not_hold_up_the_others(
 
 
 @pytest.mark.parametrize("path", ["/1/indexes/films/task/1", "/1/indexes/gone/task/1", "/1/task/1"])
-def test_a_known_task_is_told_of_on_any_index(inside: Inside, path: str) -> None:
+def test_a_known_task_is_reported_for_any_index(inside: Inside, path: str) -> None:
     inside.fill("films", {"objectID": "1"})
 
     assert inside.call("GET", path).json() == {"status": "published", "pendingTask": False}
@@ -159,7 +165,7 @@ def test_a_known_task_is_told_of_on_any_index(inside: Inside, path: str) -> None
 
 @pytest.mark.parametrize(("number", "status"), [("2", 404), ("0", 404), ("x", 400), ("-1", 400),
                                                 (str(2**64), 400)])  # fmt: skip
-def test_a_task_nobody_made_is_not_found(inside: Inside, number: str, status: int) -> None:
+def test_an_unknown_task_is_not_found(inside: Inside, number: str, status: int) -> None:
     inside.fill("films", {"objectID": "1"})
 
     assert inside.call("GET", f"/1/task/{number}").status_code == status
@@ -169,7 +175,9 @@ def test_a_task_is_not_published_before_it_is_visible(inside: Inside) -> None:
     service = inside.app.service
     seen = []
     for number in range(50):
-        body = pack_steps([RecordStep("addObject", str(number), b'{"objectID":"%d"}' % number)])
+        body = encode_operations(
+            [BatchOperation("addObject", str(number), b'{"objectID":"%d"}' % number)]
+        )
         task = service.accept("films", "steps", body)
         wait_published(service, task)
         seen.append(len(service.catalog.find("films").engine.get()))

@@ -146,7 +146,7 @@ def test_hosts_by_role_may_stand_in_a_file() -> None:
 def test_a_key_in_the_projects_file_is_warned_of(project: Path) -> None:
     (project / "svc.toml").write_text(SHOP.format("OPEN"))
 
-    with pytest.warns(UserWarning, match=r"svc.toml holds the key .*config.toml") as caught:
+    with pytest.warns(UserWarning, match=r"svc.toml contains the key .*config.toml") as caught:
         found = resolve("shop", {})
 
     assert key_of(found) == "OPEN-key"
@@ -185,11 +185,11 @@ def test_an_unknown_profile_is_named_with_those_there_are() -> None:
     [
         ({}, r'connect\("local"\)'),
         ({"url": "https://a.example"}, r"connect\(url=..., app_id=..., api_key=...\)"),
-        ({"api_key": "k"}, "give url= or domain="),
+        ({"api_key": "k"}, "pass url= or domain="),
         ({"api_key": "k", "domain": "a.example"}, "an app_id is needed"),
     ],
 )
-def test_what_is_missing_is_said_with_what_to_type(given: dict[str, Any], advice: str) -> None:
+def test_a_missing_value_is_reported_with_advice(given: dict[str, Any], advice: str) -> None:
     with pytest.raises(NotConnected, match=advice):
         resolve(None, given)
 
@@ -225,9 +225,7 @@ def test_a_keyring_gives_the_keys_of_a_profile(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.parametrize("ring", [Ring(None), Ring({}), None], ids=["broken", "empty", "missing"])
-def test_a_keyring_that_does_not_work_is_only_a_place_without_a_key(
-    ring: Ring | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_broken_keyring_is_ignored(ring: Ring | None, monkeypatch: pytest.MonkeyPatch) -> None:
     user_file().write_text('[profiles.shop]\nurl = "https://a.example"\n')
     monkeypatch.setitem(sys.modules, "keyring", ring)
 
@@ -236,7 +234,7 @@ def test_a_keyring_that_does_not_work_is_only_a_place_without_a_key(
     assert key_of(resolve("shop", {"api_key": "k"})) == "k"
 
 
-def test_the_keyring_is_not_asked_for_what_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_keyring_is_not_read_for_known_values(monkeypatch: pytest.MonkeyPatch) -> None:
     user_file().write_text(SHOP.format("USER"))
     monkeypatch.delitem(sys.modules, "keyring", raising=False)
 

@@ -28,7 +28,7 @@ api_key = "other-key"
 """
 
 
-def test_without_a_client_it_says_what_to_type() -> None:
+def test_without_a_client_the_error_says_how_to_connect() -> None:
     with pytest.raises(NotConnected, match=r'connect\("local"\)'):
         current()
 
@@ -93,12 +93,14 @@ def test_every_thread_and_task_sees_the_current_client() -> None:
 @pytest.mark.parametrize(
     ("profile", "values", "match"),
     [
-        (5, {}, "named by text"),
+        (5, {}, "is the name of a profile"),
         (None, {"url": "notaurl"}, "not an address such as"),
-        ("local", {"url": "https://a.example"}, "leave out url="),
+        ("local", {"url": "https://a.example"}, "omit url="),
     ],
 )
-def test_what_names_no_service_is_refused(profile: Any, values: dict[str, Any], match: str) -> None:
+def test_arguments_that_name_no_service_are_refused(
+    profile: Any, values: dict[str, Any], match: str
+) -> None:
     with pytest.raises(BadInput, match=match):
         connect(profile, **values)
 
@@ -141,20 +143,20 @@ def test_time_outs_are_arguments_and_come_from_profiles(user_file: Path) -> None
         "read_timeout = 20\nwrite_timeout = 2.5\n"
     )
 
-    told = connect("slow", connect_timeout=1, write_timeout=90).connection.patience
+    told = connect("slow", connect_timeout=1, write_timeout=90).connection.retry_policy
 
     assert (told.connect, told.read, told.write) == (1, 20, 90)
-    assert connect("slow").connection.patience.write == 2.5
+    assert connect("slow").connection.retry_policy.write == 2.5
 
 
 def test_time_outs_are_as_usual_unless_they_are_given() -> None:
-    told = connect(url="https://a.example", app_id="A", api_key="k").connection.patience
+    told = connect(url="https://a.example", app_id="A", api_key="k").connection.retry_policy
 
     assert (told.connect, told.read, told.write) == (2, 5, 30)
 
 
 @pytest.mark.parametrize("seconds", [0, -3, "5", True])
-def test_what_is_no_time_out_is_refused(seconds: Any, user_file: Path) -> None:
+def test_an_invalid_timeout_is_refused(seconds: Any, user_file: Path) -> None:
     with pytest.raises(BadInput, match="read_timeout"):
         connect(url="https://a.example", app_id="A", api_key="k", read_timeout=seconds)
     user_file.write_text(f"[profiles.slow]\nread_timeout = {json.dumps(seconds)}\n")

@@ -77,7 +77,7 @@ def test_a_service_that_runs_is_attached_to(data: Path) -> None:
     assert len(started(data)) == 1
 
 
-def test_of_many_who_ask_at_once_one_starts_it(data: Path) -> None:
+def test_only_one_of_several_concurrent_callers_starts_the_service(data: Path) -> None:
     code = (
         "import sys; from svc_notebook.session import local\n"
         "service = local(sys.argv[1], stay=True, command=sys.argv[2:])\n"
@@ -121,7 +121,7 @@ def test_a_stopped_service_is_started_again(data: Path) -> None:
     assert local(data, command=command()).pid != first.pid
 
 
-def test_the_note_of_a_killed_service_is_no_service(data: Path) -> None:
+def test_the_file_of_a_killed_service_is_ignored(data: Path) -> None:
     first = local(data, command=command())
     os.kill(first.pid, signal.SIGKILL)
     until(lambda: not is_alive(first.pid))
@@ -136,7 +136,7 @@ def test_the_note_of_a_killed_service_is_no_service(data: Path) -> None:
     ["", "{", "[]", "{}", '{"url": 5}', None],
     ids=["empty", "half", "list", "bare", "wrong", "of another process"],
 )
-def test_a_note_that_means_nothing_is_passed_over(data: Path, note: str | None) -> None:
+def test_an_invalid_service_file_is_ignored(data: Path, note: str | None) -> None:
     """The last one is of a process that lives but, its id having been used again, is another."""
     data.mkdir()
     other = {
@@ -161,7 +161,7 @@ def test_a_service_that_does_not_start_says_why(data: Path) -> None:
 def test_a_service_that_takes_too_long_is_ended(
     data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local_service, "START", 0.3)
+    monkeypatch.setattr(local_service, "START_SECONDS", 0.3)
     monkeypatch.setattr(local_service, "MAX_ATTEMPTS", 1)
 
     with pytest.raises(LocalServiceFailed, match="says nothing"):
@@ -223,7 +223,7 @@ def test_a_service_ends_with_the_process_that_started_it(data: Path, end: str) -
 
 
 @pytest.mark.parametrize("end", ["kill", "close"])
-def test_a_service_told_to_stay_does(data: Path, end: str) -> None:
+def test_a_service_can_outlive_its_process(data: Path, end: str) -> None:
     starter = start_elsewhere(data, "stay")
 
     if end == "kill":
@@ -233,8 +233,8 @@ def test_a_service_told_to_stay_does(data: Path, end: str) -> None:
     assert local(data, command=command("fail")).pid == started(data)[0]
 
 
-def test_a_service_whose_starter_is_gone_is_not_attached_to(data: Path) -> None:
-    """It is about to end: whoever comes just then waits, and starts its own."""
+def test_a_service_whose_parent_has_ended_is_not_used(data: Path) -> None:
+    """It is about to end: whoever comes just then waits, and starts ones own."""
     starter = start_elsewhere(data, "leave")
     starter.kill()
     starter.communicate(timeout=30)
@@ -256,7 +256,7 @@ def test_a_real_service_is_started_and_lost(tmp_path: Path) -> None:
     assert client.search("i", "lamp")["nbHits"] == 1
     service.stop()
 
-    with pytest.raises(Unreachable, match=r'connect\("local"\) starts it'):
+    with pytest.raises(Unreachable, match=r'connect\("local"\) starts one'):
         client.search("i", "lamp")
 
 
@@ -277,7 +277,7 @@ def test_connecting_to_local_starts_it(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_private_addresses_are_crawled_by_a_service_started_so_alone(tmp_path: Path) -> None:
     service = local(tmp_path / "plain")
     try:
-        with pytest.raises(LocalServiceFailed, match="crawls no private addresses; stop it"):
+        with pytest.raises(LocalServiceFailed, match="does not crawl private addresses; stop it"):
             local(tmp_path / "plain", allow_private_crawl=True)
     finally:
         service.stop()

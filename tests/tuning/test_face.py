@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.tuning import aio, blocking
 from tests.test_face import HEAVY, imported_by
 
 MODULES = {path.stem for path in Path(svc.tuning.__file__).parent.glob("*")}
@@ -30,14 +29,6 @@ def test_no_module_bears_the_name_of_a_function() -> None:
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'evalute'; did you mean `evaluate`"):
         svc.tuning.evalute  # noqa: B018
-
-
-@pytest.mark.parametrize("name", aio.__all__)
-def test_a_function_and_its_awaited_twin_take_the_same(name: str) -> None:
-    awaited, plain = getattr(aio, name), getattr(blocking, name, None) or getattr(svc.tuning, name)
-
-    own = set(inspect.signature(plain).parameters) - {"progress"}
-    assert own == set(inspect.signature(awaited).parameters) - {"on_progress"}
 
 
 def test_tuning_costs_nothing_until_it_is_used() -> None:

@@ -279,7 +279,7 @@ def test_what_is_in_use_is_not_dropped_unless_named(shop: str, client: Client) -
 
 
 def test_only_scratch_copies_are_dropped(shop: str, client: Client) -> None:
-    with pytest.raises(BadInput, match="no scratch copy"):
+    with pytest.raises(BadInput, match="is not a temporary index"):
         tuning.drop_scratches(shop)
 
     assert shop in names(client)

@@ -55,7 +55,7 @@ class EventPage(TypedDict):
     cursor: NotRequired[int]
 
 
-class ShownSearch(TypedDict):
+class SearchImpression(TypedDict):
     """A search with a queryID and the objectIDs that it returned, from position `first` on."""
 
     queryID: str
@@ -69,8 +69,8 @@ class ShownSearch(TypedDict):
     objectIDs: list[str]
 
 
-class ShownPage(TypedDict):
+class ImpressionPage(TypedDict):
     """Searches with a queryID in order of time; `cursor` is present while there are more."""
 
-    searches: list[ShownSearch]
+    searches: list[SearchImpression]
     cursor: NotRequired[int]

@@ -1,4 +1,4 @@
-"""Decompress responses incrementally, with limits on size and compression ratio."""
+"""Incremental decompression of responses, with limits on size and compression ratio."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import httpx
 
+from svc_notebook.client.request_options import MAX_ANSWER_BYTES
+
 if TYPE_CHECKING:
     from zlib import _Decompress as Inflate
 
-MAX_ANSWER_BYTES = 256 * 2**20
 # Text compresses to a tenth, very repetitive text to a hundredth; gzip can reach a thousandth.
 MAX_UNPACKING_RATIO = 200
 # A response up to this size is harmless at any compression ratio.
@@ -53,7 +54,7 @@ class AnswerReader:
     def finish(self) -> bytes:
         """Return the whole content."""
         if self._inflater and self._received and not self._inflater.ended:
-            raise httpx.DecodingError("the packed answer ends too early")
+            raise httpx.DecodingError("the compressed answer is not complete")
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     def _keep(self, piece: bytes) -> None:
@@ -63,8 +64,8 @@ class AnswerReader:
         free = self._size <= RATIO_FREE_BYTES
         if not free and self._size > self._received * MAX_UNPACKING_RATIO:
             raise TooLarge(
-                f"{self._received:,} bytes of the answer unpack to more than {self._size:,}, over "
-                f"{MAX_UNPACKING_RATIO} times as much"
+                f"{self._received:,} bytes of the answer decompress to more than {self._size:,}, "
+                f"over {MAX_UNPACKING_RATIO} times as much"
             )
         self._parts.append(piece)
 
@@ -99,8 +100,8 @@ class _Inflater:
             try:
                 piece = self._open.decompress(data, PIECE_BYTES)
             except zlib.error as error:
-                told = f"the answer is not packed as it says: {error}"
-                raise httpx.DecodingError(told) from None
+                reason = f"the answer does not have the encoding of its header: {error}"
+                raise httpx.DecodingError(reason) from None
             if piece:
                 yield piece
             full = len(piece) == PIECE_BYTES
@@ -121,5 +122,5 @@ def _open_inflater(encoding: str) -> _Inflater | None:
     if encoding in ("gzip", "x-gzip", "deflate"):
         return _Inflater(is_gzip=encoding != "deflate")
     raise httpx.DecodingError(
-        f"the answer is packed as `{encoding[:40]}`, which was not asked for; {ENCODINGS} were"
+        f"the answer has the encoding `{encoding[:40]}`; only {ENCODINGS} are accepted"
     )

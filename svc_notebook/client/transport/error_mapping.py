@@ -1,4 +1,4 @@
-"""Map HTTP statuses and network exceptions to the errors of this package."""
+"""The mapping of HTTP statuses and network exceptions to the errors of this package."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ import httpx
 import msgspec
 
 from svc_notebook.api import Endpoint
-from svc_notebook.api.endpoint import Decode, access_text
-from svc_notebook.client.transport.retry import FailedAttempt, Outcome, RateLimited, ReceivedReply
+from svc_notebook.api.endpoint import Decode, describe_access
+from svc_notebook.client.retry import FailedAttempt, Outcome, RateLimited, ReceivedReply
 from svc_notebook.errors import (
     BadInput,
     CallFailed,
@@ -30,9 +30,9 @@ NOT_THE_API = "is this the address of a search service?"
 MAX_MESSAGE_CHARACTERS = 2000
 
 _OF_REPLICA = re.compile(r" is a (virtual )?replica of ")
-# How services word an unknown key, and a missing right or index.
-_UNKNOWN = re.compile(r"invalid application", re.I)
-_SAID = re.compile(r"the right `\w+`|\bindex\b", re.I)
+# The words of services for an unknown key, and for a missing right or index.
+_UNKNOWN_KEY = re.compile(r"invalid application", re.I)
+_NAMED_RIGHT = re.compile(r"the right `\w+`|\bindex\b", re.I)
 _BY_STATUS: dict[int, type[Refused]] = {401: KeyRefused, 403: KeyRefused, 404: NotFound}
 
 # For each exception: may the request have been executed, is the host likely to fail the next call
@@ -62,7 +62,7 @@ def read_failure(error: httpx.RequestError) -> FailedAttempt:
 
 
 def _words(name: str) -> str:
-    """Turn `ReadTimeout` into `read timeout`."""
+    """Convert a name such as `ReadTimeout` to `read timeout`."""
     return re.sub(r"(?<!^)([A-Z])", r" \1", name).lower()
 
 
@@ -138,19 +138,20 @@ def decode_json(content: bytes, read: Decode = msgspec.json.decode) -> Any:
 def _refusal(endpoint: Endpoint, status: int, message: str) -> Refused:
     kind = _BY_STATUS.get(status, Refused)
     if kind is KeyRefused and _OF_REPLICA.search(message):
-        kind = Refused  # no key is allowed to
+        kind = Refused  # no key may write to a replica
     if kind is KeyRefused:
         message = f"{message}; {_advice_on_key(endpoint, message)}"
     return kind(message, status=status, endpoint=endpoint.name)
 
 
 def _advice_on_key(endpoint: Endpoint, message: str) -> str:
-    """Return advice about a refused key, and what it lacks unless the service said so."""
-    if endpoint.acl == "crawler" or not (_UNKNOWN.search(message) or _SAID.search(message)):
-        return f"{endpoint.name}: {access_text(endpoint.acl)}"
-    if _UNKNOWN.search(message):
-        return "see whether the application id and the key are those of this service"
-    return "whoami() tells what this key may do, connect(...) takes another"
+    """Return advice about a refused key, with the missing right unless the message names it."""
+    unknown = _UNKNOWN_KEY.search(message)
+    if endpoint.acl == "crawler" or not (unknown or _NAMED_RIGHT.search(message)):
+        return f"{endpoint.name}: {describe_access(endpoint.acl)}"
+    if unknown:
+        return "check that the application id and the key belong to this service"
+    return "whoami() shows the rights of this key; connect(...) accepts another key"
 
 
 def _read_message(status: int, content: bytes) -> str:

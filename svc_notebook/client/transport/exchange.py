@@ -10,12 +10,12 @@ import httpx
 
 from svc_notebook.api import Endpoint
 from svc_notebook.client.config import ClientConfig
+from svc_notebook.client.request_options import MAX_ANSWER_BYTES
 from svc_notebook.client.secret import NO_SECRET, Secret
-from svc_notebook.client.transport.decompression import MAX_ANSWER_BYTES
 
 
 class Keys(httpx.Auth):
-    """Adds the keys to a request when it is sent, so that no frame of this package holds them."""
+    """Adds the keys to a request when it is sent; no frame of this package contains them."""
 
     def __init__(
         self, connection: ClientConfig, endpoint: Endpoint, forwarded: Secret = NO_SECRET

@@ -16,11 +16,11 @@ from typing import Any, cast
 import httpcore
 import httpx
 
+from svc_notebook.client.hosts import is_loopback
 from svc_notebook.client.transport.decompression import AnswerReader
 from svc_notebook.client.transport.exchange import HttpReply, Request
-from svc_notebook.client.transport.hosts import is_loopback
 
-# As much as a socket returns at once: a page of a browse in two pieces rather than five.
+# The size of one read from a socket: a page of a browse takes two reads rather than five.
 READ_BUFFER_BYTES = 1 << 20
 # A head and a body up to this size are sent together.
 MAX_COALESCED_BYTES = 1 << 16
@@ -51,11 +51,11 @@ class Loopback:
         Raises `httpx.RequestError`, and `TooLarge` for a response beyond its limit.
         """
         sent = _make_request(request)
-        with _told_as_httpx():
+        with _httpx_errors():
             answer = await self._pool.handle_async_request(sent)
             try:
                 headers = _read_headers(answer.headers)
-                encoding = headers.get("content-encoding", "")  # although none was requested
+                encoding = headers.get("content-encoding", "")  # sent although not requested
                 reader = AnswerReader(encoding, max_bytes=request.max_bytes)
                 async for piece in answer.aiter_stream():
                     reader.feed(piece)
@@ -104,7 +104,7 @@ def _read_headers(raw: Sequence[tuple[bytes, bytes]]) -> dict[str, str]:
 
 
 @contextmanager
-def _told_as_httpx() -> Iterator[None]:
+def _httpx_errors() -> Iterator[None]:
     """Raise httpcore errors as the httpx errors of the same names."""
     try:
         yield
@@ -125,13 +125,13 @@ class _Network(httpcore.AsyncNetworkBackend):
         socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
         loop = asyncio.get_running_loop()
-        with _told(OSError, httpcore.ConnectError, httpcore.ConnectTimeout):
+        with _httpcore_errors(OSError, httpcore.ConnectError, httpcore.ConnectTimeout):
             async with asyncio.timeout(timeout):
-                _, line = await loop.create_connection(_Line, host, port)
-        return _Stream(line)
+                _, protocol = await loop.create_connection(_BufferedProtocol, host, port)
+        return _Stream(protocol)
 
 
-class _Line(asyncio.Protocol):
+class _BufferedProtocol(asyncio.Protocol):
     """The protocol of a connection: buffers received pieces until they are read."""
 
     transport: asyncio.Transport
@@ -141,12 +141,12 @@ class _Line(asyncio.Protocol):
         self._size = 0
         self._error: Exception | None = None
         self._ended = False
-        self._came = asyncio.Event()
+        self._received = asyncio.Event()
         self._may_write = asyncio.Event()
         self._may_write.set()
 
     @property
-    def has_news(self) -> bool:
+    def is_readable(self) -> bool:
         """Whether data or the end of the stream was received."""
         return self._ended or bool(self._pieces)
 
@@ -158,16 +158,16 @@ class _Line(asyncio.Protocol):
         self._size += len(data)
         if self._size > READ_BUFFER_BYTES:
             self.transport.pause_reading()
-        self._came.set()
+        self._received.set()
 
     def eof_received(self) -> None:
         self._ended = True
-        self._came.set()
+        self._received.set()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._ended = True
         self._error = exc
-        self._came.set()
+        self._received.set()
         self._may_write.set()
 
     def pause_writing(self) -> None:
@@ -179,8 +179,8 @@ class _Line(asyncio.Protocol):
     async def read(self) -> bytes:
         """Return the next piece, or empty bytes at the end."""
         if not self._pieces and not self._ended:
-            self._came.clear()
-            await self._came.wait()
+            self._received.clear()
+            await self._received.wait()
         if self._pieces:
             return self._take()
         if self._error:
@@ -199,39 +199,39 @@ class _Line(asyncio.Protocol):
         self.transport.write(data)
         await self._may_write.wait()
         if self._error or self.transport.is_closing():
-            raise self._error or ConnectionResetError("the other end hung up")
+            raise self._error or ConnectionResetError("the connection was closed by the service")
 
 
 class _Stream(httpcore.AsyncNetworkStream):
     """The httpcore stream of one connection; small writes are sent with the next, or on a read."""
 
-    def __init__(self, line: _Line) -> None:
-        self._line = line
-        self._held = b""
+    def __init__(self, protocol: _BufferedProtocol) -> None:
+        self._protocol = protocol
+        self._unsent = b""
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
-        with _told(OSError, httpcore.ReadError, httpcore.ReadTimeout):
+        with _httpcore_errors(OSError, httpcore.ReadError, httpcore.ReadTimeout):
             async with asyncio.timeout(timeout):
-                if self._held:
-                    await self._send_held()
-                return await self._line.read()
+                if self._unsent:
+                    await self._flush()
+                return await self._protocol.read()
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        if len(self._held) + len(buffer) <= MAX_COALESCED_BYTES:
-            self._held += buffer
+        if len(self._unsent) + len(buffer) <= MAX_COALESCED_BYTES:
+            self._unsent += buffer
             return
-        with _told(OSError, httpcore.WriteError, httpcore.WriteTimeout):
+        with _httpcore_errors(OSError, httpcore.WriteError, httpcore.WriteTimeout):
             async with asyncio.timeout(timeout):
-                await self._send_held()
-                await self._line.write(buffer)
+                await self._flush()
+                await self._protocol.write(buffer)
 
-    async def _send_held(self) -> None:
-        held, self._held = self._held, b""
-        await self._line.write(held)
+    async def _flush(self) -> None:
+        unsent, self._unsent = self._unsent, b""
+        await self._protocol.write(unsent)
 
     async def aclose(self) -> None:
         # Not `close`, which waits for data that will not be read.
-        self._line.transport.abort()
+        self._protocol.transport.abort()
         await asyncio.sleep(0)
 
     def get_extra_info(self, info: str) -> Any:
@@ -239,8 +239,8 @@ class _Stream(httpcore.AsyncNetworkStream):
 
     def _is_readable(self) -> bool:
         """Return whether the peer closed the connection, even if the loop has not noticed yet."""
-        transport = self._line.transport
-        if self._line.has_news or transport.is_closing():
+        transport = self._protocol.transport
+        if self._protocol.is_readable or transport.is_closing():
             return True
         with _QuickSelector() as selector:
             selector.register(transport.get_extra_info("socket"), selectors.EVENT_READ)
@@ -248,7 +248,10 @@ class _Stream(httpcore.AsyncNetworkStream):
 
 
 @contextmanager
-def _told(kind: type[Exception], broken: type[Exception], late: type[Exception]) -> Iterator[None]:
+def _httpcore_errors(
+    kind: type[Exception], broken: type[Exception], late: type[Exception]
+) -> Iterator[None]:
+    """Raise timeouts as `late`, and errors of `kind` as `broken`."""
     try:
         yield
     except TimeoutError as error:

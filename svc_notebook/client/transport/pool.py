@@ -33,7 +33,7 @@ class Channels:
         self._open: dict[asyncio.AbstractEventLoop, Channel] = {}
         # The finalizer also keeps connections from being collected unclosed together with this
         # object.
-        weakref.finalize(self, _let_go, self._open).atexit = False
+        weakref.finalize(self, _close_later, self._open).atexit = False
 
     async def here(self) -> Channel:
         """Return the pool of the running loop."""
@@ -71,7 +71,7 @@ def _trusted() -> ssl.SSLContext:
     return httpx.create_ssl_context()
 
 
-def _let_go(channels: dict[asyncio.AbstractEventLoop, Channel]) -> None:
+def _close_later(channels: dict[asyncio.AbstractEventLoop, Channel]) -> None:
     """Close pools with a delay: a loop that is ending closes its pool itself."""
     for loop, channel in channels.items():
         if channel.process == os.getpid() and not loop.is_closed():
@@ -84,15 +84,15 @@ class Channel:
     def __init__(self, transport: httpx.AsyncBaseTransport | None) -> None:
         self.process = os.getpid()
         self._transport = transport
-        self._near = None if transport else Loopback(LIMITS)
+        self._loopback = None if transport else Loopback(LIMITS)
         self._closing: asyncio.Task[None] | None = None
         self._watch = self._close_with_loop()
 
     async def exchange(self, request: Request) -> HttpReply:
         """Send a request and return its response; raises `httpx.RequestError` and `TooLarge`."""
-        if self._near and is_plain_loopback(request.host):
-            return await self._near.exchange(request)
-        async with self._far.stream(
+        if self._loopback and is_plain_loopback(request.host):
+            return await self._loopback.exchange(request)
+        async with self._httpx_client.stream(
             request.verb,
             request.host + request.target,
             content=request.content,
@@ -120,19 +120,19 @@ class Channel:
         return self._closing
 
     @cached_property
-    def _far(self) -> httpx.AsyncClient:
+    def _httpx_client(self) -> httpx.AsyncClient:
         """The HTTP client for other hosts, created on first use: loading certificates is slow."""
-        # Calls to this machine use no proxy, whatever the environment says.
+        # Calls to this machine use no proxy, even if the environment names one.
         mounts = {f"all://{name}": self._transport for name in LOOPBACK}
         return httpx.AsyncClient(
             limits=LIMITS, mounts=mounts, transport=self._transport, verify=_trusted()
         )
 
     async def _aclose(self) -> None:
-        if "_far" in vars(self):
-            await self._far.aclose()
-        if self._near:
-            await self._near.aclose()
+        if "_httpx_client" in vars(self):
+            await self._httpx_client.aclose()
+        if self._loopback:
+            await self._loopback.aclose()
 
     async def close(self) -> None:
         """Close the pool, or wait for a close that already started."""

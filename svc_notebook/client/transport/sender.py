@@ -1,4 +1,4 @@
-"""Send requests to the hosts with retries; the only module that uses the network."""
+"""The sender of requests to the hosts, with retries; the only module that uses the network."""
 
 from __future__ import annotations
 
@@ -20,13 +20,9 @@ from svc_notebook.api import Endpoint, RequestSpec
 from svc_notebook.api.endpoint import Decode
 from svc_notebook.api.validation import write_text
 from svc_notebook.client.config import ClientConfig
+from svc_notebook.client.hosts import is_loopback, role_of
 from svc_notebook.client.request_options import NO_OPTIONS, RequestOptions, Response, merge_extra
-from svc_notebook.client.transport.decompression import ENCODINGS, TooLarge
-from svc_notebook.client.transport.error_mapping import read_answer, read_failure
-from svc_notebook.client.transport.exchange import Keys, Request
-from svc_notebook.client.transport.hosts import is_loopback, role_of
-from svc_notebook.client.transport.pool import Channels
-from svc_notebook.client.transport.retry import (
+from svc_notebook.client.retry import (
     Attempt,
     FailedAttempt,
     Outcome,
@@ -35,6 +31,10 @@ from svc_notebook.client.transport.retry import (
     ReceivedReply,
     plan_attempts,
 )
+from svc_notebook.client.transport.decompression import ENCODINGS, TooLarge
+from svc_notebook.client.transport.error_mapping import read_answer, read_failure
+from svc_notebook.client.transport.exchange import Keys, Request
+from svc_notebook.client.transport.pool import Channels
 from svc_notebook.client.transport.serialization import SerializedBody, pack_body
 from svc_notebook.errors import (
     AnswerTooLarge,
@@ -45,7 +45,7 @@ from svc_notebook.errors import (
     Unreachable,
 )
 
-UNSURE = "it may or may not have been applied, so it was not sent again; look before you repeat it"
+UNSURE = "it may have been applied, so it was not sent again; check before you repeat the call"
 
 
 class AttemptOutcome(NamedTuple):
@@ -82,25 +82,27 @@ def _failed(endpoint: Endpoint, tries: list[AttemptOutcome], *, repeatable: bool
     failed = [(host, how) for host, how in tries if isinstance(how, FailedAttempt)]
     unsure = not repeatable and any(how.arrived for _, how in failed)
     reasons = dict.fromkeys(f"{host}: {how.reason}" for host, how in failed)
-    told = "; ".join([*reasons, UNSURE if unsure else _advice(tries[-1].host)])
+    message = "; ".join([*reasons, UNSURE if unsure else _advice(tries[-1].host)])
     tried = [f"{host}: {how.reason}" for host, how in failed]
     broken = [how.cause for _, how in failed if isinstance(how.cause, ServiceBroken)]
     if broken:
         return ServiceBroken(
-            f"{endpoint.name}: {told}", status=broken[-1].status, endpoint=endpoint.name
+            f"{endpoint.name}: {message}", status=broken[-1].status, endpoint=endpoint.name
         )
     if all(how.timed_out for _, how in failed):
         return TimedOut(
-            f"{endpoint.name} took too long: {told}", endpoint=endpoint.name, tried=tried
+            f"{endpoint.name} took too long: {message}", endpoint=endpoint.name, tried=tried
         )
-    return Unreachable(f"{endpoint.name}: no answer: {told}", endpoint=endpoint.name, tried=tried)
+    return Unreachable(
+        f"{endpoint.name}: no answer: {message}", endpoint=endpoint.name, tried=tried
+    )
 
 
 def _advice(host: str) -> str:
     if is_loopback(host):
         return (
-            'is the service on this machine running? connect("local") starts it, in a shell '
-            "`svc serve`"
+            'check that the service on this machine is running; connect("local") starts one, in a '
+            "shell `svc serve`"
         )
     return "check the address, the network, and whether the service is up"
 
@@ -150,13 +152,13 @@ class HttpSender:
         other.options = options
         return other
 
-    async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
+    async def send(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
         """Return the decoded response, or raise `CallFailed`."""
-        parcel = _with_extra(endpoint, parcel, self.options.extra)
-        packed = pack_body(endpoint, parcel.body)
-        message = await self._make_message(endpoint, parcel, packed)
-        patience, role = self.options.patience(self.connection.patience), role_of(endpoint)
-        plan = plan_attempts(self.hosts, role, patience, repeatable=packed.repeatable)
+        spec = _with_extra(endpoint, spec, self.options.extra)
+        packed = pack_body(endpoint, spec.body)
+        message = await self._make_message(endpoint, spec, packed)
+        policy, role = self.options.apply_timeouts(self.connection.retry_policy), role_of(endpoint)
+        plan = plan_attempts(self.hosts, role, policy, repeatable=packed.repeatable)
         tries: list[AttemptOutcome] = []
         attempt: Attempt | None = next(plan)
         while attempt:
@@ -170,28 +172,28 @@ class HttpSender:
         )
 
     async def _make_message(
-        self, endpoint: Endpoint, parcel: RequestSpec, packed: SerializedBody
+        self, endpoint: Endpoint, spec: RequestSpec, packed: SerializedBody
     ) -> Message:
         vendor = self.connection.vendor
         headers = {"user-agent": user_agent(), "accept": "application/json"}
         request_id = self.options.request_id or make_request_id()
         headers["Request-ID"] = request_id
-        headers |= {f"X-{vendor}-{name}": value for name, value in parcel.headers.items()}
+        headers |= {f"X-{vendor}-{name}": value for name, value in spec.headers.items()}
         content = packed.content
         if content is not None:
             headers["content-type"] = "application/json; charset=UTF-8"
             if self.connection.compress and len(content) > MIN_COMPRESSED_BYTES:
                 content = await asyncio.to_thread(gzip.compress, content, 1)
                 headers["content-encoding"] = "gzip"
-        target = _target(parcel.path, self.options.add_query(parcel.query))
+        target = _target(spec.path, self.options.add_query(spec.query))
         if len(target) > MAX_TARGET_CHARACTERS:
             raise BadInput(
-                f"{endpoint.name}: its address has {len(target):,} characters, more than any "
-                "service reads; is an index, an id or a query far too long?"
+                f"{endpoint.name}: the URL has {len(target):,} characters, more than services "
+                "accept; shorten the name of the index, the id or the query"
             )
         keys = Keys(self.connection, endpoint, self.options.forwarded_key)
         headers = self.options.add_headers(headers, vendor)
-        return Message(endpoint, target, headers, content, keys, parcel.read, request_id)
+        return Message(endpoint, target, headers, content, keys, spec.read, request_id)
 
     async def _try_host(self, message: Message, attempt: Attempt) -> Outcome:
         endpoint, host = message.endpoint, attempt.host
@@ -231,14 +233,14 @@ def _packing(host: str) -> dict[str, str]:
     return {"accept-encoding": "identity" if is_loopback(host) else ENCODINGS}
 
 
-def _with_extra(endpoint: Endpoint, parcel: RequestSpec, extra: Mapping[str, Any]) -> RequestSpec:
+def _with_extra(endpoint: Endpoint, spec: RequestSpec, extra: Mapping[str, Any]) -> RequestSpec:
     """Add extra members where the endpoint's own members are sent: in the query or the body."""
     if not extra:
-        return parcel
+        return spec
     if endpoint.verb == "GET":
         texts = {name: write_text(value) for name, value in extra.items()}
-        return parcel._replace(query={**parcel.query, **texts})
-    return parcel._replace(body=merge_extra(endpoint.name, parcel.body, extra))
+        return spec._replace(query={**spec.query, **texts})
+    return spec._replace(body=merge_extra(endpoint.name, spec.body, extra))
 
 
 def _too_large(endpoint: Endpoint, error: TooLarge) -> AnswerTooLarge:
@@ -246,7 +248,7 @@ def _too_large(endpoint: Endpoint, error: TooLarge) -> AnswerTooLarge:
         "ask for less at a time (a smaller hitsPerPage or length, fewer attributesToRetrieve), or "
         "allow more by client.with_options(max_answer_bytes=...)"
         if endpoint.reads
-        else "it may have been applied; look before you repeat it"
+        else "it may have been applied; check before you repeat the call"
     )
     return AnswerTooLarge(f"{endpoint.name}: {error}; {advice}", endpoint=endpoint.name)
 

@@ -1,4 +1,4 @@
-"""Serialize request bodies to JSON, and decide whether a body may be sent twice."""
+"""The JSON of request bodies, and whether a body may be sent twice."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from svc_notebook.errors import BadInput
 
 # A partial update with one of these operations has a different result if applied twice; api.md,
 # Objects.
-_COUNTING = re.compile(rb'"_operation"\s*:\s*"(?:Increment|Decrement|Add)"')
+_NOT_IDEMPOTENT = re.compile(rb'"_operation"\s*:\s*"(?:Increment|Decrement|Add)"')
 _ADVICE = {
-    "Timestamp": "give its .isoformat(), or seconds as a number",
-    "datetime": "give its .isoformat(), or seconds as a number",
-    "date": "give its .isoformat()",
-    "NaTType": "leave it out or give None",
-    "NAType": "leave it out or give None",
-    "Decimal": "give a float, or text if it must stay exact",
-    "ndarray": "give its .tolist()",
-    "Series": "give its .tolist()",
-    "set": "give a sorted list",
-    "bytes": "give text",
+    "Timestamp": "pass its .isoformat(), or seconds as a number",
+    "datetime": "pass its .isoformat(), or seconds as a number",
+    "date": "pass its .isoformat()",
+    "NaTType": "omit it or pass None",
+    "NAType": "omit it or pass None",
+    "Decimal": "pass a float, or text if it must stay exact",
+    "ndarray": "pass its .tolist()",
+    "Series": "pass its .tolist()",
+    "set": "pass a sorted list",
+    "bytes": "pass text",
 }
 
 
@@ -49,7 +49,7 @@ def pack_body(endpoint: Endpoint, body: Any) -> SerializedBody:
     if not isinstance(body, bytes) and endpoint.name in _ASSIGN:
         body, repeatable = _ASSIGN[endpoint.name](body), True
     content = _encoded(endpoint, body)
-    return SerializedBody(content, repeatable and not _counts(content or b""))
+    return SerializedBody(content, repeatable and not _is_not_idempotent(content or b""))
 
 
 def _encoded(endpoint: Endpoint, body: Any) -> bytes | None:
@@ -58,9 +58,9 @@ def _encoded(endpoint: Endpoint, body: Any) -> bytes | None:
     return body if isinstance(body, bytes) else encode_json(body)
 
 
-def _counts(content: bytes) -> bool:
+def _is_not_idempotent(content: bytes) -> bool:
     # The substring search comes first: on megabytes of records it takes a tenth of the time.
-    return b'"_operation"' in content and _COUNTING.search(content) is not None
+    return b'"_operation"' in content and _NOT_IDEMPOTENT.search(content) is not None
 
 
 def encode_json(value: Any) -> bytes:
@@ -78,7 +78,9 @@ def _find_foreign(value: Any) -> tuple[str, str] | None:
     """Return position and reason of the first value that JSON cannot represent."""
     if isinstance(value, dict):
         members = ((f".{key}", item) for key, item in value.items())
-        if wrong := next((key for key in value if type(key) is not str or _torn(key)), None):
+        if wrong := next(
+            (key for key in value if type(key) is not str or _has_lone_surrogate(key)), None
+        ):
             return "", f"has the key {wrong!r}; a key is proper text"
     elif isinstance(value, (list, tuple)):
         members = ((f"[{number}]", item) for number, item in enumerate(value))
@@ -94,17 +96,21 @@ def _foreign(value: Any) -> str | None:
     if value is None or value is True or value is False:
         return None
     if type(value) is str:
-        return "is text with half a character (a lone surrogate)" if _torn(value) else None
+        return (
+            "is text with half a character (a lone surrogate)"
+            if _has_lone_surrogate(value)
+            else None
+        )
     if type(value) is int:
         return None if -(2**63) <= value < 2**64 else "is a number beyond 64 bits"
     if type(value) is float:
-        return None if math.isfinite(value) else f"is {value}, which JSON has no word for"
+        return None if math.isfinite(value) else f"is {value}, which JSON cannot represent"
     kind = type(value)
-    advice = _ADVICE.get(kind.__name__, "give its .item()" if hasattr(value, "item") else "")
-    return f"is of the type {kind.__module__}.{kind.__name__}{advice and f'; {advice}'}"
+    advice = _ADVICE.get(kind.__name__, "pass its .item()" if hasattr(value, "item") else "")
+    return f"has the type {kind.__module__}.{kind.__name__}{advice and f'; {advice}'}"
 
 
-def _torn(text: str) -> bool:
+def _has_lone_surrogate(text: str) -> bool:
     try:
         return not text.isascii() and not text.encode()
     except UnicodeEncodeError:

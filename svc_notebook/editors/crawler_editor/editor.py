@@ -15,10 +15,10 @@ from svc_notebook.client.tasks import Tasks
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.crawler_editor.secret_mask import SecretMask
-from svc_notebook.editors.crawler_editor.snippets import write_codes
 from svc_notebook.editors.crawler_editor.trial import draw_trial, to_frame
 from svc_notebook.editors.rpc import call, wait_for
 from svc_notebook.editors.snapshot import write_json, write_line
+from svc_notebook.editors.snippets import write_crawler
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 
@@ -119,7 +119,7 @@ class CrawlerEditor(Editor):
         """Write how to try the page and to change the configuration; secrets stay masked."""
         url = self.shown.get("url") or next(iter(self._list_pages()), "https://example.com/")
         changes = self._changes(self.saved, self.value)
-        return write_codes(self.client.connection, self.index, self._crawler, url, changes)
+        return write_crawler(self.client.connection, self.index, self._crawler, url, changes)
 
     # Methods for cells.
 

@@ -30,9 +30,9 @@ from svc_notebook.editors.curation_editors.changes import (
     make_changes,
 )
 from svc_notebook.editors.curation_editors.impact import QueryImpact, copy_with, measure, tabulate
-from svc_notebook.editors.curation_editors.snippets import write_codes
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.rpc import call, report_progress, run_on_loop, wait_for
+from svc_notebook.editors.snippets import write_curation
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.functions.documents import READERS, WRITERS, take_curated, write_file
@@ -134,7 +134,8 @@ class CurationEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """Write the changes as code."""
-        return write_codes(self.client.connection, self.kind.name, self.index, self.differences())
+        connection, changes = self.client.connection, self.differences()
+        return write_curation(connection, self.kind.name, self.index, changes)
 
     # Methods for cells.
 

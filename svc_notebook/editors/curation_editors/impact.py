@@ -6,14 +6,13 @@ result. The copy is one task of the service; the index itself is never changed.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, TypedDict
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.curation import ResourceKind, write_all
-from svc_notebook.client.operations import drop, name_scratch
+from svc_notebook.client.temporary_index import TemporaryIndex
 from svc_notebook.editors.query_editor.comparison import SideBySide, compare
 
 OnProgress = Callable[[int, int, str], None]
@@ -64,11 +63,7 @@ async def copy_with(
     client: AsyncClient, kind: ResourceKind, index: str, documents: Sequence[Any]
 ) -> AsyncIterator[str]:
     """Give a copy of an index with these synonyms, or rules, in place of its own."""
-    name = name_scratch(index)
-    try:
-        copied = await client.operate_index(index, "copy", name)
-        await client.wait(copied, index=index)
-        await client.wait(await write_all(client, kind, name, list(documents)), index=name)
-        yield name
-    finally:
-        await asyncio.shield(drop(client, name))
+    async with TemporaryIndex(client, index, "preview") as copy:
+        written = await write_all(client, kind, copy.name, list(documents))
+        await client.wait(written, index=copy.name)
+        yield copy.name

@@ -14,6 +14,7 @@ from svc_notebook.api.shapes import RuleParams
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.curation import RULES, ResourceKind
+from svc_notebook.display import format_count, write_table
 from svc_notebook.editors.base import JSON
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.curation_editors.changes import Document, ObjectChange, by_id
@@ -33,7 +34,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import PanelRow, list_parameters, read_parameter
 from svc_notebook.editors.rpc import call, run_on_loop
-from svc_notebook.editors.snapshot import write_count, write_line, write_table
+from svc_notebook.editors.snapshot import write_line
 from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
 from svc_notebook.functions.pins import Place, is_for, name_rule
 from svc_notebook.functions.pins import move_record as move_record
@@ -106,7 +107,7 @@ class RuleEditor(CurationEditor):
             )
             for rule in self.value
         ]
-        summary = write_count(len(rows), "rule") + (", unsaved changes" if self.dirty else "")
+        summary = format_count(len(rows), "rule") + (", unsaved changes" if self.dirty else "")
         more = f", the first {SNAPSHOT_ROWS}:" if len(rows) > SNAPSHOT_ROWS else ""
         return write_line(summary + more) + write_table(
             ("", "when", "then", "objectID"), rows[:SNAPSHOT_ROWS]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from svc_notebook.client.curation import SYNONYMS, ResourceKind
+from svc_notebook.display import format_count, write_table
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.curation_editors.changes import Document, ObjectChange
 from svc_notebook.editors.curation_editors.editor import CurationEditor, Faults
@@ -15,7 +16,7 @@ from svc_notebook.editors.curation_editors.synonym_checks import (
     head_of,
     words_of,
 )
-from svc_notebook.editors.snapshot import write_count, write_line, write_table
+from svc_notebook.editors.snapshot import write_line
 
 MAX_SAMPLE_QUERIES = 8  # proposed to try a draft on
 SNAPSHOT_ROWS = 200
@@ -56,7 +57,7 @@ class SynonymEditor(CurationEditor):
     def write_html(self) -> str:
         """Write the synonyms as a table."""
         rows = [(s["type"], head_of(s), ", ".join(words_of(s)), s["objectID"]) for s in self.value]
-        summary = write_count(len(rows), "synonym") + (", unsaved changes" if self.dirty else "")
+        summary = format_count(len(rows), "synonym") + (", unsaved changes" if self.dirty else "")
         more = f", the first {SNAPSHOT_ROWS}:" if len(rows) > SNAPSHOT_ROWS else ""
         head = ("type", "for", "words", "objectID")
         return write_line(summary + more) + write_table(head, rows[:SNAPSHOT_ROWS])

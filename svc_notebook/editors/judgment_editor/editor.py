@@ -10,6 +10,7 @@ import traitlets
 from pandas import DataFrame
 
 from svc_notebook.api.validation import same
+from svc_notebook.display import write_table
 from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
@@ -24,9 +25,9 @@ from svc_notebook.editors.judgment_editor.pool import (
     read_variants,
     shuffle,
 )
-from svc_notebook.editors.judgment_editor.snippets import write_python
 from svc_notebook.editors.rpc import call
-from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snippets import write_judgments
 from svc_notebook.errors import BadOption
 from svc_notebook.tuning.tables.queries import Question, read_questions
 
@@ -111,7 +112,7 @@ class JudgmentEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """Return the code that continues with the judgments, and the judgments as CSV."""
-        code = write_python(
+        code = write_judgments(
             self.index, self._questions, file=None if self._file is None else str(self._file),
             variants=self._variants, depth=self.depth, rater=self.rater,
         )  # fmt: skip

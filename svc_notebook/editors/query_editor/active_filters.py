@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, TypedDict
 
+from svc_notebook.display import shorten
 from svc_notebook.editors.query_editor import facets
 
 Params = dict[str, Any]
@@ -38,7 +39,10 @@ def _ranges(params: Params) -> Iterator[ActiveFilter]:
         ends = [f"{sign} {end:.12g}" for sign, end in (("≥", low), ("≤", high)) if end is not None]
         if ends:
             rest = facets.put_bounds(params, name, None, None)
-            yield {"label": _cut(f"{name} {', '.join(ends)}"), "value": rest}
+            yield {
+                "label": _cut(f"{name} {', '.join(ends)}"),
+                "value": rest,
+            }
 
 
 def _others(params: Params) -> Iterator[ActiveFilter]:
@@ -49,7 +53,10 @@ def _others(params: Params) -> Iterator[ActiveFilter]:
     for name in hidden:
         if name not in UNLISTED:
             text = json.dumps(hidden[name], ensure_ascii=False)
-            yield {"label": _cut(f"{name}: {text}"), "value": _without(params, name, hidden[name])}
+            yield {
+                "label": _cut(f"{name}: {text}"),
+                "value": _without(params, name, hidden[name]),
+            }
 
 
 def _without(params: Params, name: str, removed: Any) -> Params:
@@ -61,4 +68,4 @@ def _without(params: Params, name: str, removed: Any) -> Params:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= MAX_LABEL_CHARACTERS else f"{text[: MAX_LABEL_CHARACTERS - 1]}…"
+    return shorten(text, MAX_LABEL_CHARACTERS)

@@ -13,6 +13,7 @@ import traitlets
 
 from svc_notebook.api.parameters import SearchParams, default_of
 from svc_notebook.api.validation import check_members
+from svc_notebook.display import format_count, write_table
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
@@ -22,10 +23,10 @@ from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
-from svc_notebook.editors.query_editor.snippets import write_codes
 from svc_notebook.editors.ranking_explanation import criteria_of
 from svc_notebook.editors.rpc import call
-from svc_notebook.editors.snapshot import write_count, write_line, write_table
+from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
 
 Params = dict[str, Any]
@@ -81,7 +82,7 @@ class QueryEditor(Editor):
     def write_html(self) -> str:
         """Return the hits as an HTML table."""
         cards = self.answer.get("hits", [])
-        hits = write_count(self.answer.get("nbHits", 0), "hit")
+        hits = format_count(self.answer.get("nbHits", 0), "hit")
         found = f"{hits} for {json.dumps(self.value)}"
         rows = [
             (card["place"], card["id"], search.unmark(card["title"]), _lines(card))
@@ -91,7 +92,7 @@ class QueryEditor(Editor):
 
     def codes(self) -> dict[str, str]:
         """Return the search as Python, as a magic and as curl."""
-        return write_codes(self.client.connection, self.index, self.value)
+        return write_search(self.client.connection, self.index, self.value)
 
     # Methods for cells.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypedDict, get_args, get_origin
 
 from svc_notebook.api.parameters import PARAMETERS, Parameter
-from svc_notebook.commands.cell_body import read_word
+from svc_notebook.functions.text_values import read_word
 
 Kind = Literal["switch", "number", "choice", "words", "text", "json"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import time
 from collections.abc import Mapping
 from concurrent.futures import Future
@@ -17,6 +16,7 @@ from svc_notebook.api.parameters import default_of
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.tasks import Tasks
+from svc_notebook.display import write_table
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
@@ -33,8 +33,8 @@ from svc_notebook.editors.settings_editor.panel import (
     list_settings,
 )
 from svc_notebook.editors.settings_editor.preview import Copy, preview
-from svc_notebook.editors.settings_editor.snippets import write_codes
-from svc_notebook.editors.snapshot import write_line, write_table
+from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snippets import write_settings
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.tuning.changes.journalled_write import noting
@@ -133,7 +133,7 @@ class SettingsEditor(Editor):
     def codes(self) -> dict[str, str]:
         """Return the changes as Python, as a magic and as curl; without changes, all settings."""
         changes = changing.changes_of(self.saved, self.value) or self.value
-        return write_codes(self.client.connection, self.index, changes, forward=self.forward)
+        return write_settings(self.client.connection, self.index, changes, forward=self.forward)
 
     # Methods for cells.
 
@@ -212,13 +212,8 @@ class SettingsEditor(Editor):
         await self.drop_copy()
         copy = Copy(self.client, self.index)
         report_progress(0, 0, f"copying {self.index} to {copy.name}")
-        try:
-            await copy.make(self.saved)
-        except BaseException:
-            await asyncio.shield(copy.drop())
-            raise
+        await copy.make(self.saved)
         self._copy = copy
-        atexit.register(self.close)
         await self._preview()
 
     @call
@@ -226,7 +221,6 @@ class SettingsEditor(Editor):
         """Delete the copy."""
         copy, self._copy = self._copy, None
         if copy:
-            atexit.unregister(self.close)
             await copy.drop()
             await self._preview()
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NotRequired, TypedDict
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.operations import name_scratch
+from svc_notebook.client.temporary_index import TemporaryIndex
 from svc_notebook.editors.error_display import Explanation, explain
 from svc_notebook.editors.query_editor.comparison import SideBySide, compare
 from svc_notebook.editors.settings_editor.changes import changes_of
-from svc_notebook.errors import SvcError
 
 By = Literal["", "parameters", "copy"]
 
@@ -50,14 +48,13 @@ class Copy:
 
     def __init__(self, client: AsyncClient, index: str) -> None:
         self._client = client
-        self._index = index
+        self._temporary = TemporaryIndex(client, index, "preview")
         self._settings: Mapping[str, Any] = {}
-        self.name = name_scratch(index)
+        self.name = self._temporary.name
 
     async def make(self, settings: Mapping[str, Any]) -> None:
         """Copy records, settings, synonyms and rules, which have these settings."""
-        copied = await self._client.operate_index(self._index, "copy", self.name)
-        await self._client.wait(copied, index=self._index)
+        await self._temporary.open()
         self._settings = settings
 
     async def configure(self, settings: Mapping[str, Any]) -> None:
@@ -70,7 +67,5 @@ class Copy:
         self._settings = settings
 
     async def drop(self) -> None:
-        """Delete the copy; where that fails, what it was made for is done all the same."""
-        with contextlib.suppress(SvcError):
-            deleted = await self._client.delete_index(self.name)
-            await self._client.wait(deleted, index=self.name)
+        """Delete the copy; warn if that fails, as the preview itself is done."""
+        await self._temporary.discard()

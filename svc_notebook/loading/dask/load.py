@@ -1,4 +1,4 @@
-"""Distributed loads: Dask workers send the partitions of a source, a few partitions at a time."""
+"""Distributed loads: Dask workers send the partitions of a source, several at a time."""
 
 from __future__ import annotations
 
@@ -11,83 +11,93 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from svc_notebook.client.operations import count_records, replacing
+from svc_notebook.client.operations import count_records
+from svc_notebook.client.replacement import replacing
 from svc_notebook.client.task_group import run_together
+from svc_notebook.client.tasks import OnProgress
 from svc_notebook.errors import BadInput, CallFailed, Stopped, SvcError
 from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
 from svc_notebook.loading.load_plan.plan import LoadPlan
-from svc_notebook.loading.load_plan.profile import IDS
+from svc_notebook.loading.load_plan.profile import ID_NAMES
 from svc_notebook.loading.options import IfExists, LoadSettings
-from svc_notebook.loading.sending.load import OnProgress, load
+from svc_notebook.loading.sending.load import load_source
 from svc_notebook.loading.sending.replacement import check_target, warn_of_hashes
 from svc_notebook.loading.sending.result import LoadResult
-from svc_notebook.loading.sources.partitions import SourceParts, find_workers
+from svc_notebook.loading.sources.partitions import SourcePartitions, find_workers
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 
-async def load_parts(
+async def load_partitions(
     client: AsyncClient,
-    parts: SourceParts,
+    partitions: SourcePartitions,
     index: str,
+    options: LoadSettings,
     *,
     if_exists: IfExists,
-    least: float | None,
+    min_share: float | None,
     dry_run: bool,
     resume: bool,
     verify: bool,
     in_flight: int,
     on_progress: OnProgress | None,
-    given: Mapping[str, Any],
 ) -> LoadResult:
-    """Send each partition once, `in_flight` at a time, on Dask workers if available, else here.
+    """Send each partition, `in_flight` at a time, on Dask workers if available, else here.
 
     A partition that is sent again, because its worker was lost, overwrites what it had sent.
     """
-    options = _checked(parts, LoadSettings.of(given), if_exists, resume=resume, verify=verify)
-    run = _DaskRun(client, parts, index, options, in_flight, on_progress)
+    options = _checked(partitions, options, if_exists, resume=resume, verify=verify)
+    run = _DaskRun(client, partitions, index, options, in_flight, on_progress)
     if dry_run:
-        return await load(client, parts.first(), index, dry_run=True, **asdict(run.options_of(0)))
+        first = partitions.first()
+        return await load_source(client, first, index, run.options_of(0), dry_run=True)
     await check_target(client, index, if_exists)
     if if_exists == "append" and run.hashed:
         await warn_of_hashes(client, index)
     try:
         if if_exists == "replace":
-            await run.replace(least or 0)
+            await run.replace(min_share or 0)
         else:
             await run.send(index)
     except asyncio.CancelledError:
-        raise Stopped(f"stopped. {run.story()}", result=run.result()) from None
-    except Exception as error:  # the computation of a partition can raise anything
-        error.add_note(run.story())
+        raise Stopped(f"stopped. {run.progress()}", result=run.result()) from None
+    except Exception as error:  # the computation of a partition can raise any error
+        error.add_note(run.progress())
         raise
     return run.result()
 
 
 def _checked(
-    parts: SourceParts, options: LoadSettings, if_exists: IfExists, *, resume: bool, verify: bool
+    partitions: SourcePartitions,
+    options: LoadSettings,
+    if_exists: IfExists,
+    *,
+    resume: bool,
+    verify: bool,
 ) -> LoadSettings:
     """Reject options that single partitions cannot apply; determine the source of the ids."""
-    asked = {"`resume`": resume, "`verify`": verify, "if_exists='merge'": if_exists == "merge"}
-    if what := next((name for name, wanted in asked.items() if wanted), None):
-        raise BadInput(f"{what} is for sources read in one place; load the parts one by one")
+    refused = {"`resume`": resume, "`verify`": verify, "if_exists='merge'": if_exists == "merge"}
+    if option := next((name for name, wanted in refused.items() if wanted), None):
+        raise BadInput(
+            f"{option} does not work with a source in partitions; load the partitions one by one"
+        )
     if options.limit is not None:
-        raise BadInput("`limit` counts the rows of each part: take ddf.head(…) or one partition")
+        raise BadInput("`limit` would apply to each partition; load ddf.head(…) or one partition")
     if options.unrepeatable:
         raise BadInput(
-            f"{options.unrepeatable} changes what is stored each time it is sent, and a lost "
-            "worker's part is sent again; compute() the DataFrame and push that"
+            f"{options.unrepeatable} changes the records each time it is sent, and the partition "
+            "of a lost worker is sent again; compute() the DataFrame and push the result"
         )
     if options.id or options.action != "replace":
         return options
-    likely = [name for name in IDS if name in parts.columns]
+    likely = [name for name in ID_NAMES if name in partitions.columns]
     if likely[:1] == ["objectID"]:
         return replace(options, id="objectID")
     if likely:
         raise BadInput(
-            f"no part sees the ids of the others: say id='{likely[0]}' if that column is unique, "
-            "or rename it"
+            "whether ids are unique over all partitions is not checked: pass "
+            f"id='{likely[0]}' if that column is unique, or rename it"
         )
     return options
 
@@ -109,12 +119,15 @@ class Sent:
         raise error
 
 
-def send_part(part: Any, ticket: WorkerCredentials, index: str, given: Mapping[str, Any]) -> Sent:
+def send_partition(
+    partition: Any, credentials: WorkerCredentials, index: str, options: Mapping[str, Any]
+) -> Sent:
     """Send one partition, on a worker."""
 
     async def send() -> LoadResult:
-        async with ticket.client() as client:
-            return await load(client, part, index, in_flight=1, **given)
+        async with credentials.client() as client:
+            settings = LoadSettings.of(options)
+            return await load_source(client, partition, index, settings, in_flight=1)
 
     try:
         return Sent(asyncio.run(send()))
@@ -127,7 +140,7 @@ def send_part(part: Any, ticket: WorkerCredentials, index: str, given: Mapping[s
 @dataclass
 class _DaskRun:
     client: AsyncClient
-    parts: SourceParts
+    partitions: SourcePartitions
     index: str
     options: LoadSettings
     in_flight: int
@@ -135,36 +148,36 @@ class _DaskRun:
     done: dict[int, LoadResult] = field(default_factory=dict)
     started: float = field(default_factory=monotonic)
 
-    async def replace(self, least: float) -> None:
-        """Fill a temporary index, and replace the existing one by it."""
-        async with replacing(self.client, self.index, least=least) as scratch:
+    async def replace(self, min_share: float) -> None:
+        """Fill a temporary index, and replace the existing index with it."""
+        async with replacing(self.client, self.index, least=min_share) as scratch:
             await self.send(scratch)
-            sent, held = self.sent, await count_records(self.client, scratch)
-            if sent != held or not sent:
+            sent, stored = self.sent, await count_records(self.client, scratch)
+            if sent != stored or not sent:
                 raise BadInput(
-                    f"{sent:,} rows were sent and {held:,} records arrived; {self.index} was left "
-                    "as it is. Are the ids unique over all parts?"
+                    f"{sent:,} rows were sent, but {stored:,} records are stored; {self.index} is "
+                    "unchanged. Check that the ids are unique over all partitions"
                 )
 
     async def send(self, target: str) -> None:
         """Send every partition; the first failure cancels the others."""
-        waiting = iter(self.parts)
-        slots = min(self.in_flight, len(self.parts))
+        waiting = iter(self.partitions)
+        slots = min(self.in_flight, len(self.partitions))
         await run_together(self._send_each(waiting, target) for _ in range(slots))
 
     async def _send_each(self, waiting: Iterator[tuple[int, Any]], target: str) -> None:
-        for number, part in waiting:
-            self.done[number] = await self._send_one(number, part, target)
+        for number, partition in waiting:
+            self.done[number] = await self._send_one(number, partition, target)
             if self.on_progress:
-                self.on_progress(self.rows, self.rows * len(self.parts) // len(self.done))
+                self.on_progress(self.rows, self.rows * len(self.partitions) // len(self.done))
 
-    async def _send_one(self, number: int, part: Any, target: str) -> LoadResult:
-        options = asdict(self.options_of(number))
+    async def _send_one(self, number: int, partition: Any, target: str) -> LoadResult:
+        options = self.options_of(number)
         workers = find_workers()
         if workers is None:
-            return await _here(self.client, part, target, options)
-        ticket = WorkerCredentials(self.client.connection)
-        return await _on_worker(workers, part, (ticket, target, options))
+            return await _send_here(self.client, partition, target, options)
+        credentials = WorkerCredentials(self.client.connection)
+        return await _send_on_worker(workers, partition, (credentials, target, asdict(options)))
 
     def options_of(self, number: int) -> LoadSettings:
         """Return the options of a partition; hashed ids get a salt so that equal rows differ."""
@@ -185,10 +198,10 @@ class _DaskRun:
         """The number of rows of the finished partitions."""
         return sum(result.plan.rows for result in self.done.values())
 
-    def story(self) -> str:
+    def progress(self) -> str:
         """Describe the progress so far."""
         return (
-            f"{len(self.done):,} of {len(self.parts):,} parts were sent to {self.index}, "
+            f"{len(self.done):,} of {len(self.partitions):,} partitions were sent to {self.index}, "
             f"{self.sent:,} rows"
         )
 
@@ -211,9 +224,9 @@ class _DaskRun:
             for number, plan in zip(sorted(self.done), plans, strict=True)
             if len(plan.rejected)
         ]
-        notes = [*self.parts.notes, *(note for plan in plans for note in plan.notes)]
+        notes = [*self.partitions.notes, *(note for plan in plans for note in plan.notes)]
         return LoadPlan(
-            source=self.parts.name,
+            source=self.partitions.name,
             index=self.index,
             rows=self.rows,
             ids=plans[0].ids if plans else "",
@@ -229,10 +242,14 @@ def _no_rejected(plans: list[LoadPlan]) -> pd.DataFrame:
     return plans[0].rejected if plans else pd.DataFrame()
 
 
-async def _here(client: AsyncClient, part: Any, target: str, options: Any) -> LoadResult:
-    source = part if isinstance(part, str) else await asyncio.to_thread(_compute, part)
+async def _send_here(
+    client: AsyncClient, partition: Any, target: str, options: LoadSettings
+) -> LoadResult:
+    source = partition
+    if not isinstance(partition, str):
+        source = await asyncio.to_thread(_compute, partition)
     try:
-        return await load(client, source, target, in_flight=1, **options)
+        return await load_source(client, source, target, options, in_flight=1)
     except CallFailed as error:
         error.__notes__ = []  # the note describes all partitions
         raise
@@ -241,19 +258,19 @@ async def _here(client: AsyncClient, part: Any, target: str, options: Any) -> Lo
         raise asyncio.CancelledError from None
 
 
-def _compute(part: Any) -> pd.DataFrame:
-    frame: pd.DataFrame = part.compute(scheduler="synchronous")
+def _compute(partition: Any) -> pd.DataFrame:
+    frame: pd.DataFrame = partition.compute(scheduler="synchronous")
     return frame
 
 
-async def _on_worker(
-    workers: Any, part: Any, rest: tuple[WorkerCredentials, str, Any]
+async def _send_on_worker(
+    workers: Any, partition: Any, rest: tuple[WorkerCredentials, str, Any]
 ) -> LoadResult:
     """Send a partition on a worker that Dask chooses; cancellation stops it there."""
     from dask.delayed import delayed
 
     name = f"svc-load-{secrets.token_hex(8)}"
-    work = delayed(send_part, pure=False)(part, *rest, dask_key_name=name)
+    work = delayed(send_partition, pure=False)(partition, *rest, dask_key_name=name)
     future = workers.compute(work)
     try:
         sent: Sent = await asyncio.to_thread(future.result)

@@ -1,10 +1,12 @@
-"""An index as a Dask DataFrame: the worker that computes a partition browses it."""
+"""An index as a Dask DataFrame: each partition is a filter, and a worker browses its records."""
 
 from __future__ import annotations
 
 import asyncio
+import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -13,10 +15,9 @@ import pandas as pd
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client.operations import BROWSE_PAGE_RECORDS, FULL_RECORD_PARAMS
 from svc_notebook.client.task_group import run_together
-from svc_notebook.errors import BadInput, CallFailed, SvcError
+from svc_notebook.errors import BadInput, CallFailed, NotFound, SvcError
 from svc_notebook.frames import read_browse
 from svc_notebook.frames.columns import Columns
-from svc_notebook.loading.dask.partition_filters import divide
 from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
 
 if TYPE_CHECKING:
@@ -26,8 +27,18 @@ if TYPE_CHECKING:
 
 # Records, over all partitions, from which columns and types are inferred.
 SAMPLE_RECORDS = 5_000
+MIN_SAMPLE_RECORDS_PER_PARTITION = 50
 # Nullable dtypes, so that values can be missing in every partition.
 NULLABLE = {"int64": "Int64", "uint64": "UInt64", "bool": "boolean"}
+# Facet values that a service returns, and those that filters name; the rest is one partition.
+MAX_FACET_VALUES, MAX_NAMED_VALUES = 1000, 200
+COUNT_ONLY: SearchParams = {
+    "hitsPerPage": 0,
+    "attributesToHighlight": [],
+    "analytics": False,
+    "enableRules": False,
+    "distinct": False,
+}
 
 
 async def read_dask(
@@ -52,15 +63,15 @@ async def read_dask(
     _check_divisions(divisions)
     if columns is None:
         params = {**FULL_RECORD_PARAMS, **params}
-    filters = await divide(client, index, by, npartitions, divisions, params)
-    meta = await _look(client, index, filters, columns, params)
+    filters = await partition_filters(client, index, by, npartitions, divisions, params)
+    meta = await _infer_schema(client, index, filters, columns, params)
     meta = meta.astype(dict(dtype)) if dtype else meta
-    asked = {"columns": columns, **params}
-    # It would convert lists and objects to text.
+    # Dask would convert lists and objects to text.
     with config.set({"dataframe.convert-string": False}):
         made: dd.DataFrame = dataframe.from_map(
-            read_part, filters,
-            ticket=WorkerCredentials(client.connection), index=index, asked=asked,
+            read_partition, filters,
+            credentials=WorkerCredentials(client.connection), index=index,
+            params={"columns": columns, **params},
             schema=meta, meta=meta, label="svc-browse", enforce_metadata=False,
         )  # fmt: skip
     return made
@@ -75,19 +86,19 @@ def _check_divisions(divisions: object) -> None:
         raise BadInput(f"`divisions` are the bounds of a number: [0, 10, 100], not {divisions!r}")
 
 
-def read_part(
+def read_partition(
     filters: str,
     *,
-    ticket: WorkerCredentials,
+    credentials: WorkerCredentials,
     index: str,
-    asked: Mapping[str, Any],
+    params: Mapping[str, Any],
     schema: pd.DataFrame,
 ) -> pd.DataFrame:
     """Read one partition, on a worker, in the given schema."""
 
     async def read() -> pd.DataFrame:
-        async with ticket.client() as client:
-            found: pd.DataFrame = await read_browse(client, index, **{**asked, "filters": filters})
+        async with credentials.client() as client:
+            found: pd.DataFrame = await read_browse(client, index, **{**params, "filters": filters})
             return found
 
     try:
@@ -102,24 +113,24 @@ def conform(frame: pd.DataFrame, schema: pd.DataFrame) -> pd.DataFrame:
     others = frame.columns.difference(schema.columns)
     if len(others):
         raise BadInput(
-            f"some records have `{others[0]}`, which the first ones had not; "
+            f"some records have `{others[0]}`, which the first records of the partitions lack; "
             "name the columns: columns=[…]"
         )
     made = frame.reindex(columns=schema.columns)
-    for name, dtype in schema.dtypes.items():
-        if dtype.kind == "O" and name not in frame:
-            made[name] = None
+    for column, dtype in schema.dtypes.items():
+        if dtype.kind == "O" and column not in frame:
+            made[column] = None
         try:
-            made[name] = made[name].astype(dtype)
+            made[column] = made[column].astype(dtype)
         except (TypeError, ValueError) as error:
             raise BadInput(
-                f"`{name}` is not {dtype} in all records, as it is in the first ones; "
-                f"say what it is: dtype={{'{name}': object}}"
+                f"`{column}` is not {dtype} in all records, as it is in the first ones; "
+                f"pass its type: dtype={{'{column}': object}}"
             ) from error
     return made
 
 
-async def _look(
+async def _infer_schema(
     client: AsyncClient,
     index: str,
     filters: Sequence[str],
@@ -130,18 +141,16 @@ async def _look(
     if isinstance(columns, str):
         raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
     wanted = None if columns is None else ["objectID", *(c for c in columns if c != "objectID")]
-    page: SearchParams = {
-        "hitsPerPage": min(max(SAMPLE_RECORDS // len(filters), 50), BROWSE_PAGE_RECORDS),
-        **params,
-    }
+    share = max(SAMPLE_RECORDS // len(filters), MIN_SAMPLE_RECORDS_PER_PARTITION)
+    page: SearchParams = {"hitsPerPage": min(share, BROWSE_PAGE_RECORDS), **params}
     page["attributesToHighlight"] = []
     hits: dict[str, Any] = {}
 
-    async def look(each: str) -> None:
+    async def browse_first(each: str) -> None:
         part: SearchParams = {**page, "filters": each}
         hits[each] = (await client.browse(index, None, **part))["hits"]
 
-    await run_together(map(look, filters))
+    await run_together(map(browse_first, filters))
     gathered = Columns(wanted)
     gathered.add(hit for each in filters for hit in hits[each])
     frame = gathered.frame()
@@ -151,8 +160,8 @@ async def _look(
 
 def _nullable(frame: pd.DataFrame) -> dict[str, str]:
     return {
-        str(name): NULLABLE[str(dtype)]
-        for name, dtype in frame.dtypes.items()
+        str(column): NULLABLE[str(dtype)]
+        for column, dtype in frame.dtypes.items()
         if str(dtype) in NULLABLE
     }
 
@@ -163,3 +172,98 @@ def _import_dask() -> tuple[Any, Any]:
     except ImportError as error:
         raise BadInput('this needs Dask: pip install "svc-notebook[dask]"') from error
     return dataframe, config
+
+
+async def partition_filters(
+    client: AsyncClient,
+    index: str,
+    by: str,
+    parts: int,
+    divisions: Sequence[float] | None,
+    params: SearchParams,
+) -> list[str]:
+    """Return filters of which every record matches exactly one; empty ones are dropped."""
+    answer = await _count_facet(client, index, by, params)
+    if divisions is None:
+        divisions = _even_bounds(answer.get("facets_stats", {}).get(by), parts)
+    counts = answer.get("facets", {}).get(by, {})
+    if divisions is not None:
+        filters = ranges(by, divisions)
+    elif counts:
+        filters = groups(by, counts, parts)
+    else:
+        raise BadInput(
+            f"`{by}` is not a facet of {index}: add it to the setting attributesForFaceting, or "
+            "pass the bounds of a number: divisions=[0, 10, 100]"
+        )
+    joined = [join_filters(params.get("filters"), each) for each in filters]
+    sizes = [(await _count(client, index, {**params, "filters": each})) for each in joined]
+    if sum(sizes) != answer["nbHits"]:
+        raise BadInput(
+            f"the partitions by `{by}` hold {sum(sizes):,} records, but {index} has "
+            f"{answer['nbHits']:,}: some records are in several partitions. Partition by an "
+            "attribute with one value per record"
+        )
+    return [each for each, size in zip(joined, sizes, strict=True) if size] or joined[:1]
+
+
+def ranges(by: str, bounds: Sequence[float]) -> list[str]:
+    """Return a filter for each range, also outside the bounds, and one for no number."""
+    edges = sorted(set(bounds))
+    name = quote(by)
+    inner = [f"{name} >= {low} AND {name} < {high}" for low, high in pairwise(edges)]
+    first, last = f"{name} < {edges[0]}", f"{name} >= {edges[-1]}"
+    neither = f"NOT {first} AND NOT {last}" if len(edges) == 1 else _outside(name, edges)
+    return [first, *inner, last, neither]
+
+
+def _outside(name: str, edges: Sequence[float]) -> str:
+    return f"NOT {name} < {edges[0]} AND NOT {name} >= {edges[0]}"
+
+
+def groups(by: str, counts: Mapping[str, int], parts: int) -> list[str]:
+    """Group the values into partitions of similar size, and all other records into the last one."""
+    common = sorted(counts, key=lambda value: -counts[value])[:MAX_NAMED_VALUES]
+    heap: list[tuple[int, int, list[str]]] = [(0, n, []) for n in range(min(parts, len(common)))]
+    for value in common:
+        size, number, values = heapq.heappop(heap)
+        heapq.heappush(heap, (size + counts[value], number, [*values, value]))
+    shared = [values for _, _, values in sorted(heap, key=lambda each: each[1])]
+    filters, before = [], list[str]()
+    for values in shared:
+        # A record can have several values: it belongs to the partition of the first.
+        either = " OR ".join(f"{quote(by)}:{quote(value)}" for value in values)
+        filters.append(join_filters(either, *before))
+        before += [f"NOT {quote(by)}:{quote(value)}" for value in values]
+    return [*filters, join_filters(*before)]
+
+
+def join_filters(*filters: str | None) -> str:
+    """Combine filters with AND; OR binds tighter than AND."""
+    return " AND ".join(filter(None, filters))
+
+
+def quote(text: str) -> str:
+    """Quote a name or a value in a filter."""
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _even_bounds(stats: Mapping[str, float] | None, parts: int) -> list[float] | None:
+    """Divide the range of a number evenly."""
+    if stats is None:
+        return None
+    low, high = stats["min"], stats["max"]
+    return [low + (high - low) * n / parts for n in range(1, parts)] or [high]
+
+
+async def _count_facet(client: AsyncClient, index: str, by: str, params: SearchParams) -> Any:
+    query: Any = {**COUNT_ONLY, **params, "facets": [by], "maxValuesPerFacet": MAX_FACET_VALUES}
+    try:
+        return await client.search(index, **query)
+    except NotFound as error:
+        raise BadInput(f"there is no index {index}; read_indices() lists the indices") from error
+
+
+async def _count(client: AsyncClient, index: str, params: SearchParams) -> int:
+    query: Any = {**COUNT_ONLY, **params}
+    return int((await client.search(index, **query))["nbHits"])

@@ -1,4 +1,4 @@
-"""The credentials by which a Dask worker connects."""
+"""The credentials with which a Dask worker connects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class WorkerCredentials:
         self._connection = connection
 
     def client(self) -> AsyncClient:
-        """Create a client from it."""
+        """Create a client with these credentials."""
         return AsyncClient(self._connection)
 
     def __repr__(self) -> str:
@@ -27,9 +27,9 @@ class WorkerCredentials:
     def __reduce__(self) -> tuple[Any, ...]:
         own = {row.name: getattr(self._connection, row.name) for row in fields(ClientConfig)}
         keys = {name: own.pop(name).reveal() for name in ("api_key", "crawler_api_key")}
-        return _punch, (own, keys)
+        return _restore, (own, keys)
 
 
-def _punch(values: dict[str, Any], keys: dict[str, str]) -> WorkerCredentials:
+def _restore(values: dict[str, Any], keys: dict[str, str]) -> WorkerCredentials:
     secrets = {name: Secret(key) for name, key in keys.items()}
     return WorkerCredentials(ClientConfig(**{**values, **secrets}))

@@ -12,27 +12,27 @@ from typing import Any
 
 import msgspec
 
-# The names of `canonical` and `canonical_members` in SQL, for what SQL cannot say itself.
+# The names of `canonical` and `canonical_members` in SQL, for values that SQL cannot convert.
 FUNCTION = "canonical_json"
 MEMBERS_FUNCTION = "canonical_members"
-# Whole floats below are written as whole numbers; beyond, no BIGINT holds them.
+# Whole floats below this are written as whole numbers; a BIGINT cannot store larger ones.
 MAX_WHOLE = 9e18
 NUMBER_STARTS = frozenset("-0123456789")
 ESCAPE = "\\u"
 
 
 def canonical(json: str) -> str:
-    """Return the canonical form of one value's JSON; what is not JSON is returned as it is."""
+    """Return the canonical form of one value's JSON; invalid JSON is returned unchanged."""
     start = json[:1]
     if start in NUMBER_STARTS:
         return _number(json)
     if start in "[{" or ESCAPE in json:
-        return _decoded(json)
+        return _canonical_document(json)
     return json
 
 
 def canonical_member(name: str, json: str) -> str:
-    """Return a member in canonical form, a comma before it."""
+    """Return a member in canonical form, preceded by a comma."""
     return _key(name) + canonical(json)
 
 
@@ -42,23 +42,23 @@ def _key(name: str) -> str:
 
 
 def canonical_members(json: str) -> str:
-    """Return an object's members in canonical form, sorted by name, a comma before each."""
+    """Return an object's members in canonical form, sorted by name, each preceded by a comma."""
     try:
         members = _read_members(json)
     except (msgspec.MsgspecError, UnicodeError):
         return json
-    held = ((name, bytes(members[name]).decode()) for name in sorted(members))
-    return "".join(canonical_member(name, text) for name, text in held if text != "null")
+    texts = ((name, bytes(members[name]).decode()) for name in sorted(members))
+    return "".join(canonical_member(name, text) for name, text in texts if text != "null")
 
 
-def each(function: Callable[[str], str]) -> Callable[[Iterable[str | None]], list[str | None]]:
-    """Make the function of a column: it passes over what is missing."""
+def map_texts(function: Callable[[str], str]) -> Callable[[Iterable[str | None]], list[str | None]]:
+    """Return a function that maps a column of texts; missing values stay missing."""
     return lambda texts: [None if text is None else function(text) for text in texts]
 
 
-def canonical_sql(json: str, sends: str) -> str:
-    """Write the SQL of the canonical form of a value that is sent as this kind."""
-    return KINDS.get(sends, _any_sql)(json)
+def canonical_sql(json: str, sent_as: str) -> str:
+    """Return the SQL of the canonical form of a value that is sent as this type."""
+    return SQL_BY_TYPE.get(sent_as, _any_sql)(json)
 
 
 def _number(json: str) -> str:
@@ -75,27 +75,27 @@ def _is_whole(value: float) -> bool:
     return abs(value) < MAX_WHOLE and value == int(value)
 
 
-def _decoded(json: str) -> str:
+def _canonical_document(json: str) -> str:
     try:
-        return msgspec.json.encode(_plain(msgspec.json.decode(json))).decode()
+        return msgspec.json.encode(_canonical_value(msgspec.json.decode(json))).decode()
     except (msgspec.MsgspecError, UnicodeError, RecursionError):
         return json
 
 
-def _plain(value: Any) -> Any:
+def _canonical_value(value: Any) -> Any:
     if isinstance(value, dict):
-        held = ((name, value[name]) for name in sorted(value) if value[name] is not None)
-        return {name: _plain(inner) for name, inner in held}
+        present = ((name, value[name]) for name in sorted(value) if value[name] is not None)
+        return {name: _canonical_value(inner) for name, inner in present}
     if isinstance(value, list):
-        return [_plain(inner) for inner in value]
-    # The text of a number is the one that SQL writes.
+        return [_canonical_value(inner) for inner in value]
+    # SQL writes the same text for a number.
     return msgspec.Raw(_number(repr(value)).encode()) if isinstance(value, float) else value
 
 
 _read_members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 
-def _as_it_is(json: str) -> str:
+def _unchanged(json: str) -> str:
     return json
 
 
@@ -125,11 +125,11 @@ def _any_sql(json: str) -> str:
     )
 
 
-KINDS = {
+SQL_BY_TYPE = {
     "text": _text_sql,
-    "date": _as_it_is,
-    "time": _as_it_is,
-    "boolean": _as_it_is,
+    "date": _unchanged,
+    "time": _unchanged,
+    "boolean": _unchanged,
     "integer": _integer_sql,
     "epoch seconds": _integer_sql,
     "epoch milliseconds": _integer_sql,

@@ -1,4 +1,4 @@
-"""SQL expressions by column type: they write values as JSON and find values that cannot be sent."""
+"""SQL by column type: expressions that write values as JSON, and checks for unsendable values."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from svc_notebook.loading.encoding.python_encoder import MAX_DEPTH
 from svc_notebook.loading.options import Kind, LoadSettings
 from svc_notebook.loading.table import WRITTEN, TableColumn
 
-# Text that is a JSON number as it stands: no leading zero, no plus, no more than 18 digits.
+# Text that is already a JSON number: no leading zero, no plus sign, at most 18 digits.
 INTEGER = r"-?(0|[1-9]\d{0,17})"
-WHOLE = r"-?(0|[1-9]\d{0,18})"  # one digit more may still be within 64 bits
+WHOLE = r"-?(0|[1-9]\d{0,18})"  # a number of 19 digits can fit into 64 bits
 FRACTION = r"(\.\d{1,300})?"
 NUMBER = (
     rf"-?((0|[1-9]\d{{0,17}}){FRACTION}([eE](\+?(\d{{1,2}}|1\d\d|2[0-8]\d)|-\d{{1,3}}))?"
     rf"|\d{FRACTION}[eE]\+?(29\d|30[0-7]))"
 )
-# Quicker to make ready, and seldom wrong: an exponent or a fraction may be too long.
+# Compiles faster and is rarely wrong: an exponent or a fraction may be too long.
 LIKELY_NUMBER = r"-?(0|[1-9]\d{0,17})(\.\d+)?([eE][+-]?\d{1,3})?"
-# Where each value is looked at, whether it is within a float's range need not be seen by its shape.
+# For checks that cast each value: the cast finds the values that exceed the range of a float.
 ANY_NUMBER = rf"-?(0|[1-9]\d{{0,17}}){FRACTION}([eE][+-]?\d{{1,3}})?"
 SPELLED_TRUE = ("true", "t", "yes", "y", "1")
 SPELLED_FALSE = ("false", "f", "no", "n", "0")
 LARGE_NUMBER = r"[:\[,]-?\d{20,}[,\]}]"
-ODD_NUMBER = (
+NON_FINITE_NUMBER = (
     r"(?i)(^|[:\[,])-?(nan|inf(inity)?|\d[\d.]*e\+?(30[89]|3[1-9]\d|[4-9]\d\d|\d{4,}))([,\]}]|$)"
 )
-# More than fifteen digits that count.
+# More than fifteen significant digits.
 LONG_DECIMAL = r"[:\[,]-?[0.]*[1-9]\.?(\d\.?){14,}[1-9][0.]*[,\]}]"
 PLAIN = r"VARCHAR|ENUM\(.*\)"
 TEXTS = r'"(\\.|[^"\\])*"'
@@ -48,50 +48,50 @@ class ValueCheck(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rendering:
-    """How a column is written: the SQL of its JSON, null where there is none."""
+class JsonSql:
+    """The SQL that writes a column's values as JSON, NULL for missing values, and its checks."""
 
     json: str
-    sends: str
+    sent_as: str
     checks: tuple[ValueCheck, ...] = ()
-    # Whether every value that is there has JSON; NaN, for one, has none.
-    whole: bool = False
+    # Whether every non-null value has JSON; NaN, for example, has none.
+    complete: bool = False
 
-    def but(self, *checks: ValueCheck) -> Rendering:
-        """Add checks."""
+    def with_checks(self, *checks: ValueCheck) -> JsonSql:
+        """Return a copy with more checks."""
         return replace(self, checks=self.checks + checks)
 
 
-def render(field: TableColumn, options: LoadSettings) -> Rendering:
-    """Say how a typed column is written; raises `BadRecord` where its type has no place in JSON."""
+def column_sql(field: TableColumn, options: LoadSettings) -> JsonSql:
+    """Return the SQL of a typed column; raises `BadRecord` if JSON cannot represent its type."""
     wanted = options.dtype.get(field.name)
     if wanted:
-        return render_as(wanted, field, options)
-    return _render_typed(field, options)
+        return cast_sql(wanted, field, options)
+    return _typed_sql(field, options)
 
 
-def _render_typed(field: TableColumn, options: LoadSettings) -> Rendering:
+def _typed_sql(field: TableColumn, options: LoadSettings) -> JsonSql:
     for pattern, rule in RULES:
         if re.fullmatch(pattern, field.type):
             return rule(field, options)
     return _nested(field, options)
 
 
-def render_text(field: TableColumn, kind: str, missing: str) -> Rendering:
-    """Say how a column of a delimited file is written, once its content has told its kind."""
-    held = f"CASE WHEN {missing} THEN NULL ELSE {field.column} END" if missing else field.column
+def text_column_sql(field: TableColumn, kind: str, missing: str) -> JsonSql:
+    """Return the SQL of a column of a delimited file whose type was inferred from its content."""
+    value = f"CASE WHEN {missing} THEN NULL ELSE {field.column} END" if missing else field.column
     if kind == "string":
-        return Rendering(f"to_json({held})::VARCHAR", "text", whole=True)
-    return Rendering(f"lower({held})" if kind == "boolean" else held, kind, whole=True)
+        return JsonSql(f"to_json({value})::VARCHAR", "text", complete=True)
+    return JsonSql(f"lower({value})" if kind == "boolean" else value, kind, complete=True)
 
 
-def render_as(kind: Kind, field: TableColumn, options: LoadSettings) -> Rendering:
-    """Say how a column is written as the kind that was asked for."""
+def cast_sql(kind: Kind, field: TableColumn, options: LoadSettings) -> JsonSql:
+    """Return the SQL of a column that the option `dtype` converts to a type."""
     return CASTS[kind](field, as_text(field), options)
 
 
 def as_text(field: TableColumn) -> str:
-    """Say how a value is written as plain text; a whole float as the whole number it is."""
+    """Return the SQL of a value as plain text; a whole float is written as a whole number."""
     column = field.column
     if field.type in ("DOUBLE", "FLOAT"):
         whole = f"{column} = trunc({column}) AND abs({column}) < 9e18"
@@ -100,71 +100,71 @@ def as_text(field: TableColumn) -> str:
             f"WHEN {whole} THEN {column}::BIGINT::VARCHAR ELSE {column}::VARCHAR END"
         )
     if field.type in ("JSON", WRITTEN):
-        # A JSON text sheds its quotes; anything else is its own text.
+        # A JSON text loses its quotes; other values stay as they are.
         return f"json_extract_string({column}::JSON, '$')"
     written = f"{column}::VARCHAR"
-    # DuckDB leaves out the zero before the point where the type has no digit there.
+    # DuckDB omits the zero before the point if the type has no digit there.
     bare = re.fullmatch(r"DECIMAL\((\d+),\1\)", field.type)
     return f"regexp_replace({written}, '^(-?)[.]', '\\10.')" if bare else written
 
 
 def _is_number(column: str) -> str:
-    # Parquet's statistics know of no NaN, and let DuckDB take `isnan` for false.
+    # Parquet's statistics do not cover NaN, so DuckDB may assume that `isnan` is false.
     return f"(isfinite({column}) OR isinf({column}))"
 
 
-def _string(field: TableColumn, text: str, options: LoadSettings) -> Rendering:
-    return Rendering(f"to_json({text})::VARCHAR", "text")
+def _string(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
+    return JsonSql(f"to_json({text})::VARCHAR", "text")
 
 
-def _number(field: TableColumn, text: str, options: LoadSettings) -> Rendering:
+def _number(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     fits = f"regexp_full_match(trim({text}), {sql.text(ANY_NUMBER)})"
-    held = f"coalesce(isfinite(try_cast(trim({text}) AS DOUBLE)), false)"
-    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {held})"
-    return Rendering(f"trim({text})", "number", (ValueCheck(bad, "is not a number"),))
+    in_range = f"coalesce(isfinite(try_cast(trim({text}) AS DOUBLE)), false)"
+    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {in_range})"
+    return JsonSql(f"trim({text})", "number", (ValueCheck(bad, "is not a number"),))
 
 
-def _integer(field: TableColumn, text: str, options: LoadSettings) -> Rendering:
+def _integer(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     fits = f"regexp_full_match(trim({text}), {sql.text(WHOLE)})"
-    held = f"try_cast(trim({text}) AS BIGINT) IS NOT NULL"
-    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {held})"
-    return Rendering(f"trim({text})", "integer", (ValueCheck(bad, "is not a whole number"),))
+    in_range = f"try_cast(trim({text}) AS BIGINT) IS NOT NULL"
+    bad = f"{text} IS NOT NULL AND NOT ({fits} AND {in_range})"
+    return JsonSql(f"trim({text})", "integer", (ValueCheck(bad, "is not a whole number"),))
 
 
-def _spelled_boolean(field: TableColumn, text: str, options: LoadSettings) -> Rendering:
+def _spelled_boolean(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     word = f"lower(trim({text}))"
     true, false = sql.one_of(word, SPELLED_TRUE), sql.one_of(word, SPELLED_FALSE)
     json = f"CASE WHEN {true} THEN 'true' WHEN {false} THEN 'false' END"
     bad = f"{text} IS NOT NULL AND NOT ({true} OR {false})"
-    return Rendering(json, "boolean", (ValueCheck(bad, "is neither true nor false"),))
+    return JsonSql(json, "boolean", (ValueCheck(bad, "is neither true nor false"),))
 
 
-def _day(field: TableColumn, text: str, options: LoadSettings) -> Rendering:
+def _day(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     day = f"try_cast({text} AS DATE)"
     bad = f"{text} IS NOT NULL AND {day} IS NULL"
-    return Rendering(_quoted(f"{day}::VARCHAR"), "date", (ValueCheck(bad, "is no date"),))
+    return JsonSql(_quoted(f"{day}::VARCHAR"), "date", (ValueCheck(bad, "is not a date"),))
 
 
 def _instant(
     write: Callable[[str], str], sends: str
-) -> Callable[[TableColumn, str, LoadSettings], Rendering]:
-    def cast(field: TableColumn, text: str, options: LoadSettings) -> Rendering:
+) -> Callable[[TableColumn, str, LoadSettings], JsonSql]:
+    def cast(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
         if options.timezone is None and not _has_zone(field):
             raise _zone_missing(field)
-        # Text and naive times are read in the session's zone, which is the one asked for.
+        # Text and naive times are read in the session's time zone, set by the option `timezone`.
         instant = f"try_cast({text} AS TIMESTAMPTZ)"
         bad = f"{text} IS NOT NULL AND {instant} IS NULL"
-        return Rendering(write(instant), sends, (ValueCheck(bad, "is no time"),))
+        return JsonSql(write(instant), sends, (ValueCheck(bad, "is not a time"),))
 
     return cast
 
 
-def _json(field: TableColumn, text: str, options: LoadSettings) -> Rendering:
+def _json(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
     if not re.fullmatch(PLAIN, field.type):
-        return _render_typed(field, options)  # what has a type is JSON as it is
+        return _typed_sql(field, options)  # typed values are written as JSON without a cast
     bad = f"{text} IS NOT NULL AND NOT json_valid({text})"
     json = f"nullif(try_cast({text} AS JSON)::VARCHAR, 'null')"
-    return Rendering(json, "JSON", (ValueCheck(bad, "is not JSON"), _too_deep(text)))
+    return JsonSql(json, "JSON", (ValueCheck(bad, "is not JSON"), _too_deep(text)))
 
 
 def _iso(instant: str) -> str:
@@ -175,7 +175,7 @@ def _quoted(text: str) -> str:
     return f"'\"' || {text} || '\"'"
 
 
-CASTS: dict[Kind, Callable[[TableColumn, str, LoadSettings], Rendering]] = {
+CASTS: dict[Kind, Callable[[TableColumn, str, LoadSettings], JsonSql]] = {
     "string": _string,
     "integer": _integer,
     "number": _number,
@@ -192,50 +192,53 @@ CASTS: dict[Kind, Callable[[TableColumn, str, LoadSettings], Rendering]] = {
 }
 
 
-def _verbatim(sends: str) -> Callable[[TableColumn, LoadSettings], Rendering]:
-    return lambda field, _: Rendering(f"{field.column}::VARCHAR", sends, whole=True)
+def _verbatim(sends: str) -> Callable[[TableColumn, LoadSettings], JsonSql]:
+    return lambda field, _: JsonSql(f"{field.column}::VARCHAR", sends, complete=True)
 
 
-def _wide_integer(field: TableColumn, options: LoadSettings) -> Rendering:
+def _wide_integer(field: TableColumn, options: LoadSettings) -> JsonSql:
     bad = f"{field.column} NOT BETWEEN -9223372036854775808 AND 9223372036854775807"
     check = ValueCheck(bad, TOO_LARGE % field.name)
-    return Rendering(f"{field.column}::VARCHAR", "integer", (check,))
+    return JsonSql(f"{field.column}::VARCHAR", "integer", (check,))
 
 
-def _float(field: TableColumn, options: LoadSettings) -> Rendering:
+def _float(field: TableColumn, options: LoadSettings) -> JsonSql:
     check = ValueCheck(f"isinf({field.column})", "is infinite; JSON has no infinity")
     json = f"CASE WHEN {_is_number(field.column)} THEN {field.column}::VARCHAR END"
-    return Rendering(json, "number", (check,))
+    return JsonSql(json, "number", (check,))
 
 
-def _text(field: TableColumn, options: LoadSettings) -> Rendering:
-    return Rendering(f"to_json({field.column}::VARCHAR)::VARCHAR", "text", whole=True)
+def _text(field: TableColumn, options: LoadSettings) -> JsonSql:
+    return JsonSql(f"to_json({field.column}::VARCHAR)::VARCHAR", "text", complete=True)
 
 
-def _decimal(field: TableColumn, options: LoadSettings) -> Rendering:
+def _decimal(field: TableColumn, options: LoadSettings) -> JsonSql:
     back = f"try_cast({field.column}::DOUBLE AS {field.type})"
     bad = f"{field.column} IS NOT NULL AND {back} IS DISTINCT FROM {field.column}"
-    reason = f"is a decimal no JSON number holds exactly; dtype={{'{field.name}': 'string'}} does"
-    return Rendering(as_text(field), "number", (ValueCheck(bad, reason),))
+    reason = (
+        "is a decimal that no JSON number represents exactly; send it as text: "
+        f"dtype={{'{field.name}': 'string'}}"
+    )
+    return JsonSql(as_text(field), "number", (ValueCheck(bad, reason),))
 
 
-def _date(field: TableColumn, options: LoadSettings) -> Rendering:
+def _date(field: TableColumn, options: LoadSettings) -> JsonSql:
     written = _quoted(f"{field.column}::VARCHAR")
-    return Rendering(written, "date").but(_out_of_calendar(field))
+    return JsonSql(written, "date").with_checks(_out_of_calendar(field))
 
 
-def _time(field: TableColumn, options: LoadSettings) -> Rendering:
+def _time(field: TableColumn, options: LoadSettings) -> JsonSql:
     if not _has_zone(field) and options.timezone is None:
         raise _zone_missing(field)
     column = field.column
     if field.type == "TIMESTAMP_NS":
-        # A zone is a matter of whole seconds; anything else would cut off nanoseconds.
+        # A zone shifts by whole seconds; converting the whole value would lose nanoseconds.
         second = f"left({column}::VARCHAR, {len('2024-01-02 03:04:05')})::TIMESTAMP::TIMESTAMPTZ"
         utc = f"replace(({second} AT TIME ZONE 'UTC')::VARCHAR, ' ', 'T')"
         iso = f"{utc} || regexp_extract({column}::VARCHAR, '[.][0-9]+') || 'Z'"
     else:
         iso = _iso(column if _has_zone(field) else f"{column}::TIMESTAMP::TIMESTAMPTZ")
-    return Rendering(_quoted(iso), "time").but(_out_of_calendar(field))
+    return JsonSql(_quoted(iso), "time").with_checks(_out_of_calendar(field))
 
 
 def _out_of_calendar(field: TableColumn) -> ValueCheck:
@@ -250,23 +253,24 @@ def _has_zone(field: TableColumn) -> bool:
 
 def _zone_missing(field: TableColumn) -> BadRecord:
     return BadRecord(
-        f"column `{field.name}` holds times without a zone; say which: timezone='UTC', or send "
-        f"them as text: dtype={{'{field.name}': 'string'}}",
+        f"column `{field.name}` has times without a time zone; pass their zone: timezone='UTC', "
+        f"or send them as text: dtype={{'{field.name}': 'string'}}",
         column=field.name,
     )
 
 
-def _document(field: TableColumn, options: LoadSettings) -> Rendering:
+def _document(field: TableColumn, options: LoadSettings) -> JsonSql:
     column = f"{field.column}::VARCHAR"
     large = f"regexp_full_match({column}, '-?\\d{{19,}}') AND try_cast({column} AS BIGINT) IS NULL"
-    return Rendering(
+    return JsonSql(
         column,
         "JSON",
         (
             ValueCheck(f"{large} OR {_bare(column, LARGE_NUMBER)}", TOO_LARGE % field.name),
-            # DuckDB reads these and writes them again, though they are no JSON.
+            # DuckDB accepts and writes these although they are not valid JSON.
             ValueCheck(
-                _bare(column, ODD_NUMBER), "holds NaN or an infinity, which JSON has no word for"
+                _bare(column, NON_FINITE_NUMBER),
+                "contains NaN or an infinity, which JSON cannot represent",
             ),
             _too_deep(column),
         ),
@@ -274,7 +278,7 @@ def _document(field: TableColumn, options: LoadSettings) -> Rendering:
 
 
 def _too_deep(json: str) -> ValueCheck:
-    """Refuse what services refuse; what is short cannot be deep."""
+    """Return the check for the maximum depth of services; short values are not checked."""
     without = f"regexp_replace({json}, {sql.text(TEXTS)}, '', 'g')"
     bad = f"NOT regexp_full_match({without}, {sql.text(SHALLOW)})"
     return ValueCheck(
@@ -284,42 +288,42 @@ def _too_deep(json: str) -> ValueCheck:
 
 
 def _bare(json: str, pattern: str) -> str:
-    """Look for a pattern outside of the texts of a document."""
+    """Return the condition that a pattern occurs in a document outside of its texts."""
     found = f"regexp_matches({json}, {sql.text(pattern)})"
     without = f"regexp_replace({json}, {sql.text(TEXTS)}, '\"\"', 'g')"
     return f"{found} AND regexp_matches({without}, {sql.text(pattern)})"
 
 
-def _refused(what: str, advice: str) -> Callable[[TableColumn, LoadSettings], Rendering]:
-    def refuse(field: TableColumn, options: LoadSettings) -> Rendering:
-        raise BadRecord(f"column `{field.name}` holds {what}; {advice}", column=field.name)
+def _unsupported(what: str, advice: str) -> Callable[[TableColumn, LoadSettings], JsonSql]:
+    def refuse(field: TableColumn, options: LoadSettings) -> JsonSql:
+        raise BadRecord(f"column `{field.name}` has {what}; {advice}", column=field.name)
 
     return refuse
 
 
-def refuse_spans(column: str) -> NoReturn:
-    """Refuse a column of time spans, however they are stored."""
+def refuse_durations(column: str) -> NoReturn:
+    """Raise `BadRecord` for a column of durations."""
     raise BadRecord(
-        f"column `{column}` holds time spans; send a number of seconds, for example "
+        f"column `{column}` has durations; send a number of seconds, for example "
         ".dt.total_seconds()",
         column=column,
     )
 
 
-def _nested(field: TableColumn, options: LoadSettings) -> Rendering:
+def _nested(field: TableColumn, options: LoadSettings) -> JsonSql:
     found = re.search(r"TIMESTAMP|TIME\b|INTERVAL|BLOB|BIT\b|HUGEINT|UBIGINT|UNION", field.type)
     if found:
-        _refused(
+        _unsupported(
             f"{found[0]} inside {field.type}",
-            "write its parts as columns in SQL, or send all as text: "
+            "extract its parts as columns in SQL, or send the values as text: "
             f"dtype={{'{field.name}': 'string'}}",
         )(field, options)
     written = f"to_json({field.column})::VARCHAR"
     checks = [
-        (r"DOUBLE|FLOAT|REAL", ODD_NUMBER, "holds NaN or an infinity inside"),
-        (r"DECIMAL", LONG_DECIMAL, "holds a decimal no JSON number holds exactly"),
+        (r"DOUBLE|FLOAT|REAL", NON_FINITE_NUMBER, "contains NaN or an infinity"),
+        (r"DECIMAL", LONG_DECIMAL, "contains a decimal that no JSON number represents exactly"),
     ]
-    return Rendering(
+    return JsonSql(
         written,
         "list" if field.type.endswith("]") else "object",
         tuple(
@@ -330,7 +334,7 @@ def _nested(field: TableColumn, options: LoadSettings) -> Rendering:
     )
 
 
-RULES: tuple[tuple[str, Callable[[TableColumn, LoadSettings], Rendering]], ...] = (
+RULES: tuple[tuple[str, Callable[[TableColumn, LoadSettings], JsonSql]], ...] = (
     ("BOOLEAN", _verbatim("boolean")),
     ("U?(TINY|SMALL)INT|U?INTEGER|BIGINT", _verbatim("integer")),
     ("UBIGINT|U?HUGEINT|BIGNUM|VARINT", _wide_integer),
@@ -341,10 +345,10 @@ RULES: tuple[tuple[str, Callable[[TableColumn, LoadSettings], Rendering]], ...] 
     (WRITTEN, _verbatim("JSON")),
     ("DATE", _date),
     (r"TIMESTAMP(_S|_MS|_NS|TZ_NS)?|TIMESTAMP WITH TIME ZONE|TIMESTAMPTZ.*", _time),
-    ("INTERVAL", lambda field, _: refuse_spans(field.name)),
-    ("BLOB|BIT", _refused("bytes", "decode them, or encode them as base64 text")),
+    ("INTERVAL", lambda field, _: refuse_durations(field.name)),
+    ("BLOB|BIT", _unsupported("bytes", "decode them, or encode them as base64 text")),
     (
         "TIME WITH TIME ZONE",
-        _refused("times of day with a zone", "send them as text with dtype 'string'"),
+        _unsupported("times of day with a time zone", "send them as text with dtype 'string'"),
     ),
 )

@@ -1,4 +1,4 @@
-"""JSON encoding of Python values: which are kept, which are converted, which are rejected."""
+"""JSON encoding of Python values: some are kept, some are converted, others are rejected."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ MAX_DEPTH = 64
 
 
 class Unsendable(Exception):
-    """A value has no place in JSON; the message says why and what to do."""
+    """JSON cannot represent a value; the message contains the reason and advice."""
 
 
 def write_json(value: object, zone: str | None = None) -> str | None:
-    """Write a value as JSON; nothing where it is missing. Raises `Unsendable`."""
+    """Return the JSON of a value, None for a missing value; raises `Unsendable`."""
     if is_missing(value):
         return None
     try:
-        return msgspec.json.encode(plain(value, zone)).decode()
+        return msgspec.json.encode(to_json_value(value, zone)).decode()
     except UnicodeEncodeError as error:
-        raise Unsendable("is text with half a character in it; clean it first") from error
+        raise Unsendable("contains half a character (a lone surrogate); remove it") from error
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a value is one of the many ways to say that there is none."""
+    """Return whether a value is a missing value: None, NA, NaT or NaN."""
     return value is None or value is pd.NA or value is pd.NaT or _is_nan(value)
 
 
@@ -50,8 +50,8 @@ def _is_nan(value: object) -> bool:
     return isinstance(value, (float, np.floating)) and math.isnan(value)
 
 
-def plain(value: Any, zone: str | None, depth: int = 0) -> Any:
-    """Turn a value into what JSON knows."""
+def to_json_value(value: Any, zone: str | None, depth: int = 0) -> Any:
+    """Convert a value to one that JSON can represent."""
     kind = type(value)
     if kind not in PRESENT and is_missing(value):
         return None
@@ -61,14 +61,14 @@ def plain(value: Any, zone: str | None, depth: int = 0) -> Any:
         return value
     if write := _writer_of(kind):  # type: ignore[arg-type]  # classes are hashable
         return write(value, zone, depth)
-    raise Unsendable(f"is a {kind.__name__}, which JSON does not know; make it text first")
+    raise Unsendable(f"has the type {kind.__name__}, which JSON lacks; convert it to text")
 
 
-# Most values are of these, and none of them is missing.
+# The most frequent types; a value of one of them is never missing.
 PRESENT = frozenset({str, int, bool, list, dict})
 
 
-@lru_cache(maxsize=256)  # and no more: it keeps classes alive
+@lru_cache(maxsize=256)  # limited, because the cache keeps classes alive
 def _writer_of(kind: type) -> Writer | None:
     return next((write for kinds, write in WRITERS if issubclass(kind, kinds)), None)
 
@@ -98,13 +98,13 @@ def _decimal(value: decimal.Decimal, zone: str | None, depth: int) -> Any:
     if value.is_infinite():
         raise Unsendable("is infinite; JSON has no infinity")
     if decimal.Decimal(float(value)) != value and decimal.Decimal(repr(float(value))) != value:
-        raise Unsendable("is a decimal no JSON number holds exactly; send it as text")
+        raise Unsendable("is a decimal that no JSON number represents exactly; send it as text")
     return msgspec.Raw(format(value, "f").encode())
 
 
 def _moment(value: dt.datetime, zone: str | None, depth: int) -> str:
     if value.tzinfo is None and zone is None:
-        raise Unsendable("is a time without a zone; say which: timezone='UTC'")
+        raise Unsendable("is a time without a time zone; pass the zone: timezone='UTC'")
     known = value if value.tzinfo else value.replace(tzinfo=ZoneInfo(zone or "UTC"))
     text = known.astimezone(dt.UTC).replace(tzinfo=None).isoformat()
     return f"{text.rstrip('0') if '.' in text else text}Z"
@@ -118,8 +118,8 @@ def _iso(value: Any, zone: str | None, depth: int) -> str:
     return str(value.isoformat())
 
 
-def _span(value: Any, zone: str | None, depth: int) -> Any:
-    raise Unsendable("is a time span; send a number, for example .dt.total_seconds()")
+def _duration(value: Any, zone: str | None, depth: int) -> Any:
+    raise Unsendable("is a duration; send a number, for example .dt.total_seconds()")
 
 
 def _bytes(value: Any, zone: str | None, depth: int) -> Any:
@@ -131,29 +131,29 @@ def _set(value: Any, zone: str | None, depth: int) -> Any:
 
 
 def _list(value: Any, zone: str | None, depth: int) -> list[Any]:
-    return [plain(item, zone, depth + 1) for item in value]
+    return [to_json_value(item, zone, depth + 1) for item in value]
 
 
 def _mapping(value: Mapping[Any, Any], zone: str | None, depth: int) -> dict[str, Any]:
     if any(not isinstance(key, str) for key in value):
         raise Unsendable("has keys that are not text")
-    return {str(key): plain(item, zone, depth + 1) for key, item in value.items()}
+    return {str(key): to_json_value(item, zone, depth + 1) for key, item in value.items()}
 
 
 def _member(value: enum.Enum, zone: str | None, depth: int) -> Any:
-    return plain(value.value, zone, depth + 1)
+    return to_json_value(value.value, zone, depth + 1)
 
 
 def _complex(value: Any, zone: str | None, depth: int) -> Any:
     raise Unsendable("is a complex number; send its two parts")
 
 
-# The first kind that fits counts: an IntEnum is an int, a bool is too, a Timestamp is a date.
+# The first matching row counts: an IntEnum and a bool are ints, too, and a Timestamp is a date.
 WRITERS: tuple[tuple[Any, Writer], ...] = (
     (enum.Enum, _member),
     (str, _text),
     ((bool, np.bool_), _boolean),
-    ((dt.timedelta, np.timedelta64, pd.DateOffset), _span),
+    ((dt.timedelta, np.timedelta64, pd.DateOffset), _duration),
     ((int, np.integer), _integer),
     ((float, np.floating), _number),
     (decimal.Decimal, _decimal),

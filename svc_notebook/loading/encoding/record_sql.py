@@ -1,8 +1,9 @@
-"""SQL that writes a whole row as one operation of a batch request."""
+"""SQL that writes a row as one operation of a batch request, from the profiles of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -10,47 +11,84 @@ import msgspec
 from svc_notebook.errors import BadInput
 from svc_notebook.loading import sql
 from svc_notebook.loading.encoding.canonical_json import canonical_sql
-from svc_notebook.loading.load_plan.profile import ColumnProfile
+from svc_notebook.loading.encoding.json_sql import JsonSql, ValueCheck
+from svc_notebook.loading.encoding.json_types import JSON
 from svc_notebook.loading.options import ACTIONS, LoadSettings
+from svc_notebook.loading.table import WRITTEN, TableColumn
 
 Tree = dict[str, Any]
-# From a column to the SQL of what is written of its values.
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """A column, the SQL that writes its values, and what the profile counted in it."""
+
+    field: TableColumn
+    sql: JsonSql
+    missing: int = 0
+    failing: tuple[tuple[ValueCheck, int], ...] = ()
+    note: str = ""
+    # The JSON types found in a column of JSON.
+    json_types: str = ""
+
+    @property
+    def sent_as(self) -> str:
+        """The type that its values are sent as."""
+        return self.json_types or self.sql.sent_as
+
+    @property
+    def type(self) -> str:
+        """Its type in the source; for a column of JSON, the types of its values."""
+        return self.sent_as if self.field.type in (JSON, WRITTEN) else self.field.type
+
+    @property
+    def name(self) -> str:
+        """Its name in the records."""
+        return self.field.name
+
+    @property
+    def complete(self) -> bool:
+        """Whether every row has a value in it."""
+        return self.missing == 0 and self.sql.complete
+
+
+# From a column to the SQL that writes its values.
 WriteValue = Callable[[ColumnProfile, LoadSettings], str]
 
 
 class NonNullSql(str):
-    """The SQL of a value that is never null, so that its name may be written beforehand."""
+    """The SQL of a value that is never null, so that the member's name can precede it."""
 
     __slots__ = ()
 
 
-def opening(options: LoadSettings) -> str:
-    """Write what every step begins with, up to its id."""
+def operation_prefix(options: LoadSettings) -> str:
+    """Return the beginning of every operation, up to its id."""
     return f',{{"action":"{ACTIONS[options.action]}","body":{{"objectID":'
 
 
-def wrapping(options: LoadSettings) -> int:
-    """Count the bytes of a step that are not its record."""
-    return len(opening(options)) - len('{"objectID":') + len("}")
+def operation_overhead(options: LoadSettings) -> int:
+    """Return the number of bytes of an operation that are not its record."""
+    return len(operation_prefix(options)) - len('{"objectID":') + len("}")
 
 
-def step_sql(id_sql: str, columns: Sequence[ColumnProfile], options: LoadSettings) -> str:
-    """Write a row as `,{"action": …, "body": {"objectID": …, …}}`."""
+def operation_sql(id_sql: str, columns: Sequence[ColumnProfile], options: LoadSettings) -> str:
+    """Return the SQL of a row as `,{"action": …, "body": {"objectID": …, …}}`."""
     members = _members(columns, options, _value) if options.action != "delete" else []
-    parts = [sql.text(opening(options)), f"to_json({id_sql})::VARCHAR", *members, "'}}'"]
+    parts = [sql.text(operation_prefix(options)), f"to_json({id_sql})::VARCHAR", *members, "'}}'"]
     return f"concat({', '.join(parts)})"
 
 
 def object_sql(columns: Sequence[ColumnProfile], options: LoadSettings) -> str:
-    """Write a row's members as one JSON object, without its id."""
-    return f"'{{' || substr({_joined(_members(columns, options, _value))}, 2) || '}}'"
+    """Return the SQL of a row's members as one JSON object, without its id."""
+    return f"'{{' || substr({_concat(_members(columns, options, _value))}, 2) || '}}'"
 
 
 def canonical_members_sql(columns: Sequence[ColumnProfile], options: LoadSettings) -> str:
-    """Write a row's members in canonical form, sorted by name; missing ones are left out."""
-    # By the parts of a name, so that the members of nested objects are sorted, too.
+    """Return the SQL of a row's members in canonical form, sorted by name, without missing ones."""
+    # Sorted by the parts of a name, so that the members of nested objects are sorted, too.
     in_order = sorted(columns, key=lambda column: _parts(column.name, options))
-    return _joined(_members(in_order, options, _canonical_value))
+    return _concat(_members(in_order, options, _canonical_value))
 
 
 def _members(
@@ -65,17 +103,17 @@ def _parts(name: str, options: LoadSettings) -> list[str]:
 
 
 def _member(name: str, value: str | Tree) -> Iterator[str]:
-    """Write a member as parts of a `concat`, which passes over those that are null."""
+    """Yield the arguments of `concat` for a member; `concat` skips those that are null."""
     key = f",{msgspec.json.encode(name).decode()}:"
     if isinstance(value, NonNullSql):
         yield sql.text(key)
         yield value
     else:
-        yield f"{sql.text(key)} || {_branch(value)}"
+        yield f"{sql.text(key)} || {_object(value)}"
 
 
 def _tree(columns: Sequence[ColumnProfile], options: LoadSettings, write: WriteValue) -> Tree:
-    """Nest dotted names on request: `size.width` becomes `width` inside `size`."""
+    """Nest dotted names if requested: `size.width` becomes `width` inside `size`."""
     if options.nest:
         _refuse_overlap([column.name for column in columns])
     tree: Tree = {}
@@ -94,24 +132,24 @@ def _refuse_overlap(names: Sequence[str]) -> None:
         outer = (".".join(parts[:depth]) for depth in range(1, len(parts)))
         for found in set(names).intersection(outer):
             raise BadInput(
-                f"`{found}` cannot be both a value and the object around `{name}`; rename or leave "
-                "out one of them, or all columns as they are: nest=False"
+                f"`{found}` cannot be both a value and the object around `{name}`; rename or "
+                "exclude one of them, or keep dotted names: nest=False"
             )
 
 
-def _branch(value: str | Tree) -> str:
+def _object(value: str | Tree) -> str:
     if isinstance(value, str):
         return value
-    members = _joined([part for name, inner in value.items() for part in _member(name, inner)])
+    members = _concat([part for name, inner in value.items() for part in _member(name, inner)])
     return f"'{{' || nullif(substr({members}, 2), '') || '}}'"
 
 
-def _joined(parts: Sequence[str]) -> str:
+def _concat(parts: Sequence[str]) -> str:
     return f"concat({', '.join(parts)})" if parts else "''"
 
 
 def _value(column: ColumnProfile, options: LoadSettings) -> str:
-    json = f"({column.rendering.json})"
+    json = f"({column.sql.json})"
     if operation := options.operations.get(column.name):
         return f'\'{{"_operation":"{operation}","value":\' || {json} || \'}}\''
     if options.nulls_of(column.name) == "null":
@@ -120,5 +158,5 @@ def _value(column: ColumnProfile, options: LoadSettings) -> str:
 
 
 def _canonical_value(column: ColumnProfile, options: LoadSettings) -> str:
-    json = canonical_sql(f"({column.rendering.json})", column.rendering.sends)
+    json = canonical_sql(f"({column.sql.json})", column.sql.sent_as)
     return NonNullSql(json) if column.complete else json

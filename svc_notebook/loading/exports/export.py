@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import warnings
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,18 +17,19 @@ import msgspec
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.client.operations import FULL_RECORD_PARAMS
 from svc_notebook.client.pagination import every_entry
+from svc_notebook.client.tasks import OnProgress
 from svc_notebook.errors import BadInput, CallFailed, Stopped, did_you_mean
+from svc_notebook.files import replace_file, write_atomically
 from svc_notebook.loading.database import import_duckdb
+from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import Spool, open_spool
 from svc_notebook.loading.exports.writers import Format, format_of
-from svc_notebook.loading.load_plan.type_inference import Kinds
 from svc_notebook.loading.options import Kind
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-OnProgress = Callable[[int, int], None]
-Beside = Literal["settings", "synonyms", "rules"]
+Include = Literal["settings", "synonyms", "rules"]
 # Members that a service adds to a record.
 ADDED = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinctSeqID")
 BROWSE_PAGE_RECORDS = 1000
@@ -35,7 +37,31 @@ BROWSE_PAGE_RECORDS = 1000
 
 @dataclass(frozen=True, repr=False)
 class Export:
-    """The result of an export: the files written, and each column's `dtype` for a load."""
+    """The result of an export.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    path : Path
+        File of the records.
+    rows : int
+        Number of records.
+    dtype : dict
+        Type of each column, as the option `dtype` of a load.
+    seconds : float
+        Duration in seconds.
+    resumed : int
+        Number of records that an interrupted export had already fetched.
+    included : tuple of Path
+        Further files, such as those of settings.
+
+    Examples
+    --------
+    >>> exported = svc.export("products", "products.parquet")
+    >>> exported.rows, exported.path.name
+    (240, 'products.parquet')
+    """
 
     index: str
     path: Path
@@ -44,7 +70,15 @@ class Export:
     seconds: float
     # Rows that an interrupted export had already fetched.
     resumed: int = 0
-    beside: tuple[Path, ...] = ()
+    # The files of the settings, synonyms and rules that `include` requested.
+    included: tuple[Path, ...] = ()
+
+    @property
+    def beside(self) -> tuple[Path, ...]:
+        """The old name of `included`."""
+        message = "`beside` of an export is now `included`"
+        warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return self.included
 
     @property
     def bytes(self) -> int:
@@ -53,7 +87,7 @@ class Export:
 
     def __repr__(self) -> str:
         earlier = f" ({self.resumed:,} of them fetched earlier)" if self.resumed else ""
-        others = "".join(f", {path.name}" for path in self.beside)
+        others = "".join(f", {path.name}" for path in self.included)
         return (
             f"{self.index}: {self.rows:,} records{earlier} in {self.path}{others}, "
             f"{self.seconds:.1f} s"
@@ -67,7 +101,7 @@ async def export(
     *,
     query: str = "",
     columns: Sequence[str] | None = None,
-    beside: Sequence[Beside] = (),
+    include: Sequence[Include] = (),
     resume: bool = False,
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
@@ -75,41 +109,42 @@ async def export(
     """Write every record that passes the filters to a file; its name determines the format.
 
     The file appears when it is complete, and replaces an existing one. `resume` continues an
-    interrupted export. `beside` writes settings, synonyms and rules next to the file.
+    interrupted export. `include` writes settings, synonyms and rules next to the file.
     """
     target, form = _check_path(path)
-    _check_choices(index, columns, beside)
-    asked = {**params, "query": query} if query else {**params}
+    _check_choices(index, columns, include)
+    search = {**params, "query": query} if query else {**params}
     if columns is not None:
-        asked["attributesToRetrieve"] = list(columns)
+        search["attributesToRetrieve"] = list(columns)
     run = _ExportRun(client, index, target, on_progress)
-    return await run.carry_out(form, asked, beside, resume=resume)
+    return await run.carry_out(form, search, include, resume=resume)
 
 
 def _check_path(path: str | os.PathLike[str]) -> tuple[Path, Format]:
     if not isinstance(path, (str, os.PathLike)):
-        raise BadInput(f"an export goes to a file, not {path!r}: export('films', 'films.parquet')")
+        raise BadInput(f"`path` is the path of a file, not {path!r}: 'films.parquet'")
     target = Path(path).expanduser()
     form = format_of(target)
     if target.is_dir():
-        raise BadInput(f"{target} is a folder; name a file in it")
+        raise BadInput(f"{target} is a folder; pass the path of a file in it")
     if not target.parent.is_dir():
-        raise BadInput(f"there is no folder {target.parent.absolute()}; make it first")
+        raise BadInput(f"there is no folder {target.parent.absolute()}; create it first")
     import_duckdb()  # it imports pyarrow
     return target, form
 
 
-def _check_choices(index: object, columns: object, beside: Sequence[str]) -> None:
+def _check_choices(index: object, columns: object, include: Sequence[str]) -> None:
     if not isinstance(index, str) or not index:
-        raise BadInput(f"an index is named by text, not {index!r}: export('films', 'films.csv')")
-    for name, given in (("columns", columns), ("beside", beside)):
+        raise BadInput(f"`index` is the name of an index, not {index!r}")
+    for name, given in (("columns", columns), ("include", include)):
         if isinstance(given, str):
             raise BadInput(f"`{name}` should be a list of names: {name}=[{given!r}]")
-    for each in beside:
-        if each not in get_args(Beside):
-            known = get_args(Beside)
+    known = get_args(Include)
+    for each in include:
+        if each not in known:
             raise BadInput(
-                f"beside the records go {', '.join(known)}, not {each!r}{did_you_mean(each, known)}"
+                f"`include` is a list of {', '.join(known)}, not {each!r}"
+                f"{did_you_mean(each, known)}"
             )
 
 
@@ -125,73 +160,75 @@ class _ExportRun:
         self._started = monotonic()
 
     async def carry_out(
-        self, form: Format, asked: Mapping[str, Any], beside: Sequence[Beside], *, resume: bool
+        self, form: Format, search: Mapping[str, Any], include: Sequence[Include], *, resume: bool
     ) -> Export:
         """Fetch the records, write the file, and move it into place."""
-        spool = self._open_spool(asked, resume=resume)
+        spool = self._open_spool(search, resume=resume)
         try:
-            await self._fetch(spool, asked)
-            written = [await self._write_beside(each, form.stem) for each in beside]
+            await self._fetch(spool, search)
+            written = [await self._write_included(each, form.stem) for each in include]
             await self._write(spool, form)
         except asyncio.CancelledError:
             self._stop.set()
-            raise Stopped(f"stopped. {self._story(spool)}") from None
+            raise Stopped(f"stopped. {self._progress(spool)}") from None
         except CallFailed as error:
-            if spool.mark.rows:
-                error.add_note(self._story(spool))
+            if spool.position.rows:
+                error.add_note(self._progress(spool))
             else:
                 spool.discard()
             raise
         except OSError as error:
             raise BadInput(
-                f"{self._target} cannot be written: {error}. {self._story(spool)}"
+                f"{self._target} cannot be written: {error}. {self._progress(spool)}"
             ) from error
-        kinds = Kinds(spool.mark.kinds).dtypes()
+        dtypes = AttributeTypes(spool.position.types).dtypes()
         seconds = monotonic() - self._started
         return Export(
-            self._index, self._target, spool.mark.rows, kinds, seconds, spool.resumed,
+            self._index, self._target, spool.position.rows, dtypes, seconds, spool.resumed,
             tuple(written),
         )  # fmt: skip
 
-    def _open_spool(self, asked: Mapping[str, Any], *, resume: bool) -> Spool:
-        facts = [*self._client.connection.place, self._index, sorted(asked.items())]
+    def _open_spool(self, search: Mapping[str, Any], *, resume: bool) -> Spool:
+        facts = [*self._client.connection.place, self._index, sorted(search.items())]
         try:
             return open_spool(self._target, repr(facts), resume=resume)
         except OSError as error:
             raise BadInput(f"{self._target} cannot be written: {error}") from error
 
-    async def _fetch(self, spool: Spool, asked: Mapping[str, Any]) -> None:
-        if spool.mark.whole:
+    async def _fetch(self, spool: Spool, search: Mapping[str, Any]) -> None:
+        if spool.position.complete:
             return
-        for name in filter(_is_plain, asked.get("attributesToRetrieve", ())):
-            spool.mark.kinds.setdefault(name, set())
+        for name in filter(_is_attribute, search.get("attributesToRetrieve", ())):
+            spool.position.types.setdefault(name, set())
         pages = self._client.browse_pages(
-            self._index, cursor=spool.mark.cursor, **{**FULL_RECORD_PARAMS, **asked}
+            self._index, cursor=spool.position.cursor, **{**FULL_RECORD_PARAMS, **search}
         )
         async for page in pages:
             records = [_as_stored(hit) for hit in page["hits"]]
-            total = page.get("nbHits", spool.mark.total)
+            total = page.get("nbHits", spool.position.total)
             await asyncio.to_thread(spool.add, records, page.get("cursor"), total)
-            self._tell(spool)
-        if spool.resumed and spool.mark.rows != spool.mark.total:
+            self._report_progress(spool)
+        if spool.resumed and spool.position.rows != spool.position.total:
             spool.discard()
             raise BadInput(
-                f"{spool.mark.rows:,} of {spool.mark.total:,} records were found: {self._index} "
-                "changed since the export broke off; export it anew"
+                f"{spool.position.rows:,} of {spool.position.total:,} records were found: "
+                f"{self._index} changed after the export was interrupted; export it again without "
+                "resume=True"
             )
 
-    def _tell(self, spool: Spool) -> None:
+    def _report_progress(self, spool: Spool) -> None:
         if self._on_progress:
-            self._on_progress(spool.mark.rows, max(spool.mark.total, spool.mark.rows))
+            at = spool.position
+            self._on_progress(at.rows, max(at.total, at.rows))
 
     async def _write(self, spool: Spool, form: Format) -> None:
-        part = self._target.with_name(f".{self._target.name}.new")
-        columns = Kinds(spool.mark.kinds).decide()
-        try:
-            await asyncio.to_thread(form.write, spool, part, columns, form.packing, self._check)
-            part.replace(self._target)
-        finally:
-            part.unlink(missing_ok=True)
+        columns = AttributeTypes(spool.position.types).decide()
+        # A draft of a fixed name is overwritten by the next export, if this process is killed.
+        draft = self._target.with_name(f".{self._target.name}.new")
+        with replace_file(self._target, draft=draft):
+            await asyncio.to_thread(
+                form.write, spool, draft, columns, form.compression, self._check
+            )
         spool.discard()
 
     def _check(self, _: int) -> None:
@@ -199,24 +236,22 @@ class _ExportRun:
         if self._stop.is_set():
             raise InterruptedError
 
-    async def _write_beside(self, what: Beside, stem: str) -> Path:
+    async def _write_included(self, what: Include, stem: str) -> Path:
         path = self._target.with_name(f"{stem}.{what}.json")
         content = await READERS[what](self._client, self._index)
         text = msgspec.json.format(msgspec.json.encode(content), indent=2)
-        part = path.with_name(f".{path.name}.new")
-        part.write_bytes(text + b"\n")
-        part.replace(path)
+        write_atomically(path, text + b"\n")
         return path
 
-    def _story(self, spool: Spool) -> str:
-        rows = spool.mark.rows
-        more = "; resume=True goes on from there" if rows else ""
-        return f"{rows:,} of {spool.mark.total:,} records were fetched from {self._index}{more}"
+    def _progress(self, spool: Spool) -> str:
+        rows, total = spool.position.rows, spool.position.total
+        more = "; resume=True resumes the export" if rows else ""
+        return f"{rows:,} of {total:,} records were fetched from {self._index}{more}"
 
 
-def _is_plain(attribute: str) -> bool:
-    """Return whether a name is that of one whole attribute: a column even if no record has it."""
-    return not (attribute.startswith("-") or "*" in attribute or "." in attribute)
+def _is_attribute(name: str) -> bool:
+    """Return whether a pattern is the name of an attribute: a column even if no record has it."""
+    return not (name.startswith("-") or "*" in name or "." in name)
 
 
 def _as_stored(hit: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -245,7 +280,7 @@ async def _every(fetch: Callable[[int], Awaitable[Any]]) -> list[Mapping[str, An
     return [_as_stored(hit) for hit in await every_entry(fetch, "hits")]
 
 
-READERS: dict[Beside, Callable[[AsyncClient, str], Any]] = {
+READERS: dict[Include, Callable[[AsyncClient, str], Any]] = {
     "settings": _read_settings,
     "synonyms": _read_synonyms,
     "rules": _read_rules,

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.loading.load_plan.type_inference import Kinds
+from svc_notebook.files import write_atomically
+from svc_notebook.loading.exports.attribute_types import AttributeTypes
 
 SPOOL_CHUNK_BYTES = 8_000_000
 
@@ -23,30 +24,34 @@ class SpoolPosition(msgspec.Struct):
     bytes: int = 0
     rows: int = 0
     total: int = 0
-    kinds: dict[str, set[str]] = msgspec.field(default_factory=lambda: Kinds().seen)
-    whole: bool = False
+    # The names in the file are those of the first release.
+    types: dict[str, set[str]] = msgspec.field(
+        default_factory=lambda: AttributeTypes().found, name="kinds"
+    )
+    complete: bool = msgspec.field(default=False, name="whole")
 
 
 @dataclass
 class Spool:
-    """A hidden file beside the target with one record per line, and another with the mark."""
+    """A hidden file next to the target with one record per line, and one with the position."""
 
     path: Path
-    mark: SpoolPosition
+    position: SpoolPosition
     resumed: int = 0
     _encoder: msgspec.json.Encoder = field(default_factory=msgspec.json.Encoder, repr=False)
 
     def add(self, records: Sequence[Mapping[str, Any]], cursor: str | None, total: int) -> None:
         """Write a page; after this returns, it survives a killed process."""
+        at = self.position
         with self.path.open("ab") as file:
             file.write(self._encoder.encode_lines(records))
-            self.mark.bytes = file.tell()
-        Kinds(self.mark.kinds).add(records)
-        self.mark.rows += len(records)
-        self.mark.cursor, self.mark.total, self.mark.whole = cursor, total, not cursor
-        fresh = self.path.with_name(f"{self.path.name}.mark.new")
-        fresh.write_bytes(self._encoder.encode(self.mark))
-        fresh.replace(_mark_of(self.path))
+            at.bytes = file.tell()
+        AttributeTypes(at.types).add(records)
+        at.rows += len(records)
+        at.cursor, at.total, at.complete = cursor, total, not cursor
+        # A draft of a fixed name is overwritten by the next process, if this one is killed.
+        draft = self.path.with_name(f"{self.path.name}.mark.new")
+        write_atomically(_position_file(self.path), self._encoder.encode(at), draft=draft)
 
     def pieces(self) -> Iterator[list[dict[str, Any]]]:
         """Yield the records, some megabytes at a time."""
@@ -57,16 +62,16 @@ class Spool:
 
     def discard(self) -> None:
         """Remove both files."""
-        for path in (self.path, _mark_of(self.path)):
+        for path in (self.path, _position_file(self.path)):
             path.unlink(missing_ok=True)
 
 
 def open_spool(target: Path, facts: str, *, resume: bool) -> Spool:
-    """Open the spool of an interrupted export of the same facts, or create a new one."""
+    """Open the spool of an interrupted export with the same facts, or create a new one."""
     path = target.with_name(f".{target.name}.part")
     digest = hashlib.sha256(facts.encode()).hexdigest()
     spool = Spool(path, SpoolPosition(digest))
-    found = _read_mark(path) if resume else None
+    found = _read_position(path) if resume else None
     if found is None or found.facts != digest or path.stat().st_size < found.bytes:
         spool.discard()
         path.touch()
@@ -76,14 +81,14 @@ def open_spool(target: Path, facts: str, *, resume: bool) -> Spool:
     return Spool(path, found, found.rows)
 
 
-def _mark_of(path: Path) -> Path:
+def _position_file(path: Path) -> Path:
     return path.with_name(f"{path.name}.mark")
 
 
-def _read_mark(path: Path) -> SpoolPosition | None:
+def _read_position(path: Path) -> SpoolPosition | None:
     try:
         return (
-            msgspec.json.decode(_mark_of(path).read_bytes(), type=SpoolPosition)
+            msgspec.json.decode(_position_file(path).read_bytes(), type=SpoolPosition)
             if path.exists()
             else None
         )

@@ -12,24 +12,25 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.loading.exports.attribute_types import LIST
 from svc_notebook.loading.exports.spool import Spool
-from svc_notebook.loading.load_plan.type_inference import LIST
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-PACKINGS = {".gz": "gzip", ".zst": "zstd"}
+COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
+COPY_BYTES = 1 << 20
 Columns = Mapping[str, str]
-# Called after each piece with the rows written; can raise to stop.
-Tell = Callable[[int], None]
+# Called after each piece with the number of rows written; can raise an error to stop the export.
+Check = Callable[[int], None]
 
 
 @dataclass(frozen=True)
 class Format:
     """The format of a file, by its name."""
 
-    write: Callable[[Spool, Path, Columns, str | None, Tell], None]
-    packing: str | None
+    write: Callable[[Spool, Path, Columns, str | None, Check], None]
+    compression: str | None
     # The file's name without its extensions.
     stem: str
 
@@ -37,63 +38,66 @@ class Format:
 def format_of(path: Path) -> Format:
     """Return the format of a file's name; raise `BadInput` with advice."""
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    packing = PACKINGS.get(suffixes[-1]) if suffixes else None
-    kind = "".join(suffixes[:-1][-1:] if packing else suffixes[-1:])
+    compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
+    kind = "".join(suffixes[:-1][-1:] if compression else suffixes[-1:])
     if kind not in WRITERS:
-        known = ", ".join(WRITERS)
         raise BadInput(
-            f"the end of a file's name says its format: {known}, with .gz or .zst after it to "
-            f"pack it; {path.name} ends otherwise{did_you_mean(kind, WRITERS)}"
+            f"unsupported format `{kind or path.name}`; use {', '.join(WRITERS)}, followed by .gz "
+            f"or .zst to compress the file{did_you_mean(kind, WRITERS)}"
         )
-    if packing and WRITERS[kind] is write_parquet:
-        raise BadInput(f"Parquet is packed already: name it {path.with_suffix('').name}")
-    stem = path.with_suffix("").stem if packing else path.stem
-    return Format(WRITERS[kind], packing, stem)
+    if compression and WRITERS[kind] is write_parquet:
+        raise BadInput(
+            f"Parquet is already compressed: change the name to {path.with_suffix('').name}"
+        )
+    stem = path.with_suffix("").stem if compression else path.stem
+    return Format(WRITERS[kind], compression, stem)
 
 
 def write_lines(
-    spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell
+    spool: Spool, path: Path, columns: Columns, compression: str | None, check: Check
 ) -> None:
     """Write one document per line: the content of the spool."""
-    if packing is None:
+    if compression is None:
         shutil.move(spool.path, path)
         return
-    with _sink(path, packing) as sink, spool.path.open("rb") as source:
-        while piece := source.read(1 << 20):
+    with _sink(path, compression) as sink, spool.path.open("rb") as source:
+        while piece := source.read(COPY_BYTES):
             sink.write(piece)
-            tell(0)
+            check(0)
 
 
 def write_parquet(
-    spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell
+    spool: Spool, path: Path, columns: Columns, compression: str | None, check: Check
 ) -> None:
     """Write Parquet; an attribute of mixed or nested values is a column of type JSON."""
     import pyarrow.parquet as pq
 
     schema = _schema(columns, nested=True)
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
-        for rows in _tables(spool, schema, columns, tell):
+        for rows in _tables(spool, schema, columns, check):
             writer.write_table(rows)
 
 
-def _write_delimited(separator: str) -> Callable[[Spool, Path, Columns, str | None, Tell], None]:
-    def write(spool: Spool, path: Path, columns: Columns, packing: str | None, tell: Tell) -> None:
+def _write_delimited(separator: str) -> Callable[[Spool, Path, Columns, str | None, Check], None]:
+    def write(
+        spool: Spool, path: Path, columns: Columns, compression: str | None, check: Check
+    ) -> None:
         from pyarrow import csv
 
         flat = {name: "json" if kind.startswith(LIST) else kind for name, kind in columns.items()}
         schema = _schema(flat, nested=False)
         options = csv.WriteOptions(delimiter=separator)
         with (
-            _sink(path, packing) as sink,
+            _sink(path, compression) as sink,
             csv.CSVWriter(sink, schema, write_options=options) as out,
         ):
-            for rows in _tables(spool, schema, flat, tell):
+            for rows in _tables(spool, schema, flat, check):
                 out.write_table(rows)
 
     return write
 
 
-WRITERS: dict[str, Callable[[Spool, Path, Columns, str | None, Tell], None]] = {
+WRITERS: dict[str, Callable[[Spool, Path, Columns, str | None, Check], None]] = {
     ".parquet": write_parquet,
     ".ndjson": write_lines,
     ".jsonl": write_lines,
@@ -103,10 +107,10 @@ WRITERS: dict[str, Callable[[Spool, Path, Columns, str | None, Tell], None]] = {
 
 
 @contextmanager
-def _sink(path: Path, packing: str | None) -> Iterator[Any]:
+def _sink(path: Path, compression: str | None) -> Iterator[Any]:
     import pyarrow as pa
 
-    with pa.output_stream(str(path), compression=packing) as sink:
+    with pa.output_stream(str(path), compression=compression) as sink:
         yield sink
 
 
@@ -121,7 +125,7 @@ def _schema(columns: Columns, *, nested: bool) -> pa.Schema:
     return pa.schema([(name, types[kind]) for name, kind in columns.items()])
 
 
-def _tables(spool: Spool, schema: pa.Schema, columns: Columns, tell: Tell) -> Iterator[pa.Table]:
+def _tables(spool: Spool, schema: pa.Schema, columns: Columns, check: Check) -> Iterator[pa.Table]:
     import pyarrow as pa
 
     rows = 0
@@ -132,7 +136,7 @@ def _tables(spool: Spool, schema: pa.Schema, columns: Columns, tell: Tell) -> It
         ]
         yield pa.Table.from_arrays(arrays, schema=schema)
         rows += len(records)
-        tell(rows)
+        check(rows)
 
 
 def _values(records: list[dict[str, Any]], name: str, kind: str) -> list[Any]:

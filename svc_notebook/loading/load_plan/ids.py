@@ -14,117 +14,120 @@ from svc_notebook.loading.encoding.canonical_json import (
     MEMBERS_FUNCTION,
     canonical,
     canonical_members,
-    each,
+    map_texts,
 )
 from svc_notebook.loading.encoding.json_sql import as_text
 from svc_notebook.loading.encoding.record_sql import canonical_members_sql, object_sql
-from svc_notebook.loading.load_plan.profile import SAMPLE_ROWS, Profile, ask, id_fields
+from svc_notebook.loading.load_plan.profile import Profile, id_fields
+from svc_notebook.loading.load_plan.type_inference import SAMPLE_ROWS
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.table import SourceTable, TableColumn
 
-# What plans and results say of ids that are made here.
+# The source of hashed ids, as plans and results name it.
 HASHED = "hash of the row"
-# Which hash it is; loads broken off under another one are not resumed.
+# The version of the hash; a load that was interrupted under another version is not resumed.
 SCHEME = "canonical"
-# A column of longer texts, or of texts with blanks in them, is not proposed as the id.
+# A column with longer texts, or with texts that contain blanks, is not proposed as the id.
 MAX_PROPOSED_BYTES = 64
-# How many columns are counted over all rows before one is proposed.
-MAX_PROPOSED = 8
-# Unique whole numbers are ids only where their name says so.
+# The number of columns that are counted over all rows before one is proposed.
+MAX_COUNTED_COLUMNS = 8
+# A column of unique whole numbers is proposed only if it has such a name.
 ID_NAME = re.compile(r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|symbol)$", re.I)
 
 
 @dataclass(frozen=True)
 class Ids:
-    """The SQL of the ids, and where they come from."""
+    """The SQL of the ids, and their source."""
 
     sql: str
     origin: str
     column: str | None = None
-    # Whether some row has none, or one that another row has too.
+    # Whether some row has no id, an invalid one, or the id of another row.
     faulty: bool = False
     notes: tuple[str, ...] = ()
 
     @property
     def hashed(self) -> bool:
-        """Whether they are made here."""
+        """Whether the ids are hashes of the rows."""
         return self.column is None
 
 
 def find_ids(table: SourceTable, profile: Profile, options: LoadSettings) -> Ids:
-    """Take the column named, else one that is unique and complete, else hash the rows."""
+    """Use the column of the option `id`, else a unique complete one, else hashes of the rows."""
     for field in [] if options.salt else id_fields(table, options):
-        held, different = profile.ids[field.name]
-        good = held == different == profile.rows
+        valid, distinct = profile.ids[field.name]
+        good = valid == distinct == profile.rows
         if options.id or good or field.name == "objectID":
             return Ids(as_text(field), f"column `{field.name}`", field.name, not good)
     if options.action != "replace":
-        raise BadInput("give the column of the ids: id='…'; a hash finds no stored record")
+        raise BadInput("pass the column of the ids: id='…'; a hash does not match stored records")
     members = _members_sql(table, profile, options)
     hashed = (
         f"md5(concat({sql.text(options.salt)}, {members}))" if options.salt else f"md5({members})"
     )
-    ((different,),) = table.db.rows(f"SELECT count(DISTINCT hash({hashed})) FROM {table.sql}")
-    notes = [note_of(name, *counts, profile.rows) for name, counts in profile.ids.items()]
+    ((distinct,),) = table.db.rows(f"SELECT count(DISTINCT hash({hashed})) FROM {table.sql}")
+    notes = [reason_against(name, *counts, profile.rows) for name, counts in profile.ids.items()]
     if not options.salt and (found := _find_unique(table, profile)):
-        notes.append(propose(found))
-    origin = f"{HASHED} and of its part" if options.salt else HASHED
-    return Ids(hashed, origin, None, different != profile.rows, tuple(notes))
+        notes.append(proposal(found))
+    origin = f"{HASHED} and its partition" if options.salt else HASHED
+    return Ids(hashed, origin, None, distinct != profile.rows, tuple(notes))
 
 
 def _members_sql(table: SourceTable, profile: Profile, options: LoadSettings) -> str:
-    """Write what is hashed: in SQL, or for a wide table, whose SQL takes longer, in Python."""
+    """Return the SQL of what is hashed; a wide table uses a Python function, which is faster."""
     if len(profile.columns) > MAX_PARALLEL_COLUMNS:
-        table.db.define(MEMBERS_FUNCTION, each(canonical_members))
+        table.db.define(MEMBERS_FUNCTION, map_texts(canonical_members))
         return f"{MEMBERS_FUNCTION}({object_sql(profile.columns, options)})"
-    table.db.define(FUNCTION, each(canonical))
+    table.db.define(FUNCTION, map_texts(canonical))
     return canonical_members_sql(profile.columns, options)
 
 
-def note_of(name: str, held: int, different: int, rows: int) -> str:
-    """Say why a column is not the ids."""
-    lack = f"{rows - held:,} rows lack it" if held < rows else f"{held - different:,} rows share it"
-    return f"`{name}` is not the id: {lack}"
+def reason_against(name: str, valid: int, distinct: int, rows: int) -> str:
+    """Return the note why a column is not the id."""
+    reason = (
+        f"{rows - valid:,} rows lack it" if valid < rows else f"{valid - distinct:,} rows share it"
+    )
+    return f"`{name}` is not the id: {reason}"
 
 
-def propose(name: str) -> str:
-    """Advise to take a column as the id."""
+def proposal(name: str) -> str:
+    """Return the note that proposes a column as the id."""
     return f"`{name}` is unique; pass id={name!r}"
 
 
 def is_short(text: str) -> bool:
-    """Whether a text may be an id that is proposed."""
+    """Return whether a text is short enough, and without blanks, to be proposed as an id."""
     return 1 <= len(text.encode()) <= MAX_PROPOSED_BYTES and " " not in text
 
 
 def order_proposals(names: Mapping[str, bool]) -> list[str]:
-    """Order columns that may be ids, given whether each is of text: named like an id first."""
+    """Order columns by name, given whether each has text: first those with the name of an id."""
     named = [name for name in names if ID_NAME.search(name)]
     return [*named, *(name for name, is_text in names.items() if is_text and name not in named)]
 
 
 def _find_unique(table: SourceTable, profile: Profile) -> str | None:
-    """Name a column that could be the id: every row has a short value of it, and its own."""
+    """Return a column that could be the id: every row has a short value that no other row has."""
     texts = {
-        column.name: column.sends == "text"
+        column.name: column.sent_as == "text"
         for column in profile.columns
-        if not column.missing and column.sends in ("text", "integer")
+        if not column.missing and column.sent_as in ("text", "integer")
     }
     if profile.rows < 2 or not texts:
         return None
     first = f"(SELECT * FROM {table.sql} LIMIT {SAMPLE_ROWS})"
     likely = _unique(table, order_proposals(texts), first, min(profile.rows, SAMPLE_ROWS))
     if profile.rows > SAMPLE_ROWS:
-        likely = _unique(table, likely[:MAX_PROPOSED], table.sql, profile.rows)
+        likely = _unique(table, likely[:MAX_COUNTED_COLUMNS], table.sql, profile.rows)
     return next(iter(likely), None)
 
 
 def _unique(table: SourceTable, names: Sequence[str], source: str, rows: int) -> list[str]:
-    """Keep the columns that have a value of its own, short and without blanks, for every row."""
+    """Return the columns that have a different value, short and without blanks, in every row."""
     by_name = {field.name: field for field in table.fields}
     counts = {name: _count_short(by_name[name]) for name in names}
-    answers = ask(table.db, counts.values(), source) if counts else {}
-    return [name for name, count in counts.items() if answers[count] == rows]
+    found = table.db.aggregates(counts.values(), source) if counts else {}
+    return [name for name, count in counts.items() if found[count] == rows]
 
 
 def _count_short(field: TableColumn) -> str:

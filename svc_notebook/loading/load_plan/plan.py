@@ -1,4 +1,4 @@
-"""The plan of a load: columns, ids, a sample, and the rows that cannot be sent."""
+"""The plan of a load: columns, ids, a sample and the rejected rows."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ import msgspec
 import numpy as np
 import pandas as pd
 
+from svc_notebook.display import write_frame
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.database import Database
-from svc_notebook.loading.encoding.fast_path import NeedsDatabase, open_small, write_small
-from svc_notebook.loading.encoding.record_sql import step_sql
+from svc_notebook.loading.encoding.record_sql import ColumnProfile, operation_sql
+from svc_notebook.loading.load_plan.fast_path import NeedsDatabase, open_small, write_small
 from svc_notebook.loading.load_plan.ids import find_ids
-from svc_notebook.loading.load_plan.profile import ColumnProfile, Profile, absent, study
-from svc_notebook.loading.load_plan.rejected_rows import TOLD, describe
+from svc_notebook.loading.load_plan.profile import Profile, absent_columns, profile_table
+from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS, describe, restore
 from svc_notebook.loading.load_plan.row_errors import (
-    Faults,
     MarkedRows,
     Positions,
+    RowErrors,
     RowNumbers,
-    find_faults,
+    find_row_errors,
 )
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.python_records import are_records, gather
@@ -32,12 +33,41 @@ from svc_notebook.loading.sources.source import Source, open_source
 from svc_notebook.loading.table import SourceTable
 
 PREVIEW_ROWS = 3
-SAMPLE_ROWS = 100
+# Rows that are read for the preview, because some of them may be rejected.
+PREVIEW_SCAN_ROWS = 100
 
 
 @dataclass(frozen=True, repr=False)
 class LoadPlan:
-    """The plan of a load, before anything is sent."""
+    """The plan of a load, before anything is sent; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    source : str
+        Name of the source.
+    index : str
+        Name of the index.
+    rows : int
+        Number of rows.
+    ids : str
+        Origin of the objectIDs.
+    columns : DataFrame
+        One row per column of the source, with its type.
+    sample : tuple of dict
+        First records.
+    rejected : DataFrame
+        Rejected rows with row, column, value and reason, then the columns of the source.
+    rejected_rows : int
+        Number of rejected rows, also of those that `rejected` does not list.
+    notes : tuple of str
+        Notes on the source.
+
+    Examples
+    --------
+    >>> plan = svc.plan("products.csv", "products", id="sku")
+    >>> plan.sendable
+    240
+    """
 
     source: str
     index: str
@@ -62,38 +92,40 @@ class LoadPlan:
             *(msgspec.json.encode(record).decode() for record in self.sample[:1]),
         ]
         if len(self.rejected):
-            parts.append(self.rejected[TOLD].head(10).to_string(index=False))
+            parts.append(self.rejected[ERROR_COLUMNS].head(10).to_string(index=False))
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
-        rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
+        shown = self.rejected[ERROR_COLUMNS].head(10)
+        rejected = write_frame(shown) if len(self.rejected) else ""
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
         return (
-            f"<p>{html.escape(self._headline())}</p>{self.columns.to_html(index=False)}"
+            f"<p>{html.escape(self._headline())}</p>{write_frame(self.columns)}"
             f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{rejected}"
         )
 
     def _headline(self) -> str:
-        refused = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
-        return f"{self.source} -> {self.index}: {self.rows:,} rows{refused}; ids: {self.ids}"
+        rejected = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""
+        return f"{self.source} -> {self.index}: {self.rows:,} rows{rejected}; ids: {self.ids}"
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A plan, and what its execution needs."""
+    """A plan, with the table and the SQL that carry it out."""
 
     plan: LoadPlan
     table: SourceTable
-    step: str
+    # The SQL of a row's operation.
+    operation: str
     dropped: Positions
     repeats: Mapping[int, int]
     options: LoadSettings
     # Whether the ids are hashes of rows.
     hashed: bool = False
-    # The operations themselves, for few rows.
-    steps: Sequence[str] | None = None
-    # Digests of dropped and repeated rows, to check that they are at the same positions.
+    # The encoded operations, on the fast path for a few rows.
+    operations: Sequence[str] | None = None
+    # Digests of dropped and repeated rows, to check that later scans have the same order.
     marks: MarkedRows = field(default_factory=lambda: MarkedRows.of(()))
 
 
@@ -101,6 +133,8 @@ def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> 
     """Profile a source completely; nothing is sent."""
     if are_records(source):
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
+    elif isinstance(source, pd.DataFrame):
+        source = restore(source)
     with suppress(NeedsDatabase):
         return prepare_small(source, index, options, db)
     return prepare_any(source, index, options, db)
@@ -113,52 +147,54 @@ def prepare_small(source: Source, index: str, options: LoadSettings, db: Databas
     plan = LoadPlan(
         source=table.name,
         index=index,
-        rows=len(small.steps),
+        rows=len(small.operations),
         ids=small.ids.origin,
         columns=_columns_frame(small.columns),
-        sample=tuple(_record_of(step) for step in small.steps[:PREVIEW_ROWS]),
+        sample=tuple(_record_of(each) for each in small.operations[:PREVIEW_ROWS]),
         rejected=describe(table, small.columns, small.ids, ()),
         rejected_rows=0,
         notes=small.ids.notes,
     )
-    return Prepared(plan, table, "", _NONE, {}, options, small.ids.hashed, small.steps)
+    return Prepared(plan, table, "", _NO_ROWS, {}, options, small.ids.hashed, small.operations)
 
 
 def prepare_any(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
     """Profile a source completely with DuckDB."""
     table = open_source(source, options, db)
-    db.make_room(len(table.fields))
+    db.grant_for_columns(len(table.fields))
     if options.timezone:
         db.rows(f"SET TimeZone = '{options.timezone}'")
-    table, profile = _studied(table, options)
+    table, profile = _profile(table, options)
     ids = find_ids(table, profile, options)
-    step = step_sql(ids.sql, profile.columns, options)
-    faults = find_faults(table, profile, ids, step, options)
-    dropped = MarkedRows.of(faults.dropped).positions
-    rejected = describe(table, profile.columns, ids, faults.told)
-    many = len(dropped) + len(profile.skipped)
-    untold = many - len(rejected)
+    operation = operation_sql(ids.sql, profile.columns, options)
+    errors = find_row_errors(table, profile, ids, operation, options)
+    dropped = MarkedRows.of(errors.dropped).positions
+    rejected = describe(table, profile.columns, ids, errors.listed)
+    rejected_rows = len(dropped) + len(profile.skipped)
+    unlisted = rejected_rows - len(rejected)
     plan = LoadPlan(
         source=table.name,
         index=index,
         rows=profile.rows + len(profile.skipped),
         ids=ids.origin,
         columns=_columns_frame(profile.columns),
-        sample=_sample(table, step, dropped),
+        sample=_preview(table, operation, dropped),
         rejected=rejected,
-        rejected_rows=many,
+        rejected_rows=rejected_rows,
         notes=(
             *table.notes,
             *ids.notes,
-            *_notes(table, options, faults, untold),
-            *_nearly_notes(table, profile),
+            *_notes(table, options, errors, unlisted),
+            *_mixed_column_notes(table, profile),
         ),
     )
-    marks = MarkedRows.of([*faults.dropped, *faults.repeated])
-    return Prepared(plan, table, step, dropped, faults.repeats, options, ids.hashed, marks=marks)
+    marks = MarkedRows.of([*errors.dropped, *errors.repeated])
+    return Prepared(
+        plan, table, operation, dropped, errors.repeats, options, ids.hashed, marks=marks
+    )
 
 
-_NONE: Positions = np.empty(0, dtype=np.int64)
+_NO_ROWS: Positions = np.empty(0, dtype=np.int64)
 
 
 def _limited(table: SourceTable, limit: int | None) -> SourceTable:
@@ -172,65 +208,71 @@ def _limited(table: SourceTable, limit: int | None) -> SourceTable:
         sql=rows,
         numbered_sql=rows,
         watched_sql=f"(SELECT * FROM {watched} {first})" if table.watched_sql else "",
-        faults=tuple(fault for fault in table.faults if fault.row <= limit),
+        errors=tuple(error for error in table.errors if error.row <= limit),
     )
 
 
-def _studied(table: SourceTable, options: LoadSettings) -> tuple[SourceTable, Profile]:
+def _profile(table: SourceTable, options: LoadSettings) -> tuple[SourceTable, Profile]:
     """Profile a table; if that fails, or rows are skipped, try the other ways to read it."""
     while True:
         table = _limited(table, options.limit)
         try:
-            profile = study(table, options)
+            profile = profile_table(table, options)
         except BadInput:
-            other = table.otherwise(None)
+            other = table.alternative(None)
             if other is None:
                 raise
         else:
-            table.refuse_lost(profile.longest, profile.rows, profile.skipped)
-            other = table.otherwise(list(profile.skipped)) if profile.skipped else None
+            table.check_lost_rows(profile.largest_row_bytes, profile.rows, profile.skipped)
+            other = table.alternative(list(profile.skipped)) if profile.skipped else None
             if other is None:
                 return table, profile
         table = other
 
 
-def _sample(table: SourceTable, step: str, dropped: Positions) -> tuple[Mapping[str, Any], ...]:
-    first = f"(SELECT * FROM {table.numbered} WHERE pos < {SAMPLE_ROWS} LIMIT {SAMPLE_ROWS})"
-    rows = table.db.rows(f"SELECT pos, {step} FROM {first} ORDER BY pos")
-    kept = [step for position, step in rows if position not in dropped]
-    return tuple(_record_of(step) for step in kept[:PREVIEW_ROWS])
+def _preview(
+    table: SourceTable, operation: str, dropped: Positions
+) -> tuple[Mapping[str, Any], ...]:
+    limit = f"WHERE pos < {PREVIEW_SCAN_ROWS} LIMIT {PREVIEW_SCAN_ROWS}"
+    first = f"(SELECT * FROM {table.numbered} {limit})"
+    rows = table.db.rows(f"SELECT pos, {operation} FROM {first} ORDER BY pos")
+    sendable = [each for position, each in rows if position not in dropped]
+    return tuple(_record_of(each) for each in sendable[:PREVIEW_ROWS])
 
 
-def _record_of(step: str) -> Mapping[str, Any]:
-    """Return the record of an operation, which begins with a comma."""
-    record: Mapping[str, Any] = msgspec.json.decode(step[1:])["body"]
+def _record_of(operation: str) -> Mapping[str, Any]:
+    """Return the record of an encoded operation, which begins with a comma."""
+    record: Mapping[str, Any] = msgspec.json.decode(operation[1:])["body"]
     return record
 
 
 def _columns_frame(columns: Sequence[ColumnProfile]) -> pd.DataFrame:
     rows = [
-        (c.name, c.type, c.sends, c.missing, sum(n for _, n in c.failing), c.note) for c in columns
+        (c.name, c.type, c.sent_as, c.missing, sum(n for _, n in c.failing), c.note)
+        for c in columns
     ]
     return pd.DataFrame(rows, columns=["column", "type", "sent as", "missing", "refused", "note"])
 
 
-def _notes(table: SourceTable, options: LoadSettings, faults: Faults, untold: int) -> Iterator[str]:
+def _notes(
+    table: SourceTable, options: LoadSettings, errors: RowErrors, unlisted: int
+) -> Iterator[str]:
     known = [field.name for field in table.fields]
-    for name in absent(table, options):
+    for name in absent_columns(table, options):
         yield f"no document has `{name}`{did_you_mean(name, known)}"
-    if many := len(faults.repeats):
-        yield f"{many:,} rows are equal to an earlier one: told apart by a number"
-    if untold > 0:
-        yield f"{untold:,} more rows are rejected than `rejected` tells of"
+    if repeats := len(errors.repeats):
+        yield f"{repeats:,} rows equal an earlier row: a number makes their ids distinct"
+    if unlisted > 0:
+        yield f"`rejected` lists only some of the rejected rows: {unlisted:,} more are rejected"
 
 
-def _nearly_notes(table: SourceTable, profile: Profile) -> Iterator[str]:
-    places = RowNumbers(table, profile.skipped)
-    for each in profile.nearly:
-        others = each.held - each.fitting - 1
-        more = f", nor {others:,} more" if others else ""
+def _mixed_column_notes(table: SourceTable, profile: Profile) -> Iterator[str]:
+    numbers = RowNumbers(table, profile.skipped)
+    for each in profile.mixed:
+        others = each.values - each.fitting - 1
+        verb = f"and {others:,} more are" if others else "is"
         yield (
-            f"`{each.column}` is sent as text: {each.fitting:,} of {each.held:,} values are "
-            f"{each.what}; {places.name(each.position)} `{each.value}` is not{more}. "
-            f"dtype={{'{each.column}': '{each.dtype}'}} rejects what is not"
+            f"`{each.column}` is sent as text: {each.fitting:,} of {each.values:,} values are "
+            f"{each.what}; `{each.value}` in {numbers.name(each.position)} {verb} not. "
+            f"dtype={{'{each.column}': '{each.dtype}'}} rejects such rows"
         )

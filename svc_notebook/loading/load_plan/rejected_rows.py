@@ -10,32 +10,37 @@ import msgspec
 import pandas as pd
 
 from svc_notebook.loading.encoding.json_sql import as_text
+from svc_notebook.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.loading.load_plan.ids import Ids
-from svc_notebook.loading.load_plan.profile import MISSING, ColumnProfile
+from svc_notebook.loading.load_plan.type_inference import MISSING_WORDS
 from svc_notebook.loading.table import RowError, SourceTable
 
-# The columns that describe a rejected row; all others are the source's.
-TOLD = ["row", "column", "value", "reason"]
-ABOUT = [*TOLD, "file", "partition"]
+# The columns that describe an error, as plans and results print them.
+ERROR_COLUMNS = ["row", "column", "value", "reason"]
+# All columns that are not the source's.
+ADDED_COLUMNS = [*ERROR_COLUMNS, "file", "partition"]
 
 
 def describe(
-    table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, faults: Sequence[RowError]
+    table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, errors: Sequence[RowError]
 ) -> pd.DataFrame:
-    """Return each rejected row once: its errors, then its content as far as it is known.
+    """Return each rejected row once: its errors, then its cells as far as they are known.
 
-    Cells are as they would be sent; one that cannot be sent is the text of the source.
+    Cells are as they would be sent; a cell that cannot be sent is the text of the source.
     """
-    told = [_joined(list(group)) for _, group in groupby(faults, lambda f: (f.file, f.row))]
+    rejected = [_merge(list(group)) for _, group in groupby(errors, lambda e: (e.file, e.row))]
     frame = pd.DataFrame(
-        {name: pd.Series([getattr(f, name) for f in told], dtype="object") for name in TOLD}
+        {
+            name: pd.Series([getattr(error, name) for error in rejected], dtype="object")
+            for name in ERROR_COLUMNS
+        }
     ).astype({"row": "int64", "reason": "str"})
     if len(table.files) > 1:
-        frame.insert(1, "file", pd.Series([fault.file for fault in told], dtype="object"))
-    contents = _contents(table, columns, ids, faults)
+        frame.insert(1, "file", pd.Series([error.file for error in rejected], dtype="object"))
+    contents = _contents(table, columns, ids, errors)
     shown = {name: _free_name(name, contents) for name in contents}
     rows = {
-        shown[name]: pd.Series([cells.get(_key(f)) for f in told], dtype="object")
+        shown[name]: pd.Series([cells.get(_key(error)) for error in rejected], dtype="object")
         for name, cells in contents.items()
     }
     frame = pd.concat([frame, pd.DataFrame(rows, index=frame.index)], axis=1)
@@ -50,46 +55,46 @@ def restore(frame: pd.DataFrame) -> pd.DataFrame:
     facts = origin.get("rejected") if isinstance(origin, Mapping) else None
     if not isinstance(facts, Mapping):
         return frame
-    own = frame.drop(columns=[name for name in ABOUT if name in frame.columns])
+    own = frame.drop(columns=[name for name in ADDED_COLUMNS if name in frame.columns])
     return own.rename(columns=facts["renamed"])
 
 
-def _joined(faults: list[RowError]) -> RowError:
+def _merge(errors: list[RowError]) -> RowError:
     """Combine all errors of one row."""
-    first, *others = faults
-    also = [f"{f.column}: {f.reason}" if f.column else f.reason for f in others]
-    return first._replace(reason="; ".join([first.reason, *also]))
+    first, *others = errors
+    more = [f"{e.column}: {e.reason}" if e.column else e.reason for e in others]
+    return first._replace(reason="; ".join([first.reason, *more]))
 
 
 def _free_name(name: str, taken: Mapping[str, Any]) -> str:
     free = name
-    while free in ABOUT or (free != name and free in taken):
+    while free in ADDED_COLUMNS or (free != name and free in taken):
         free += "_"
     return free
 
 
-# Where a row stands among those that were read, or the file and row of one that was not.
+# The position of a row that was read, or the file and row number of a skipped one.
 Key = int | tuple[str | None, int]
 Cells = dict[Key, Any]
 
 
-def _key(fault: RowError) -> Key:
-    return (fault.file, fault.row) if fault.position is None else fault.position
+def _key(error: RowError) -> Key:
+    return (error.file, error.row) if error.position is None else error.position
 
 
 def _contents(
-    table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, faults: Sequence[RowError]
+    table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, errors: Sequence[RowError]
 ) -> dict[str, Cells]:
     """Read the cells of the rejected rows again, by column and row position."""
     texts = {column.name: f"{column.field.column}::VARCHAR" for column in columns}
-    written = {column.name: column.rendering.json for column in columns}
+    written = {column.name: column.sql.json for column in columns}
     for field in table.fields:
         if field.name == ids.column and field.name not in texts:
             texts = {field.name: as_text(field), **texts}
             written = {field.name: f"to_json({as_text(field)})::VARCHAR", **written}
     found: dict[str, Cells] = {name: {} for name in texts}
-    bad = {(fault.position, fault.column): fault.value for fault in faults}
-    wanted = sorted({fault.position for fault in faults if fault.position is not None})
+    bad = {(error.position, error.column): error.value for error in errors}
+    wanted = sorted({error.position for error in errors if error.position is not None})
     pairs = [(f"({written[name]})", text) for name, text in texts.items()]
     for position, *row in _rows(table, pairs, wanted):
         for i, name in enumerate(texts):
@@ -97,32 +102,32 @@ def _contents(
             if (position, name) in bad:
                 found[name][position] = bad[position, name] if text is None else text
             else:
-                found[name][position] = _decoded(json, text)
-    _add_unread(found, table, columns, faults)
+                found[name][position] = _decode(json, text)
+    _add_skipped(found, table, columns, errors)
     return found
 
 
-def _add_unread(
+def _add_skipped(
     found: dict[str, Cells],
     table: SourceTable,
     columns: Sequence[ColumnProfile],
-    faults: Sequence[RowError],
+    errors: Sequence[RowError],
 ) -> None:
-    """Add the cells of rows that could not be read, as far as they can be told apart."""
-    sends = {column.name: column.rendering.sends for column in columns}
-    for fault in faults:
-        for field, text in zip(table.fields, fault.cells, strict=False):
+    """Add the cells of rows that could not be read, as far as they can be separated."""
+    sent_as = {column.name: column.sql.sent_as for column in columns}
+    for error in errors:
+        for field, text in zip(table.fields, error.cells, strict=False):
             if field.name in found:
-                found[field.name][_key(fault)] = _value_of(text, sends.get(field.name, "text"))
+                found[field.name][_key(error)] = _parse(text, sent_as.get(field.name, "text"))
 
 
-def _value_of(text: str | None, sends: str) -> Any:
-    """Read a text as the kind its column is sent as; one that is not of it stays text."""
-    if text is None or sends not in ("integer", "number", "boolean"):
+def _parse(text: str | None, sent_as: str) -> Any:
+    """Convert a text to the type its column is sent as; a text of another type is unchanged."""
+    if text is None or sent_as not in ("integer", "number", "boolean"):
         return text
-    if text in MISSING:
+    if text in MISSING_WORDS:
         return None
-    value = _decoded(text.lower() if sends == "boolean" else text.strip(), text)
+    value = _decode(text.lower() if sent_as == "boolean" else text.strip(), text)
     return value if isinstance(value, (int, float)) else text
 
 
@@ -138,7 +143,7 @@ def _rows(
     )
 
 
-def _decoded(json: str | None, text: str | None) -> Any:
+def _decode(json: str | None, text: str | None) -> Any:
     try:
         return None if json is None else msgspec.json.decode(json)
     except msgspec.DecodeError:

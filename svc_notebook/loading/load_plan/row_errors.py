@@ -1,4 +1,4 @@
-"""Row errors: which rows cannot be sent, and why. It runs only if the profile counted some."""
+"""Row errors: rows that cannot be sent, with reasons; looked up only if the profile has some."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.encoding.record_sql import wrapping
+from svc_notebook.loading.encoding.record_sql import operation_overhead
 from svc_notebook.loading.load_plan.ids import Ids
-from svc_notebook.loading.load_plan.profile import BAD_IDS, Profile
+from svc_notebook.loading.load_plan.profile import INVALID_IDS, Profile
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.table import RowError, SourceTable
 
@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 
 Positions = npt.NDArray[np.int64]
 Digests = npt.NDArray[np.uint64]
-# So many are told one by one for each reason; the rest are counted.
+# Rows that are listed for each reason; the others are only counted.
 MAX_LISTED_ROWS = 10_000
+MAX_SHOWN_CHARACTERS = 200
+# JSON escapes a character in at most six bytes; the SQL of a member adds at most about 100 bytes.
+MAX_ESCAPE_BYTES, MAX_MEMBER_BYTES = 6, 100
+MARK_CHUNK_ROWS = 100_000
 
 
 @dataclass(frozen=True)
 class MarkedRows:
-    """Rows that are not sent as they are: their positions, ascending, and what tells each row.
+    """Rows that are dropped or get a numbered id: their positions, ascending, and digests.
 
-    Whoever finds another row at one of these positions reads the rows in another order.
+    A scan that finds a row with another digest at one of these positions is in another order.
     """
 
     positions: Positions
@@ -38,61 +42,58 @@ class MarkedRows:
 
     @classmethod
     def of(cls, found: Sequence[tuple[Positions, Digests]]) -> MarkedRows:
-        """Join what several scans found, each row once."""
+        """Merge the results of several scans; each row occurs once."""
         if not found:
             return cls(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64))
         positions, at = np.unique(np.concatenate([each[0] for each in found]), return_index=True)
         return cls(positions, np.concatenate([each[1] for each in found])[at])
 
     def agree(self, first: int, digests: Digests) -> bool:
-        """Tell whether the rows from a position on are those that were marked there."""
+        """Return whether the rows from position `first` on have the digests of the marked rows."""
         low, high = np.searchsorted(self.positions, (first, first + len(digests)))
         found = digests[self.positions[low:high] - first]
         return bool(np.array_equal(found, self.digests[low:high]))
 
 
 @dataclass
-class Faults:
-    """Rows that stay behind, and what is told of them."""
+class RowErrors:
+    """The rows that are not sent, and those whose hashed ids are numbered."""
 
     dropped: list[tuple[Positions, Digests]] = field(default_factory=list)
-    told: list[RowError] = field(default_factory=list)
-    # Rows that are equal, hence of one hash, told apart by a number: position -> which.
+    listed: list[RowError] = field(default_factory=list)
+    # Equal rows have one hash; from the position of each later one to its number, from 2 on.
     repeats: dict[int, int] = field(default_factory=dict)
     repeated: list[tuple[Positions, Digests]] = field(default_factory=list)
 
 
-def find_faults(
-    table: SourceTable, profile: Profile, ids: Ids, step: str, options: LoadSettings
-) -> Faults:
-    """Look for every kind of fault the profile gives reason to look for."""
-    faults = Faults()
-    places = RowNumbers(table, profile.skipped)
-    for column, bad, shown, reason in _conditions(table, profile, ids, step, options):
-        _add(
-            faults,
-            table,
-            _numbered(table, f"{shown} AS v, {bad} AS bad"),
-            column,
-            reason,
-            places,
-        )
-    for fault in table.faults:
-        faults.told.append(places.fault(fault.row - 1, fault.column, fault.value, fault.reason))
-    if table.faults:
-        wanted = sorted({fault.row - 1 for fault in table.faults})
+def find_row_errors(
+    table: SourceTable, profile: Profile, ids: Ids, operation: str, options: LoadSettings
+) -> RowErrors:
+    """Find the rows with each kind of error that the profile counted."""
+    errors = RowErrors()
+    numbers = RowNumbers(table, profile.skipped)
+    for column, bad, shown, reason in _conditions(profile, ids, operation, options):
+        inner = _numbered(table, f"{shown} AS v, {bad} AS bad")
+        _add_matching(errors, table, inner, column, reason, numbers)
+    for error in table.errors:
+        errors.listed.append(numbers.error(error.row - 1, error.column, error.value, error.reason))
+    if table.errors:
+        wanted = sorted({error.row - 1 for error in table.errors})
         chosen = f"pos IN (SELECT unnest({wanted}::BIGINT[]))"
         marks = f"SELECT pos, {table.digest} FROM {table.numbered} WHERE {chosen}"
-        faults.dropped.append(_marked(table.db, marks))
+        errors.dropped.append(_read_marks(table.db, marks))
     if ids.faulty:
-        _add_repeated(faults, table, ids, options, places)
-    faults.told += profile.skipped[:MAX_LISTED_ROWS]
-    faults.told.sort(key=lambda fault: (fault.file or "", fault.row))
-    return faults
+        _add_duplicates(errors, table, ids, options, numbers)
+    errors.listed += profile.skipped[:MAX_LISTED_ROWS]
+    errors.listed.sort(key=lambda error: (error.file or "", error.row))
+    return errors
 
 
 class RowNumbers:
-    """From positions among the rows read to rows of the file, broken ones counted in."""
+    """Maps positions among the rows that were read to row numbers of the file.
+
+    Row numbers count the skipped rows, too.
+    """
 
     def __init__(self, table: SourceTable, skipped: Sequence[RowError]) -> None:
         self._table, self._skipped = table, skipped
@@ -108,25 +109,26 @@ class RowNumbers:
         return [_good_before(self._skipped, file) for file in self._files]
 
     def of(self, position: int) -> tuple[int, str | None]:
-        """Give the row's number, counted from 1, and the file where there are several."""
+        """Return the row's number, counted from 1, and its file if there are several."""
         number = int(np.searchsorted(self._starts, position, side="right")) - 1
         inside = int(position) - int(self._starts[number])
         before = int(np.searchsorted(self._good_before[number], inside, side="right"))
         return inside + 1 + before, self._files[number]
 
-    def fault(self, position: int, column: str | None, value: object, reason: str) -> RowError:
-        """Tell what is wrong at a position."""
+    def error(self, position: int, column: str | None, value: object, reason: str) -> RowError:
+        """Return the error of the row at a position."""
         row, file = self.of(position)
         return RowError(row, column, value, reason, int(position), file)
 
     def name(self, position: int) -> str:
-        """Name a row in a message."""
+        """Return the name of a row in a message."""
         row, file = self.of(position)
         return f"row {row:,} of {file}" if file else f"row {row:,}"
 
 
 def _good_before(skipped: Sequence[RowError], file: str | None) -> Positions:
-    rows = [fault.row for fault in skipped if file is None or fault.file == file]
+    """Return, for each skipped row of a file, the number of read rows before it."""
+    rows = [error.row for error in skipped if file is None or error.file == file]
     broken = np.unique(np.array(rows, dtype=np.int64))
     return broken - np.arange(len(broken)) - 1
 
@@ -135,101 +137,102 @@ Condition = tuple[str | None, str, str, str]
 
 
 def _conditions(
-    table: SourceTable, profile: Profile, ids: Ids, step: str, options: LoadSettings
+    profile: Profile, ids: Ids, operation: str, options: LoadSettings
 ) -> Iterator[Condition]:
-    """Yield column, condition, what to show of the value, reason."""
+    """Yield the column, the condition of the error, the SQL of the shown value, and the reason."""
     for column in profile.columns:
-        shown = f"left({column.field.column}::VARCHAR, 200)"
+        shown = f"left({column.field.column}::VARCHAR, {MAX_SHOWN_CHARACTERS})"
         for check, _ in column.failing:
             yield column.name, check.bad, shown, check.reason
         if column.missing and options.nulls_of(column.name) == "error":
-            yield column.name, f"({column.rendering.json}) IS NULL", "NULL", "is missing"
+            yield column.name, f"({column.sql.json}) IS NULL", "NULL", "is missing"
     if ids.faulty and not ids.hashed:
-        for condition, reason in BAD_IDS:
-            yield ids.column, condition.format(ids.sql), f"left({ids.sql}, 200)", reason
-    # JSON writes a character in six bytes at most.
-    if profile.longest * 6 + 100 * len(profile.columns) > options.record_bytes:
-        size = f"strlen({step}) - {wrapping(options)}"
+        for condition, reason in INVALID_IDS:
+            shown = f"left({ids.sql}, {MAX_SHOWN_CHARACTERS})"
+            yield ids.column, condition.format(ids.sql), shown, reason
+    largest = profile.largest_row_bytes * MAX_ESCAPE_BYTES + MAX_MEMBER_BYTES * len(profile.columns)
+    if largest > options.record_bytes:
+        size = f"strlen({operation}) - {operation_overhead(options)}"
         reason = f"is larger than {options.record_bytes:,} bytes; services refuse such records"
         yield None, f"{size} > {options.record_bytes}", size, reason
 
 
-def _numbered(table: SourceTable, what: str) -> str:
-    return f"(SELECT pos, {table.digest} AS digest, {what} FROM {table.numbered})"
+def _numbered(table: SourceTable, columns: str) -> str:
+    return f"(SELECT pos, {table.digest} AS digest, {columns} FROM {table.numbered})"
 
 
-def _add(
-    faults: Faults,
+def _add_matching(
+    errors: RowErrors,
     table: SourceTable,
     inner: str,
     column: str | None,
     reason: str,
-    places: RowNumbers,
+    numbers: RowNumbers,
 ) -> None:
-    marked = _marked(table.db, f"SELECT pos, digest FROM {inner} WHERE bad")
-    if not len(marked[0]):
+    marks = _read_marks(table.db, f"SELECT pos, digest FROM {inner} WHERE bad")
+    if not len(marks[0]):
         return
-    faults.dropped.append(marked)
-    told = table.db.rows(
+    errors.dropped.append(marks)
+    found = table.db.rows(
         f"SELECT pos, v FROM {inner} WHERE bad ORDER BY pos LIMIT {MAX_LISTED_ROWS}"
     )
-    faults.told += [places.fault(pos, column, value, reason) for pos, value in told]
+    errors.listed += [numbers.error(pos, column, value, reason) for pos, value in found]
 
 
-def _add_repeated(
-    faults: Faults, table: SourceTable, ids: Ids, options: LoadSettings, places: RowNumbers
+def _add_duplicates(
+    errors: RowErrors, table: SourceTable, ids: Ids, options: LoadSettings, numbers: RowNumbers
 ) -> None:
-    """Find the rows that share an id: told apart where it is a hash, else left behind.
+    """Find the rows that share an id: hashed ids are numbered, other duplicates are dropped.
 
-    Rows that stay behind for another reason stand in nobody's way.
+    A row that is dropped for another reason does not count as a duplicate.
     """
     if not ids.hashed and options.duplicates == "keep":
         return
     numbered = _numbered(table, f"{ids.sql} AS id")
-    sendable = _sendable(table.db, faults.dropped)
-    held = f"(SELECT * FROM {numbered} WHERE coalesce(id, '') <> '' AND {sendable})"
-    shared = f"SELECT hash(id) FROM {held} GROUP BY hash(id) HAVING count(*) > 1"
+    sendable = _is_sendable(table.db, errors.dropped)
+    valid = f"(SELECT * FROM {numbered} WHERE coalesce(id, '') <> '' AND {sendable})"
+    shared = f"SELECT hash(id) FROM {valid} GROUP BY hash(id) HAVING count(*) > 1"
     order = "DESC" if options.duplicates == "last" else "ASC"
     ranked = (
         f"SELECT pos, digest, id, row_number() OVER (PARTITION BY id ORDER BY pos {order}) AS nth, "
         f"first_value(pos) OVER (PARTITION BY id ORDER BY pos {order}) AS other "
-        f"FROM {held} WHERE hash(id) IN ({shared})"
+        f"FROM {valid} WHERE hash(id) IN ({shared})"
     )
     later = f"FROM ({ranked}) WHERE nth > 1 ORDER BY pos"
     if ids.hashed:
         found = table.db.rows(f"SELECT pos, nth, digest {later}")
-        faults.repeats = {pos: nth for pos, nth, _ in found}
+        errors.repeats = {pos: nth for pos, nth, _ in found}
         positions = np.array([pos for pos, _, _ in found], dtype=np.int64)
-        faults.repeated = [(positions, np.array([d for _, _, d in found], dtype=np.uint64))]
+        errors.repeated = [(positions, np.array([d for _, _, d in found], dtype=np.uint64))]
         return
-    told = table.db.rows(f"SELECT pos, id, other {later} LIMIT {MAX_LISTED_ROWS}")
-    if told and options.duplicates == "error":
-        pos, shown, other = told[0]
+    found = table.db.rows(f"SELECT pos, id, other {later} LIMIT {MAX_LISTED_ROWS}")
+    if found and options.duplicates == "error":
+        pos, shown, other = found[0]
         raise BadInput(
-            f"{places.name(other)} and {places.name(pos)} both have the id {shown!r}; "
+            f"{numbers.name(other)} and {numbers.name(pos)} both have the id {shown!r}; "
             "duplicates='reject' or 'last' sends one of them"
         )
-    faults.dropped.append(_marked(table.db, f"SELECT pos, digest {later}"))
-    faults.told += [
-        places.fault(pos, ids.column, shown, f"has the id of {places.name(other)}")
-        for pos, shown, other in told
+    errors.dropped.append(_read_marks(table.db, f"SELECT pos, digest {later}"))
+    errors.listed += [
+        numbers.error(pos, ids.column, shown, f"duplicate objectID (same as {numbers.name(other)})")
+        for pos, shown, other in found
     ]
 
 
-def _sendable(db: Database, dropped: Sequence[tuple[Positions, Digests]]) -> str:
-    """Write the condition that a row is none of those that stay behind."""
+def _is_sendable(db: Database, dropped: Sequence[tuple[Positions, Digests]]) -> str:
+    """Return the condition that a row is not dropped."""
     if not dropped:
         return "true"
     import pyarrow as pa
 
-    db.register("staying_behind", pa.table({"pos": MarkedRows.of(dropped).positions}))
-    return "pos NOT IN (SELECT pos FROM staying_behind)"
+    db.register("dropped_rows", pa.table({"pos": MarkedRows.of(dropped).positions}))
+    return "pos NOT IN (SELECT pos FROM dropped_rows)"
 
 
-def _marked(db: Database, query: str) -> tuple[Positions, Digests]:
-    """Read the positions and digests a query finds, in any order."""
+def _read_marks(db: Database, query: str) -> tuple[Positions, Digests]:
+    """Read the positions and digests that a query returns, in any order."""
     positions, digests = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.uint64)]
-    for chunk in db.chunks(query, 100_000):
+    for chunk in db.chunks(query, MARK_CHUNK_ROWS):
         positions.append(chunk.column(0).to_numpy(zero_copy_only=False).astype(np.int64))
         digests.append(chunk.column(1).to_numpy(zero_copy_only=False).astype(np.uint64))
     return np.concatenate(positions), np.concatenate(digests)

@@ -1,4 +1,4 @@
-"""A check that a scan returns the rows of a table in the same order as an earlier scan."""
+"""The check that a scan returns the rows of a table in the same order as an earlier scan."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from svc_notebook.errors import BadInput
 if TYPE_CHECKING:
     from svc_notebook.loading.load_plan.row_errors import Digests, MarkedRows, Positions
 
-# The digest of a span fits a JSON number that is read as a signed one.
+# The digest of a span fits a signed 64-bit number in JSON.
 DIGEST_BITS = (1 << 63) - 1
 
 
 class Span(NamedTuple):
-    """Positions from `first` up to, not including, `last`."""
+    """The positions from `first` up to, but not including, `last`."""
 
     first: int
     last: int
 
 
 def digest_of(digests: Digests) -> int:
-    """Return a number of several rows, whatever their order."""
+    """Return one number for several rows, independent of their order."""
     return int(np.add.reduce(digests, dtype=np.uint64)) & DIGEST_BITS
 
 
 class RowOrder:
-    """Follows one scan: every row is to be at its position, and marked rows are to be the same.
+    """Checks one scan: every row has its position, and marked rows have their content.
 
-    `settled` are the spans an interrupted load sent, each with the digest of its rows.
+    `settled` are the spans that an interrupted load sent, each with the digest of its rows.
     """
 
     def __init__(self, name: str, marks: MarkedRows, settled: Mapping[Span, int]) -> None:
@@ -42,14 +42,14 @@ class RowOrder:
         self._position = 0
 
     def check(self, positions: Positions, digests: Digests) -> None:
-        """Take the next rows of the scan; raises `BadInput` if they are not those that belong."""
+        """Check the next rows of the scan; raises `BadInput` if they are not the expected ones."""
         first = self._position
         self._position += len(positions)
         in_order = np.array_equal(positions, np.arange(first, self._position))
         if not in_order or not self._marks.agree(first, digests):
             raise BadInput(
-                f"the rows of {self._name} came in another order than when they were checked: the "
-                "load was stopped before one of these rows was sent. Load it again; if that fails, "
+                f"the rows of {self._name} have another order than when they were checked: the "
+                "load was stopped before any of these rows was sent. Load it again; if that fails, "
                 "too, load it as a DataFrame"
             )
         self._check_settled(Span(first, self._position), digests)
@@ -64,7 +64,7 @@ class RowOrder:
                 return
             if self._sums[span] != expected:
                 raise BadInput(
-                    f"the rows of {self._name} that were sent before are not where they were: "
+                    f"the rows of {self._name} that were sent before have changed or moved: "
                     "load it again without resume=True"
                 )
             del self._settled[0]

@@ -1,73 +1,216 @@
-"""Type inference: the kind of values that each attribute of many records has."""
+"""Type inference for columns of text: which type all values of a delimited file's column have."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from svc_notebook.loading.options import Kind
+from svc_notebook.loading import sql
+from svc_notebook.loading.database import MAX_AGGREGATES_PER_PASS, ROW_COUNT
+from svc_notebook.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER, text_column_sql
+from svc_notebook.loading.encoding.record_sql import ColumnProfile
+from svc_notebook.loading.table import SourceTable, TableColumn
 
-# Whole numbers up to this are floats, too; those beyond the other need more than 64 bits.
-EXACT, LARGEST = 2**53, 2**63
-SCALARS: dict[type, Kind] = {str: "string", bool: "boolean", int: "integer", float: "number"}
-LARGE = "large integer"
-LIST = "list of "
-# What several kinds are together, where that is more than `json`.
-TOGETHER: dict[frozenset[str], str] = {
-    frozenset(["integer", LARGE]): "integer",
-    frozenset([LARGE]): "integer",
-    frozenset(["integer", "number"]): "number",
-    frozenset([LIST]): "json",
-    frozenset(): "string",
+# From a column's name to the SQL of a condition.
+Condition = Callable[[str], str]
+# The values of aggregates, by their SQL.
+Aggregates = Mapping[str, Any]
+# Words for a missing value in a column whose other values are numbers or booleans.
+MISSING_WORDS = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-")
+
+
+def _fits(pattern: str) -> Condition:
+    """Match a pattern of numbers; values that begin with a letter are not compared with it."""
+    return lambda column: (
+        f"CASE WHEN {column} < ':' THEN regexp_full_match({column}, {sql.text(pattern)}) "
+        "ELSE false END"
+    )
+
+
+def _is_boolean(column: str) -> str:
+    return sql.one_of(f"lower({column})", ("true", "false"))
+
+
+# The condition that every value of a type fulfils; the first type in this order is chosen.
+TYPES: Mapping[str, Condition] = {
+    "boolean": _is_boolean,
+    "integer": _fits(INTEGER),
+    "number": _fits(NUMBER),
 }
+LIKELY_TYPES = {**TYPES, "number": _fits(LIKELY_NUMBER)}
+HINTS = {
+    "leading zeros: kept as text": _fits(r"0\d+"),
+    "more than 18 digits: kept as text": _fits(r"-?[1-9]\d{18,}"),
+    "decimal commas: kept as text": _fits(r"-?\d{1,3}([. ]?\d{3})*,\d+"),
+}
+# The types that a note proposes for a column of text, if at least this share of its values fits.
+PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
+MIN_FITTING_SHARE = 0.8
+MAX_SHOWN_CHARACTERS = 100
+SAMPLE_ROWS = 10_000
 
 
-@dataclass
-class Kinds:
-    """Which kinds of values each attribute was seen to have."""
+@dataclass(frozen=True)
+class MixedColumn:
+    """A column that is sent as text because a few of its values do not fit the others' type."""
 
-    seen: dict[str, set[str]] = field(default_factory=lambda: {"objectID": {"string"}})
+    column: str
+    # The type of the other values in words, and the `dtype` that rejects the misfits.
+    what: str
+    dtype: str
+    values: int
+    fitting: int
+    # The first value that does not fit.
+    position: int
+    value: str
 
-    def add(self, records: Iterable[Mapping[str, Any]]) -> None:
-        """Look at some more records."""
-        for record in records:
-            for name, value in record.items():
-                kinds = self.seen.setdefault(name, set())
-                if value is not None:
-                    kinds.add(kind_of(value))
-
-    def decide(self) -> dict[str, str]:
-        """Settle each attribute's kind: a scalar, `list of` one, or `json` for anything else."""
-        return {name: _together(kinds) for name, kinds in self.seen.items()}
-
-    def dtypes(self) -> dict[str, Kind]:
-        """Name the `dtype` by which a load reads each attribute's text as what it was."""
-        names: dict[str, Kind] = {name: name for name in SCALARS.values()}
-        return {name: names.get(kind, "json") for name, kind in self.decide().items()}
+    @property
+    def note(self) -> str:
+        """The note of the column in a plan."""
+        return f"{self.fitting:,} of {self.values:,} are {self.what}"
 
 
-def kind_of(value: Any) -> str:
-    """Name the kind of one value that is not null."""
-    if isinstance(value, list):
-        return _kind_of_list(value)
-    if type(value) is int and abs(value) > EXACT:
-        return LARGE if abs(value) < LARGEST else "json"
-    return SCALARS.get(type(value), "json")
+def sample_sql(table: SourceTable, columns: int) -> str:
+    """Return the SQL of the first rows; those of a wide table are stored for several queries."""
+    query = f"SELECT * FROM {table.sql} LIMIT {SAMPLE_ROWS}"
+    wide = columns * len((*TYPES, *HINTS)) > MAX_AGGREGATES_PER_PASS
+    return table.db.keep(query, "first_rows") if wide else f"({query})"
 
 
-def _kind_of_list(values: list[Any]) -> str:
-    kinds = frozenset(map(kind_of, values))
-    if not kinds:
-        return LIST
-    kind = _together(kinds) if len(kinds) == 1 else "json"
-    return f"{LIST}{kind}" if kind in SCALARS.values() else "json"
+def sample_aggregates(fields: Sequence[TableColumn]) -> Iterator[str]:
+    """Yield the aggregates of the sample that narrow down the types of columns."""
+    for field in fields:
+        yield null_count(field)
+        yield _missing_word_count(field)
+        every = (*LIKELY_TYPES.values(), *HINTS.values())
+        yield from (_match_count(field, fits) for fits in every)
 
 
-def _together(kinds: Iterable[str]) -> str:
-    found = frozenset(kinds)
-    if len(found) > 1 and all(kind.startswith(LIST) for kind in found):
-        found -= {LIST}  # an empty list is a list of anything
-    if len(found) == 1 and found not in TOGETHER:
-        return next(iter(found))
-    return TOGETHER.get(found, "json")
+def possible_types(field: TableColumn, sample: Aggregates) -> tuple[str, ...]:
+    """Return the types that all values of the sample have."""
+    present = _present(field, sample)
+    return tuple(
+        name for name, fits in LIKELY_TYPES.items() if sample[_match_count(field, fits)] == present
+    )
+
+
+def type_aggregates(
+    field: TableColumn, types: Sequence[str], *, missing_words: bool
+) -> Iterator[str]:
+    """Yield the aggregates over all rows that decide between types."""
+    for name in types:
+        yield _match_count(field, TYPES[name])
+    if missing_words:
+        yield _missing_word_count(field)
+
+
+def has_missing_words(field: TableColumn, sample: Aggregates) -> bool:
+    """Return whether the sample has words such as NA in a column."""
+    return bool(sample[_missing_word_count(field)])
+
+
+def decided_type(field: TableColumn, types: Sequence[str], found: Aggregates) -> str | None:
+    """Return the first type that all values have; `string` if there is no value."""
+    present = _present(field, found)
+    counted = (name for name in types if _match_count(field, TYPES[name]) in found)
+    fitting = (name for name in counted if found[_match_count(field, TYPES[name])] == present)
+    return next(fitting, None) if present else "string"
+
+
+def infer_column(
+    field: TableColumn, types: Sequence[str], found: Aggregates, sample: Aggregates
+) -> ColumnProfile:
+    """Return the profile of a column of text, with the type that its content has."""
+    missing = found[null_count(field)]
+    kind = decided_type(field, types, found) or "string"
+    if kind == "string":
+        own = text_column_sql(field, kind, "")
+        return ColumnProfile(field, own, missing, note=_hint(field, sample))
+    words = found.get(_missing_word_count(field), 0)
+    own = text_column_sql(field, kind, is_missing_word(field) if words else "")
+    note = f"{words:,} words such as NA are missing values" if words else ""
+    return ColumnProfile(field, own, missing + words, note=note)
+
+
+def find_mixed_columns(
+    table: SourceTable,
+    columns: Sequence[ColumnProfile],
+    possible: Mapping[str, tuple[str, ...]],
+    sample: Aggregates,
+) -> tuple[MixedColumn, ...]:
+    """Find columns of text that only a few values prevent from being numbers or booleans."""
+    texts = [c.field for c in columns if c.name in possible and c.sql.sent_as == "text"]
+    suspects = [(field, kind) for field in texts if (kind := _frequent_type(field, sample))]
+    wanted = [each for field, kind in suspects for each in _misfit_aggregates(field, kind)]
+    if not wanted:
+        return ()
+    found = table.db.aggregates(wanted, table.numbered)
+    mixed = []
+    for field, kind in suspects:
+        values = (found[each] for each in _misfit_aggregates(field, kind))
+        fitting, misfits, position, value = values
+        if misfits and fitting >= MIN_FITTING_SHARE * (fitting + misfits):
+            mixed.append(
+                MixedColumn(
+                    column=field.name,
+                    what=PROPOSED_TYPES[kind],
+                    dtype=kind,
+                    values=fitting + misfits,
+                    fitting=fitting,
+                    position=position,
+                    value=value[:MAX_SHOWN_CHARACTERS],
+                )
+            )
+    return tuple(mixed)
+
+
+def _frequent_type(field: TableColumn, sample: Aggregates) -> str:
+    """Return the type that most values of the sample have."""
+    present = _present(field, sample)
+    enough = MIN_FITTING_SHARE * present
+    likely = (
+        name for name in PROPOSED_TYPES if sample[_match_count(field, LIKELY_TYPES[name])] >= enough
+    )
+    return next(likely, "") if present else ""
+
+
+def _misfit_aggregates(field: TableColumn, kind: str) -> tuple[str, str, str, str]:
+    fits = TYPES[kind](field.column)
+    bad = f"{field.column} IS NOT NULL AND NOT ({is_missing_word(field)}) AND NOT ({fits})"
+    first = f"arg_min({field.column}, pos) FILTER ({bad})"
+    return count_if(fits), count_if(bad), f"min(pos) FILTER ({bad})", first
+
+
+def _hint(field: TableColumn, sample: Aggregates) -> str:
+    present = sample[ROW_COUNT] - sample[null_count(field)]
+    counts = {hint: sample[_match_count(field, fits)] for hint, fits in HINTS.items()}
+    return next((hint for hint, count in counts.items() if count > present / 2), "")
+
+
+def _present(field: TableColumn, found: Aggregates) -> int:
+    words = found.get(_missing_word_count(field), 0)
+    return int(found[ROW_COUNT] - found[null_count(field)] - words)
+
+
+def null_count(field: TableColumn) -> str:
+    """Return the SQL of the number of rows without a value."""
+    return f"count(*) - count({field.column})"
+
+
+def count_if(condition: str) -> str:
+    """Return the SQL of the number of rows that fulfil a condition."""
+    return f"count(*) FILTER ({condition})"
+
+
+def is_missing_word(field: TableColumn) -> str:
+    """Return the condition that a value is a word such as NA."""
+    return sql.one_of(field.column, MISSING_WORDS)
+
+
+def _match_count(field: TableColumn, condition: Condition) -> str:
+    return count_if(condition(field.column))
+
+
+def _missing_word_count(field: TableColumn) -> str:
+    return count_if(is_missing_word(field))

@@ -1,4 +1,4 @@
-"""Batches: cut encoded rows into request bodies, bounded in records and bytes."""
+"""Batches: encoded rows as request bodies, limited in records and bytes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from svc_notebook.loading.encoding.record_sql import opening
-from svc_notebook.loading.load_plan.json_kinds import may_hold_objects
+from svc_notebook.loading.encoding.json_types import may_hold_objects
+from svc_notebook.loading.encoding.record_sql import operation_prefix
 from svc_notebook.loading.load_plan.plan import Prepared
 from svc_notebook.loading.load_plan.row_errors import Digests, Positions
 from svc_notebook.loading.load_plan.row_order import RowOrder, Span, digest_of
@@ -22,8 +22,10 @@ if TYPE_CHECKING:
 HEAD = b'{"requests":['
 TAIL = b"]}"
 HASH_HEX_DIGITS = 32
-# An operation that changes stored values; whether it is idempotent is not checked.
-OPERATION = b'"_operation"'
+# The longest number that is added to the hash of a repeated row.
+MAX_REPEAT_SUFFIX = "-1000000000"
+# The member of a partial update, such as Increment, which may not be idempotent.
+PARTIAL_UPDATE = b'"_operation"'
 
 Offsets = npt.NDArray[np.int64]
 
@@ -51,11 +53,11 @@ def pack_batches(
     """
     options = prepared.options
     cutter = BatchCutter(
-        prepared.dropped, settled, prepared.repeats, options.batch_bytes, len(opening(options)),
-        operations=_may_hold_operations(prepared),
+        prepared.dropped, settled, prepared.repeats, options.batch_bytes,
+        len(operation_prefix(options)), partial_updates=_may_hold_partial_updates(prepared),
     )  # fmt: skip
-    if prepared.steps is not None:
-        for texts in _in_memory(prepared.steps, options.batch):
+    if prepared.operations is not None:
+        for texts in _in_memory(prepared.operations, options.batch):
             yield from cutter.cut(texts)
         return
     order = RowOrder(prepared.table.name, prepared.marks, digests or {})
@@ -64,8 +66,11 @@ def pack_batches(
         yield from cutter.cut(texts, found)
 
 
-def _may_hold_operations(prepared: Prepared) -> bool:
-    """Whether one may stand in a row: searching every body for one takes as long as sending it."""
+def _may_hold_partial_updates(prepared: Prepared) -> bool:
+    """Return whether rows may contain `_operation`.
+
+    Searching every body for it takes as long as sending it.
+    """
     columns = prepared.plan.columns
     named = any("_operation" in name for name in columns["column"])
     documents = any(map(may_hold_objects, columns["sent as"]))
@@ -73,41 +78,41 @@ def _may_hold_operations(prepared: Prepared) -> bool:
 
 
 def _scanned(prepared: Prepared) -> Iterator[tuple[Positions, Digests, pa.StringArray]]:
-    """Write the steps of a table, a batch at a time, with the position and digest of each row."""
+    """Yield the encoded operations of a table with the position and digest of each row."""
     table = prepared.table
-    query = f"SELECT pos, {table.digest}, {prepared.step} FROM {table.numbered}"
+    query = f"SELECT pos, {table.digest}, {prepared.operation} FROM {table.numbered}"
     for chunk in table.db.chunks(query, prepared.options.batch):
         positions, digests = (chunk.column(n).to_numpy(zero_copy_only=False) for n in (0, 1))
         yield positions, digests, chunk.column(2)
 
 
-def _in_memory(steps: Sequence[str], most: int) -> Iterator[pa.StringArray]:
+def _in_memory(operations: Sequence[str], chunk_rows: int) -> Iterator[pa.StringArray]:
     import pyarrow as pa
 
-    for start in range(0, len(steps), most):
-        yield pa.array(steps[start : start + most], pa.large_string())
+    for start in range(0, len(operations), chunk_rows):
+        yield pa.array(operations[start : start + chunk_rows], pa.large_string())
 
 
 class BatchCutter:
-    """Cuts chunk after chunk; texts stay in Arrow buffers until a body is joined."""
+    """Cuts chunks of rows into batches; texts stay in Arrow buffers until a body is joined."""
 
     def __init__(
         self,
         dropped: Positions,
         settled: Sequence[Span],
         repeats: Mapping[int, int],
-        largest: int,
-        prefix: int,
+        max_bytes: int,
+        prefix_bytes: int,
         *,
-        operations: bool = True,
+        partial_updates: bool = True,
     ) -> None:
         self._dropped = dropped
         self._settled = merge_spans(settled)
         self._repeats = repeats
         self._repeated = sorted(repeats)
-        self._room = largest - len(HEAD) - len(TAIL)
-        self._operations = operations
-        self._suffix_at = prefix + len('"') + HASH_HEX_DIGITS
+        self._max_rows_bytes = max_bytes - len(HEAD) - len(TAIL)
+        self._partial_updates = partial_updates
+        self._suffix_at = prefix_bytes + len('"') + HASH_HEX_DIGITS
         self._position = 0
 
     def cut(self, texts: pa.StringArray, digests: Digests | None = None) -> Iterator[Batch]:
@@ -124,7 +129,7 @@ class BatchCutter:
             # Every operation begins with a comma; that of the first one is removed.
             body = b"".join([HEAD, pieces[0][1:], *pieces[1:], TAIL])
             rows = int(keep[start:stop].sum())
-            repeatable = not self._operations or OPERATION not in body
+            repeatable = not self._partial_updates or PARTIAL_UPDATE not in body
             digest = 0 if digests is None else digest_of(digests[start:stop])
             yield Batch(Span(first + start, first + stop), rows, body, repeatable, digest)
 
@@ -140,13 +145,13 @@ class BatchCutter:
         return keep
 
     def _portions(self, offsets: Offsets, keep: npt.NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-        """Cut before the record that exceeds the limits; one record always fits."""
-        sizes = np.where(keep, np.diff(offsets) + len("-1000000000"), 0)
+        """Yield portions that do not exceed the limit; a portion has at least one record."""
+        sizes = np.where(keep, np.diff(offsets) + len(MAX_REPEAT_SUFFIX), 0)
         ends = np.cumsum(sizes)
         start = 0
         while start < len(keep):
             before = ends[start - 1] if start else 0
-            stop = int(np.searchsorted(ends, before + self._room, side="right"))
+            stop = int(np.searchsorted(ends, before + self._max_rows_bytes, side="right"))
             stop = max(stop, start + 1)
             if keep[start:stop].any():
                 yield start, stop
@@ -155,7 +160,7 @@ class BatchCutter:
     def _pieces(
         self, data: memoryview, offsets: Offsets, run: Span, first: int
     ) -> Iterator[memoryview | bytes]:
-        """Slice a run of rows; a number goes in after the hash of a row that occurred before."""
+        """Yield slices of a run of rows; the hash of a repeated row is followed by its number."""
         at = int(offsets[run.first])
         low = bisect_left(self._repeated, first + run.first)
         high = bisect_left(self._repeated, first + run.last)
@@ -170,18 +175,18 @@ class BatchCutter:
 def _buffers(texts: pa.StringArray) -> tuple[Offsets, memoryview]:
     _, offsets, data = texts.buffers()
     kind = np.int64 if str(texts.type).startswith("large") else np.int32
-    held = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
-    return held.astype(np.int64), memoryview(data)
+    own = np.frombuffer(offsets, dtype=kind)[texts.offset : texts.offset + len(texts) + 1]
+    return own.astype(np.int64), memoryview(data)
 
 
 def _runs(keep: npt.NDArray[np.bool_], start: int) -> list[Span]:
-    """Return the runs of rows to be sent."""
+    """Return the runs of rows that are sent."""
     edges = np.flatnonzero(np.diff(np.concatenate(([False], keep, [False]))))
     return [Span(start + int(a), start + int(b)) for a, b in edges.reshape(-1, 2)]
 
 
 def merge_spans(spans: Sequence[Span]) -> list[Span]:
-    """Join spans that touch."""
+    """Join spans that overlap or adjoin."""
     merged: list[Span] = []
     for span in sorted(spans):
         if merged and span.first <= merged[-1].last:

@@ -7,12 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, TypeVar
+from typing import TypeVar
 from zlib import crc32
 
 import msgspec
 
 from svc_notebook.errors import BadInput
+from svc_notebook.files import FileLock, user_state_folder, write_atomically
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import LoadSettings
 
@@ -59,7 +60,7 @@ class Checkpoint:
         self.target, self.entries = target, []
         with suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self.path.write_bytes(_line(CheckpointHeader(target, self.state)))
+            write_atomically(self.path, _line(CheckpointHeader(target, self.state)))
 
     def write(self, entry: AcknowledgedBatch) -> None:
         """Write an acknowledgement; after this returns, it survives a killed process.
@@ -78,21 +79,20 @@ class Checkpoint:
     @contextmanager
     def hold(self) -> Iterator[None]:
         """Prevent other loads of this source into this index while this one runs."""
-        path = self.path.with_suffix(".lock")
+        lock = FileLock(self.path.with_suffix(".lock"))
         try:
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            file = path.open("ab")
+            lock.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            free = lock.acquire()
         except OSError:
-            yield  # if nothing can be written, there is no checkpoint to protect
-            return
-        with file:
-            if not _lock(file):
-                raise BadInput("the same source is being loaded into this index already")
-            try:
-                yield
-            finally:
-                with suppress(OSError):
-                    path.unlink()
+            free = True  # if nothing can be written or locked, there is no checkpoint to protect
+        if not free:
+            raise BadInput(
+                "another load of the same source into this index is running: wait for its end"
+            )
+        try:
+            yield
+        finally:
+            lock.release(remove=True)
 
 
 def open_checkpoint(place: str, state: str) -> Checkpoint:
@@ -127,9 +127,7 @@ def has_other_ids(found: str | None, source_state: str, hash_scheme: str) -> boo
 
 def state_folder() -> Path:
     """Return the folder of the checkpoints."""
-    from platformdirs import user_state_path
-
-    return user_state_path("svc-notebook", appauthor=False) / "loads"
+    return user_state_folder("loads")
 
 
 def _read(checkpoint: Checkpoint) -> None:
@@ -150,9 +148,7 @@ def _read(checkpoint: Checkpoint) -> None:
 
 def _rewrite(path: Path, rows: Sequence[msgspec.Struct]) -> None:
     """Keep only complete lines, so that the next line does not continue a torn one."""
-    fresh = path.with_suffix(".new")
-    fresh.write_bytes(b"".join(map(_line, rows)))
-    fresh.replace(path)
+    write_atomically(path, map(_line, rows))
 
 
 def _line(row: msgspec.Struct) -> bytes:
@@ -167,27 +163,3 @@ def _checked(line: bytes, kind: type[S]) -> S | None:
     with suppress(msgspec.MsgspecError):
         return msgspec.json.decode(json, type=kind)
     return None
-
-
-def _lock(file: IO[bytes]) -> bool:
-    """Lock a file until it is closed, or this process ends in any way."""
-    try:
-        import fcntl
-    except ImportError:
-        return _lock_windows(file)
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _lock_windows(file: IO[bytes]) -> bool:
-    import msvcrt
-
-    system: Any = msvcrt
-    try:
-        system.locking(file.fileno(), system.LK_NBLCK, 1)
-    except OSError:
-        return False
-    return True

@@ -21,7 +21,7 @@ from svc_notebook.loading.sources.python_records import Rows, are_records
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-MAX_IDS_PER_REQUEST = 1000  # records a request; the service takes no more
+MAX_IDS_PER_REQUEST = 1000  # services refuse more
 Record = Mapping[str, Any]
 Missing = Literal["ignore", "report"]
 
@@ -41,7 +41,7 @@ async def compare(
     and counted in `attrs["svc"]["rejected"]`.
     """
     if not isinstance(df, pd.DataFrame) and not are_records(df):
-        raise BadInput(f"a DataFrame or dicts are compared, not {type(df).__name__}")
+        raise BadInput(f"compare takes a DataFrame or dicts, not {type(df).__name__}")
     if missing not in get_args(Missing):
         raise BadInput(f"`missing` is one of {', '.join(get_args(Missing))}, not {missing!r}")
     checked = LoadSettings.of(options)
@@ -57,8 +57,8 @@ async def compare(
                 differing[record["objectID"]] = None if known is None else _differing(record, known)
     finally:
         await db.leave()
-    gone = await _read_others(client, index, differing.keys()) if missing == "report" else []
-    frame = _tabulate(differing, gone)
+    others = await _read_others(client, index, differing.keys()) if missing == "report" else []
+    frame = _tabulate(differing, others)
     frame.attrs["svc"] = {
         "index": index, "rejected": prepared.plan.rejected_rows,
         "application": client.connection.app_id, "address": client.connection.address,
@@ -72,7 +72,7 @@ def _records(prepared: Prepared) -> Iterator[Record]:
 
 
 async def _read(client: AsyncClient, index: str, names: Sequence[str]) -> Sequence[Record | None]:
-    """Read the stored records of these ids; none if the index does not exist."""
+    """Read the stored records of these ids; None for each if the index does not exist."""
     requests: Any = [{"indexName": index, "objectID": name} for name in names]
     try:
         found: Any = await client.get_objects(requests)
@@ -98,14 +98,14 @@ def _differing(one: Record, other: Record) -> list[str]:
     return [n for n in names if n not in one or n not in other or not same(one[n], other[n])]
 
 
-def _tabulate(differing: Mapping[str, Sequence[str] | None], gone: Sequence[str]) -> pd.DataFrame:
+def _tabulate(differing: Mapping[str, Sequence[str] | None], others: Sequence[str]) -> pd.DataFrame:
     states = ["new" if names is None else _state(names) for names in differing.values()]
     lists = [list(names or ()) for names in differing.values()]
     return pd.DataFrame(
         {
-            "objectID": pd.Series([*differing, *gone], dtype="str"),
-            "state": pd.Series([*states, *["missing"] * len(gone)], dtype="str"),
-            "attributes": pd.Series([*lists, *([] for _ in gone)], dtype=object),
+            "objectID": pd.Series([*differing, *others], dtype="str"),
+            "state": pd.Series([*states, *["missing"] * len(others)], dtype="str"),
+            "attributes": pd.Series([*lists, *([] for _ in others)], dtype=object),
         }
     )
 

@@ -34,7 +34,7 @@ NextBatch = Callable[[], Awaitable[Batch | None]]
 
 # Attempts of one batch, each with all retries of the client.
 MAX_ATTEMPTS = 4
-MAX_BACKOFF_SECONDS = 30.0
+FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.5, 30.0
 # Batches that must succeed before the concurrency is increased.
 BATCHES_BEFORE_INCREASE = 8
 
@@ -42,18 +42,19 @@ BATCHES_BEFORE_INCREASE = 8
 class ConcurrencyLimiter:
     """The concurrency limit: halved after a failure, then increased slowly."""
 
-    def __init__(self, most: int) -> None:
-        self.most = self.open = most
+    def __init__(self, maximum: int) -> None:
+        self.maximum = self.limit = maximum
+        # Whether a batch has succeeded.
         self.used = False
         self._busy = 0
-        self._calm = 0
+        self._successes = 0
         self._change = asyncio.Condition()
 
     @asynccontextmanager
-    async def lane(self) -> AsyncIterator[None]:
-        """Wait for a free slot and hold it."""
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for a free slot and occupy it."""
         async with self._change:
-            await self._change.wait_for(lambda: self._busy < self.open)
+            await self._change.wait_for(lambda: self._busy < self.limit)
             self._busy += 1
         try:
             yield
@@ -62,18 +63,18 @@ class ConcurrencyLimiter:
             async with self._change:
                 self._change.notify_all()
 
-    def trouble(self) -> None:
-        """Halve the limit."""
-        self.open = max(1, self.open // 2)
-        self._calm = 0
+    def decrease(self) -> None:
+        """Halve the limit after a failure."""
+        self.limit = max(1, self.limit // 2)
+        self._successes = 0
 
-    def fine(self) -> None:
+    def count_success(self) -> None:
         """Increase the limit by one after enough successes."""
         self.used = True
-        self._calm += 1
-        if self._calm >= BATCHES_BEFORE_INCREASE and self.open < self.most:
-            self.open += 1
-            self._calm = 0
+        self._successes += 1
+        if self._successes >= BATCHES_BEFORE_INCREASE and self.limit < self.maximum:
+            self.limit += 1
+            self._successes = 0
 
 
 async def send_batches(
@@ -82,7 +83,7 @@ async def send_batches(
     next_batch: NextBatch,
     acknowledged: Acknowledged,
     *,
-    lanes: ConcurrencyLimiter,
+    limiter: ConcurrencyLimiter,
     sleep: Sleep = asyncio.sleep,
 ) -> None:
     """Send the batches of `next_batch` until it returns None; raise the first failure."""
@@ -91,53 +92,53 @@ async def send_batches(
     async def fetch() -> None:
         while batch := await next_batch():
             await queue.put(batch)
-        for _ in range(lanes.most):
+        for _ in range(limiter.maximum):
             await queue.put(None)
 
     async def send() -> None:
         while batch := await queue.get():
-            task = await _send_one(client, index, batch, lanes, sleep)
+            task = await _send_one(client, index, batch, limiter, sleep)
             acknowledged(batch, task)
 
-    await run_together([fetch(), *(send() for _ in range(lanes.most))])
+    await run_together([fetch(), *(send() for _ in range(limiter.maximum))])
 
 
 async def _send_one(
-    client: AsyncClient, index: str, batch: Batch, lanes: ConcurrencyLimiter, sleep: Sleep
+    client: AsyncClient, index: str, batch: Batch, limiter: ConcurrencyLimiter, sleep: Sleep
 ) -> int:
     """Send one batch until it is acknowledged; return its task."""
     path = f"/1/indexes/{quote(index, safe='')}/batch"
-    # Whether it may be repeated is known, but for batches that change what is stored.
+    # The client decides whether a batch with partial updates can be repeated.
     body = SerializedBody(batch.body, repeatable=True) if batch.repeatable else batch.body
-    parcel = RequestSpec("POST", path, {}, body)
+    spec = RequestSpec("POST", path, {}, body)
     for number in range(MAX_ATTEMPTS):
         try:
-            async with lanes.lane():
-                answer = await client.perform(SearchApi.batch.endpoint, parcel)
+            async with limiter.slot():
+                answer = await client.perform(SearchApi.batch.endpoint, spec)
         except CallFailed as error:
-            lanes.trouble()
+            limiter.decrease()
             wait = _wait(error, number, batch)
-            if wait is None or (not lanes.used and _is_nobody_there(error)):
+            if wait is None or (not limiter.used and _is_unreachable(error)):
                 raise
             await sleep(wait)
         else:
-            lanes.fine()
+            limiter.count_success()
             return int(answer["taskID"])
-    raise AssertionError("the last try returns or raises")
+    raise AssertionError("the last attempt returns or raises")
 
 
-def _is_nobody_there(error: CallFailed) -> bool:
-    """Return whether no connection was established: a service can become reachable again."""
+def _is_unreachable(error: CallFailed) -> bool:
+    """Return whether no connection was established."""
     return isinstance(error, Unreachable) and isinstance(error.__cause__, httpx.ConnectError)
 
 
 def _wait(error: CallFailed, number: int, batch: Batch) -> float | None:
-    """Return the delay before another attempt; None if another attempt is useless."""
+    """Return the seconds before another attempt; None if another attempt is useless."""
     if number + 1 == MAX_ATTEMPTS:
         return None
     if isinstance(error, TooMany):
         return min(max(error.wait, 2.0**number), MAX_BACKOFF_SECONDS)
-    passing = isinstance(error, (TimedOut, Unreachable, ServiceBroken))
-    if isinstance(error, UnexpectedAnswer):
+    temporary = isinstance(error, (TimedOut, Unreachable, ServiceBroken))
+    if isinstance(error, UnexpectedAnswer) or not (temporary and batch.repeatable):
         return None
-    return min(0.5 * 2.0**number, MAX_BACKOFF_SECONDS) if passing and batch.repeatable else None
+    return min(FIRST_BACKOFF_SECONDS * 2.0**number, MAX_BACKOFF_SECONDS)

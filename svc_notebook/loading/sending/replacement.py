@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from svc_notebook.api.warning import warn_user
-from svc_notebook.client.operations import count_records, index_exists, is_own, take_place
+from svc_notebook.client.operations import count_records, index_exists, is_own
+from svc_notebook.client.temporary_index import TemporaryIndex
 from svc_notebook.errors import BadInput, CallFailed, did_you_mean
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.options import IfExists
@@ -60,9 +60,9 @@ async def check_share(client: AsyncClient, index: str, plan: LoadPlan, least: fl
     if plan.rejected_rows:
         raise BadInput(
             f"{would}, as {plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it "
-            "was left as it is. Mend them, or say that fewer will do: least=0"
+            "was left as it is. Mend them, or say that fewer will do: min_share=0"
         )
-    raise BadInput(f"{would}; it was left as it is. Say that fewer will do: least=0")
+    raise BadInput(f"{would}; it was left as it is. Say that fewer will do: min_share=0")
 
 
 def check_least(least: float | None, if_exists: IfExists) -> None:
@@ -82,21 +82,12 @@ def describe_first(plan: LoadPlan) -> str:
     return f"row {first['row']}{of} {first['reason']}"
 
 
-async def delete_for_good(client: AsyncClient, target: str) -> None:
-    """Delete an index, again if a batch that was in flight created it again."""
-    for pause in (0.02, 0.1, 0.3):
-        await client.wait(dict(await client.delete_index(target)), index=target)
-        await asyncio.sleep(pause)
-        if not await count_records(client, target):
-            return
-
-
-async def move_over(client: AsyncClient, target: str, index: str, rows: int) -> None:
+async def move_over(temporary: TemporaryIndex, rows: int) -> None:
     """Replace the old index by the new one, once that contains every sent row."""
-    held = await count_records(client, target)
+    held = await count_records(temporary.client, temporary.name)
     if held != rows:
         raise BadInput(
-            f"{target} holds {held:,} records and not the {rows:,} that were sent: {index} was "
-            "left as it is"
+            f"{temporary.name} holds {held:,} records and not the {rows:,} that were sent: "
+            f"{temporary.index} was left as it is"
         )
-    await client.wait(await take_place(client, target, index), index=index)
+    await temporary.promote()

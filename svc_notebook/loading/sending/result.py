@@ -8,8 +8,9 @@ from time import monotonic
 
 import pandas as pd
 
+from svc_notebook.display import write_frame
 from svc_notebook.loading.load_plan.plan import LoadPlan
-from svc_notebook.loading.load_plan.rejected_rows import TOLD
+from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.loading.options import Action
 
 # The nouns and verbs of each action in messages.
@@ -24,7 +25,39 @@ DRY_RUN = "dry run: nothing was sent"
 
 @dataclass(frozen=True, repr=False)
 class LoadResult:
-    """The result of a load: rows sent (acknowledged by the service), published and rejected."""
+    """The result of a load; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    plan : LoadPlan
+        Plan of the load.
+    index : str
+        Name of the index.
+    sent : int
+        Number of rows that the service accepted.
+    published : int
+        Number of rows that are published.
+    tasks : tuple of int
+        Numbers of the tasks.
+    seconds : float
+        Duration in seconds.
+    resumed : int
+        Number of rows that an interrupted load had already sent.
+    unchanged : int
+        Number of rows that a merge skipped because the stored records are identical.
+    differences : DataFrame or None
+        With `verify`, the records that are not stored as sent.
+    action : str
+        Action of the load, such as `replace`.
+    dry_run : bool
+        Whether nothing was sent.
+
+    Examples
+    --------
+    >>> result = svc.load("products.csv", "products", id="sku")
+    >>> result.complete, result.rejected_rows
+    (True, 0)
+    """
 
     plan: LoadPlan
     index: str
@@ -82,7 +115,7 @@ class LoadResult:
         return (
             f"{self.index}: {self._outcome()}{unchanged}, "
             f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
-            f"{self._verdict()}; ids: {self.plan.ids}"
+            f"{self._verification()}; ids: {self.plan.ids}"
         )
 
     def _outcome(self) -> str:
@@ -93,18 +126,20 @@ class LoadResult:
             return f"{self.published:,} {done}{earlier}"
         return f"{self.sent:,} {what}sent{earlier}, {self.published:,} {done}"
 
-    def _verdict(self) -> str:
+    def _verification(self) -> str:
+        """Describe the result of `verify`, if it was requested."""
         if self.differences is None:
             return ""
-        many = len(self.differences)
+        count = len(self.differences)
         if self.action == "delete":
-            return f"; {many:,} are still there" if many else "; none of them is there"
-        return f"; {many:,} are not as they were sent" if many else "; all are as they were sent"
+            return f"; verified: {count:,} still stored" if count else "; verified: all are deleted"
+        return f"; verified: {count:,} differ" if count else "; verified: all are stored as sent"
 
     def _repr_html_(self) -> str:
         if self.dry_run:
             return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
-        rejected = self.rejected[TOLD].head(10).to_html(index=False) if len(self.rejected) else ""
+        shown = self.rejected[ERROR_COLUMNS].head(10)
+        rejected = write_frame(shown) if len(self.rejected) else ""
         notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
         listed = f"<ul>{notes}</ul>" if notes else ""
         return f"<p>{html.escape(self._headline())}</p>{listed}{rejected}"

@@ -1,4 +1,4 @@
-"""Skip rows whose stored record is already identical."""
+"""The rows of a merge whose stored record is already identical; they are skipped."""
 
 from __future__ import annotations
 
@@ -17,23 +17,26 @@ from svc_notebook.loading.sending.batches import HEAD, TAIL, Batch
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# What each stored record holds, by its id.
+# The digest of each stored record, by its id.
 Stored = dict[str, bytes]
+DIGEST_BYTES = 12
 
 
-class _Step(msgspec.Struct):
+class _Operation(msgspec.Struct):
     action: str
     body: dict[str, Any]
 
 
 class _Request(msgspec.Struct):
-    requests: list[_Step]
+    requests: list[_Operation]
 
 
 def check_mergeable(options: LoadSettings) -> None:
     """Reject options whose rows cannot be compared with stored records."""
     if options.action != "replace" or options.duplicates == "keep":
-        raise BadInput("if_exists='merge' compares whole records: leave out action and duplicates")
+        raise BadInput(
+            "if_exists='merge' compares whole records: omit the options action and duplicates"
+        )
 
 
 async def read_stored(client: AsyncClient, index: str) -> Stored:
@@ -47,18 +50,20 @@ async def read_stored(client: AsyncClient, index: str) -> Stored:
 
 def records_of(batch: Batch) -> list[dict[str, Any]]:
     """Decode the records of a batch."""
-    steps = msgspec.json.decode(batch.body, type=_Request).requests
-    return [step.body for step in steps]
+    requests = msgspec.json.decode(batch.body, type=_Request).requests
+    return [operation.body for operation in requests]
 
 
 def keep_changed(batch: Batch, stored: Stored) -> Batch:
     """Keep the operations of a batch that would change a record."""
-    steps = msgspec.json.decode(batch.body, type=_Request).requests
-    changed = [step for step in steps if stored.get(step.body["objectID"]) != digest(step.body)]
+    requests = msgspec.json.decode(batch.body, type=_Request).requests
+    changed = [each for each in requests if stored.get(each.body["objectID"]) != digest(each.body)]
     body = HEAD + b",".join(map(msgspec.json.encode, changed)) + TAIL
     return replace(batch, rows=len(changed), body=body)
 
 
 def digest(record: Mapping[str, Any]) -> bytes:
     """Return a digest that is equal for equal records, whatever the order of their attributes."""
-    return blake2b(msgspec.json.encode(record, order="deterministic"), digest_size=12).digest()
+    return blake2b(
+        msgspec.json.encode(record, order="deterministic"), digest_size=DIGEST_BYTES
+    ).digest()

@@ -1,4 +1,4 @@
-"""Verification: compare the sent records with the stored ones after they are published."""
+"""Verification: the comparison of sent records with the stored ones, after they are published."""
 
 from __future__ import annotations
 
@@ -38,42 +38,42 @@ async def verify(client: AsyncClient, index: str, prepared: Prepared) -> pd.Data
         lambda: list(islice(sent, MAX_IDS_PER_REQUEST))
     ):
         stored = await _read(client, index, records)
-        wrong += await asyncio.to_thread(_faults, check, records, stored)
+        wrong += await asyncio.to_thread(_problems, check, records, stored)
     return pd.DataFrame(wrong, columns=["objectID", "problem"], dtype="str")
 
 
 async def still_holds(
     client: AsyncClient, index: str, prepared: Prepared, spans: Sequence[Span]
 ) -> bool:
-    """Check with one record of each span whether an index still contains what was sent."""
+    """Return whether an index still contains what was sent, checked by one record of each span."""
     sent = await prepared.table.db.in_thread(_first_records, prepared, spans)
     try:
         stored = await _read(client, index, sent) if sent else []
     except NotFound:
         stored = [None] * len(sent)
-    return not _faults(_check_of(prepared.options), sent, stored)
+    return not _problems(_check_of(prepared.options), sent, stored)
 
 
 def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
     """Encode the first sent record of each span, of at most a thousand spans."""
-    apart = -(-len(spans) // MAX_IDS_PER_REQUEST)
-    left = {*prepared.dropped.tolist(), *prepared.repeats}
-    firsts = (next((n for n in range(*span) if n not in left), None) for span in spans[::apart])
+    step = -(-len(spans) // MAX_IDS_PER_REQUEST)
+    excluded = {*prepared.dropped.tolist(), *prepared.repeats}
+    firsts = (next((n for n in range(*span) if n not in excluded), None) for span in spans[::step])
     wanted = sorted({first for first in firsts if first is not None})
     table = prepared.table
     if not wanted:
         return []
     some = f"(SELECT unnest({wanted}::BIGINT[]))"
-    query = f"SELECT {prepared.step} FROM {table.numbered} WHERE pos IN {some}"
-    return [msgspec.json.decode(step[1:])["body"] for (step,) in table.db.rows(query)]
+    query = f"SELECT {prepared.operation} FROM {table.numbered} WHERE pos IN {some}"
+    return [msgspec.json.decode(operation[1:])["body"] for (operation,) in table.db.rows(query)]
 
 
 async def _read(
     client: AsyncClient, index: str, records: Sequence[Record]
 ) -> Sequence[Record | None]:
     """Read the stored versions of these records, in their order."""
-    asked: Any = [{"indexName": index, "objectID": record["objectID"]} for record in records]
-    found: Any = await client.get_objects(asked)
+    requests: Any = [{"indexName": index, "objectID": record["objectID"]} for record in records]
+    found: Any = await client.get_objects(requests)
     results: Sequence[Record | None] = found["results"]
     return results
 
@@ -86,17 +86,18 @@ def _check_of(options: LoadSettings) -> Check:
 
 def _records(prepared: Prepared) -> Iterator[Record]:
     for batch in pack_batches(prepared):
-        yield from (step["body"] for step in msgspec.json.decode(batch.body)["requests"])
+        yield from (each["body"] for each in msgspec.json.decode(batch.body)["requests"])
 
 
-def _faults(
+def _problems(
     check: Check, sent: Sequence[Record], stored: Sequence[Record | None]
 ) -> list[tuple[str, str]]:
-    told = [(own["objectID"], check(own, found)) for own, found in zip(sent, stored, strict=True)]
-    return [(object_id, problem) for object_id, problem in told if problem]
+    pairs = zip(sent, stored, strict=True)
+    checked = [(own["objectID"], check(own, found)) for own, found in pairs]
+    return [(object_id, problem) for object_id, problem in checked if problem]
 
 
-def _check_whole(sent: Record, stored: Record | None) -> str | None:
+def _check_record(sent: Record, stored: Record | None) -> str | None:
     return None if sent == stored else "is missing" if stored is None else "is different"
 
 
@@ -107,7 +108,7 @@ def _check_members(sent: Record, stored: Record | None) -> str | None:
     return None if same else "is different"
 
 
-def _check_members_if_there(sent: Record, stored: Record | None) -> str | None:
+def _check_members_if_stored(sent: Record, stored: Record | None) -> str | None:
     return None if stored is None else _check_members(sent, stored)
 
 
@@ -120,8 +121,8 @@ def _check_absence(sent: Record, stored: Record | None) -> str | None:
 
 
 CHECKS: dict[Action, Check] = {
-    "replace": _check_whole,
+    "replace": _check_record,
     "update": _check_members,
-    "update_existing": _check_members_if_there,
+    "update_existing": _check_members_if_stored,
     "delete": _check_absence,
 }

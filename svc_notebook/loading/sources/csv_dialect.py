@@ -1,4 +1,4 @@
-"""The dialect of a delimited file: separator, quote, header."""
+"""The dialect of a delimited file: separator, quote, escape and header, inferred from a sample."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from svc_notebook.loading.options import LoadSettings
 
 SEPARATORS = (",", ";", "\t", "|")
 SNIFFED_ROWS = 200
-# A heading may well be wrapped over a few lines.
+# A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
+# A cell that is a number, a date or a word for a missing value is not the name of a column.
 VALUE = re.compile(r"[-+]?[\d.,:/ -]*\d[\d.,:/ -]*%?|true|false|yes|no|null|nan|n/?a", re.I)
 
 
 @dataclass(frozen=True)
 class Dialect:
-    """What DuckDB is told about a file."""
+    """The dialect that DuckDB reads a file with."""
 
     separator: str
     quote: str
@@ -31,12 +32,12 @@ class Dialect:
     header: bool
     names: tuple[str, ...]
     notes: tuple[str, ...] = ()
-    # Whether rows end in a separator more than the header.
+    # Whether each row ends with a separator that the header does not have.
     trailing: bool = False
 
 
 def sniff_dialect(text: str, options: LoadSettings) -> Dialect:
-    """Read the dialect off a file's beginning; what the options say goes before what is seen."""
+    """Infer the dialect from a file's beginning; options take precedence."""
     quote = options.quote or _quote_of(text)
     separator = options.separator or max(SEPARATORS, key=lambda s: _fit(text, s, quote))
     rows = _rows(text, separator, quote)
@@ -49,19 +50,19 @@ def sniff_dialect(text: str, options: LoadSettings) -> Dialect:
     if header and (wide := _wider_by_one(rows)):
         trailing = all(row[-1] == "" for row in wide)
         if trailing:
-            notes.append("rows have a separator more than the header, with nothing after the last")
+            notes.append("every row ends with one separator more than the header; it is ignored")
         else:
-            names.insert(0, next(n for n in _spellings("column0") if n not in names))
+            names.insert(0, next(n for n in _variants("column0") if n not in names))
             notes.append(
-                "the header has one name less than rows have cells: the first column is taken to "
-                f"be the one without a name, and sent as `{names[0]}`"
+                "rows have one cell more than the header: the first column is assumed to have no "
+                f"name, and is sent as `{names[0]}`"
             )
     escape = "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
     return Dialect(separator, quote, escape, header, tuple(names), tuple(notes), trailing)
 
 
 def longest_record(path: Path, dialect: Dialect) -> int:
-    """Count the bytes of a file's longest record: lines up to one that ends outside quotes."""
+    """Return the bytes of a file's longest record; a record ends at a line end outside quotes."""
     quote, escaped = dialect.quote.encode(), f"\\{dialect.quote}".encode()
     longest = length = quotes = 0
     with path.open("rb") as file:
@@ -80,7 +81,7 @@ def _quote_of(text: str) -> str:
 
 
 def _fit(text: str, separator: str, quote: str) -> tuple[float, int]:
-    """Rate a separator: the share of rows of one width, then that width."""
+    """Rate a separator by the share of rows that have the most frequent width, and by the width."""
     widths = Counter(len(row) for row in _rows(text, separator, quote))
     width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
     return (count / widths.total(), width) if width > 1 else (0, 0)
@@ -97,12 +98,12 @@ def _rows(text: str, separator: str, quote: str) -> list[list[str]]:
                 return rows
     except csv.Error:
         return rows
-    # The sample may end inside its last row.
+    # The sample can end inside its last row.
     return rows[:-1] if len(rows) > 2 and not text.endswith("\n") else rows
 
 
 def _wider_by_one(rows: list[list[str]]) -> list[list[str]]:
-    """Return the rows of one cell more than the first, if most rows are such."""
+    """Return the rows with one cell more than the header, if most rows have that."""
     first, *others = rows
     wide = [row for row in others if len(row) == len(first) + 1]
     return wide if len(wide) > len(others) / 2 else []
@@ -116,24 +117,23 @@ def _is_header(rows: list[list[str]]) -> bool:
 
 
 def _named(header: list[str]) -> tuple[list[str], list[str]]:
-    """Give every column a name of its own, and say where that took an invention."""
+    """Return a unique name for every column, and a note for each that differs from the header."""
     names: list[str] = []
     notes: list[str] = []
     for number, cell in enumerate(header):
         found = cell.strip()
         if found.count("\n") > MAX_HEADER_LINES:
             raise BadInput(
-                f"the header opens a quote that nothing closes, before `{found.split()[0]}`; "
-                "close it"
+                f"the header has an unclosed quote before `{found.split()[0]}`; close it"
             )
         wanted = found or f"column{number}"
-        free = next(n for n in _spellings(wanted) if n not in names)
+        free = next(n for n in _variants(wanted) if n not in names)
         if free != found:
-            notes.append(f"column {number + 1} is headed `{found}`: sent as `{free}`")
+            notes.append(f"the name of column {number + 1} is `{found}`: sent as `{free}`")
         names.append(free)
     return names, notes
 
 
-def _spellings(name: str) -> Iterator[str]:
+def _variants(name: str) -> Iterator[str]:
     yield name
     yield from (f"{name}_{number}" for number in count(2))

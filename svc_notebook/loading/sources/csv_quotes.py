@@ -12,106 +12,107 @@ from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_dialect import Dialect
 
-# Of a value that is closed, so many lines have to look like rows, and nearly all.
-MANY, SHARE = 20, 0.9
-# So many lines of a value tell what the rest of it is.
-MAX_QUOTED_LINES = 10_000
-# A row of so many bytes, and so much longer than the others, may have swallowed some.
-LONG, TIMES, FEW = 200, 4, 1000
+# A closed value contains rows if at least this many of its lines, and this share, look like rows.
+MIN_LINES_LIKE_ROWS, MIN_SHARE_LIKE_ROWS = 20, 0.9
+# Lines of a value that are compared with rows; the later ones are assumed to be like them.
+MAX_CHECKED_LINES = 10_000
+# A row can contain others if it is longer than this many bytes, and this many times the average.
+# In a file with fewer rows than the last number, the average does not count.
+MIN_LONG_ROW_BYTES, LONG_ROW_FACTOR, FEW_ROWS = 200, 4, 1000
 
 
 @dataclass
-class Value:
-    """A quoted value that goes on after the line on which it begins."""
+class MultilineValue:
+    """A quoted value that extends beyond the line on which it begins."""
 
     line: int
     column: int
-    # The lines after that one; of those looked at, how many would be rows by themselves.
+    # The lines after that one, those that were compared with rows, and those that look like rows.
     lines: int = 0
-    looked_at: int = 0
+    checked: int = 0
     rows: int = 0
-    # Whether a quote ends it that is followed by a separator or the end of a line.
+    # Whether its closing quote is followed by a separator or the end of the line.
     closed: bool = False
 
-    def take(self, line: str, end: int, dialect: Dialect) -> None:
-        """Count a line in, of which the value has all or what is before `end`."""
+    def add_line(self, line: str, end: int, dialect: Dialect) -> None:
+        """Count a line that belongs to the value, wholly or up to `end`."""
         self.lines += 1
         self.closed = end >= 0 and line[end : end + 1] in ("", "\n", "\r", dialect.separator)
-        if not self.closed and self.looked_at < MAX_QUOTED_LINES:
-            self.looked_at += 1
+        if not self.closed and self.checked < MAX_CHECKED_LINES:
+            self.checked += 1
             self.rows += _is_row(line, dialect)
 
-    def swallows(self, dialect: Dialect, options: LoadSettings) -> bool:
-        """Tell whether what it holds is rows rather than a value."""
+    def contains_rows(self, dialect: Dialect, options: LoadSettings) -> bool:
+        """Return whether its content is rows rather than a value."""
         if not self.closed:
             return self.rows > 0
-        meant = dialect.names[self.column : self.column + 1]
-        likely = self.rows >= MANY and self.rows >= SHARE * self.looked_at
-        return likely and not any(name in options.dtype for name in meant)
+        column = dialect.names[self.column : self.column + 1]
+        enough = max(MIN_LINES_LIKE_ROWS, MIN_SHARE_LIKE_ROWS * self.checked)
+        return self.rows >= enough and not any(name in options.dtype for name in column)
 
 
-def may_swallow(paths: Sequence[Path], longest: int, rows: int) -> bool:
-    """Tell whether the longest row is so long that it may be many."""
+def may_contain_rows(paths: Sequence[Path], largest_bytes: int, rows: int) -> bool:
+    """Return whether the largest row is so long that it may contain several rows."""
     size = sum(path.stat().st_size for path in paths)
-    return longest > LONG and (rows < FEW or longest > TIMES * size / rows)
+    if largest_bytes <= MIN_LONG_ROW_BYTES:
+        return False
+    return rows < FEW_ROWS or largest_bytes > LONG_ROW_FACTOR * size / rows
 
 
-def refuse_swallowed(
-    paths: Sequence[Path], name: str, dialect: Dialect, options: LoadSettings
-) -> None:
-    """Refuse files in which a quote swallows the rows after it."""
+def check_quotes(paths: Sequence[Path], name: str, dialect: Dialect, options: LoadSettings) -> None:
+    """Raise `BadInput` for files in which rows are inside a quoted value."""
     for path in paths:
-        for value in long_values(path, dialect):
-            if value.swallows(dialect, options):
+        for value in multiline_values(path, dialect):
+            if value.contains_rows(dialect, options):
                 shown = name if len(paths) == 1 else path.name
-                raise BadInput(_swallowed(value, shown, dialect))
+                raise BadInput(_message(value, shown, dialect))
 
 
-def _swallowed(value: Value, name: str, dialect: Dialect) -> str:
-    opens = f"line {value.line:,} of {name} opens a quote that"
+def _message(value: MultilineValue, name: str, dialect: Dialect) -> str:
+    opens = f"line {value.line:,} of {name} opens a quote that is"
     if not value.closed:
         return (
-            f"{opens} nothing closes, and rows after it would be lost, {value.rows:,} at the "
-            f"least. Close it; if {dialect.quote} quotes nothing in this file, name a character "
-            "that it does not have: quote='^'"
+            f"{opens} never closed, so at least {value.rows:,} rows after it would be lost. Close "
+            f"it; if {dialect.quote} is not a quote in this file, pass a character that does not "
+            "occur in it: quote='^'"
         )
     column = dialect.names[value.column]
     return (
-        f"{opens} is closed {value.lines:,} lines later, and what is between looks like rows. "
-        f"Close it where its value ends; if all of it is one value, say so: "
+        f"{opens} closed {value.lines:,} lines later, and the text between looks like rows. "
+        "Close it where its value ends; if all of the text is one value, pass "
         f"dtype={{'{column}': 'string'}}"
     )
 
 
 def open_column(line: str, column: int | None, dialect: Dialect) -> int | None:
-    """Tell the column of the quote that is open after a line, given that of the line before."""
+    """Return the column of the quote that is open after a line; `column` is open before it."""
     if column is None:
         return left_open(line, 0, 0, dialect)
     end = end_of_quote(line, 0, dialect)
     return column if end < 0 else left_open(line, *next_field(line, end, column, dialect), dialect)
 
 
-def long_values(path: Path, dialect: Dialect) -> Iterator[Value]:
-    """Find the quoted values of several lines."""
-    held: Value | None = None
+def multiline_values(path: Path, dialect: Dialect) -> Iterator[MultilineValue]:
+    """Yield the quoted values that extend over several lines."""
+    value: MultilineValue | None = None
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for number, line in enumerate(file, 1):
-            if held is None:
+            if value is None:
                 found = left_open(line, 0, 0, dialect) if dialect.quote in line else None
             else:
                 end = end_of_quote(line, 0, dialect)
-                held.take(line, end, dialect)
+                value.add_line(line, end, dialect)
                 if end < 0:
                     continue
-                yield held
-                found = left_open(line, *next_field(line, end, held.column, dialect), dialect)
-            held = None if found is None else Value(number, found)
-    if held:
-        yield held
+                yield value
+                found = left_open(line, *next_field(line, end, value.column, dialect), dialect)
+            value = None if found is None else MultilineValue(number, found)
+    if value:
+        yield value
 
 
 def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
-    """Tell the column of the quote that is open at the end of a line, from a field's start on."""
+    """Return the column of the quote that is open at the end of a line, from a field's start on."""
     while 0 <= at < len(line):
         if line.startswith(dialect.quote, at):
             at = end_of_quote(line, at + 1, dialect)
@@ -122,13 +123,13 @@ def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
 
 
 def next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
-    """Find where the next field begins; at -1 where there is none."""
+    """Return the start and the column of the next field; the start is -1 if there is none."""
     found = line.find(dialect.separator, at)
     return (found + 1 if found >= 0 else -1), column + 1
 
 
 def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
-    """Find what comes after the quote that closes the value; -1 where none does."""
+    """Return the position after the quote that closes the value; -1 if it is not closed."""
     quote, escape = dialect.quote, dialect.escape
     while (at := line.find(quote, at)) >= 0:
         before = line[:at]
@@ -142,7 +143,7 @@ def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
 
 
 def _is_row(line: str, dialect: Dialect) -> bool:
-    """Tell whether a line would be a row by itself; in a table of one column any would."""
+    """Return whether a line would be a row; in a table of one column, every line would."""
     width = len(dialect.names)
     if line.count(dialect.separator) < width - 1 or not line.strip():
         return False

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources.csv_dialect import MAX_HEADER_LINES, Dialect
 from svc_notebook.loading.sources.csv_quotes import end_of_quote, open_column
@@ -16,43 +17,45 @@ from svc_notebook.loading.table import RowError
 LINE_ENDS = "\r\n"
 UNCLOSED = "has a quote that is never closed, or text after a closing quote"
 SURPLUS = "has more columns than the header"
-EMPTY_SURPLUS = f"{SURPLUS}: a separator too many, and the last cell is empty"
-# So much of a rejected row is shown, so many are shown, and so many filled ones are named.
-SHOWN_CHARACTERS, TOLD, NAMED_ROWS = 10_000, 10_000, 5
-# What is read at once, and what is held of a record of many lines.
-BLOCK_BYTES, HELD_CHARACTERS = 1 << 20, 64_000_000
+EMPTY_SURPLUS = f"{SURPLUS}: one separator too many, and the last cell is empty"
+# Of rejected rows: characters of a row that are shown, and rows whose text is shown.
+MAX_SHOWN_CHARACTERS, MAX_SHOWN_ROWS = 10_000, 10_000
+# Filled rows whose numbers a note contains.
+MAX_NUMBERED_ROWS = 5
+# The size of a read, and the part of a record of several lines that is kept to count its cells.
+BLOCK_BYTES, MAX_RECORD_CHARACTERS = 1 << 20, 64_000_000
 
 
 @dataclass
-class Regular:
-    """A copy of a file in which every row has the cells of the header."""
+class RegularCopy:
+    """A copy of a file in which every row has as many cells as the header."""
 
     path: Path
     rows: int = 0
-    # Rows with too few cells: how many there are, and the numbers of the first.
+    # Rows with too few cells: their number, and the row numbers of the first.
     filled: int = 0
-    named: list[int] = field(default_factory=list)
-    # Rows with too many cells, which the copy does not have.
+    filled_rows: list[int] = field(default_factory=list)
+    # Rows with too many cells, which the copy does not contain.
     removed: list[RowError] = field(default_factory=list)
 
 
 def split_records(lines: Iterable[str], dialect: Dialect) -> Iterator[str]:
-    """Join the lines of each record: a quoted cell may hold line ends."""
-    held, column = "", None
+    """Yield records: joins the lines of a record with a quoted cell that contains line ends."""
+    record, column = "", None
     for line in lines:
         if dialect.quote in line:
             column = open_column(line, column, dialect)
         if column is None:
-            yield held + line
-            held = ""
+            yield record + line
+            record = ""
         else:
-            held += line
-    if held:
-        yield held
+            record += line
+    if record:
+        yield record
 
 
 def split_cells(record: str, dialect: Dialect) -> list[str]:
-    """Split a record into its cells, as they are written."""
+    """Split a record into its cells, with their quotes."""
     record = record.rstrip(LINE_ENDS)
     if dialect.quote not in record:
         return record.split(dialect.separator)
@@ -67,7 +70,7 @@ def split_cells(record: str, dialect: Dialect) -> list[str]:
 
 
 def read_cell(cell: str, dialect: Dialect) -> str | None:
-    """Read the value of a cell that is written with or without quotes; nothing for an empty one."""
+    """Return the value of a cell with or without quotes; None for an empty one."""
     quote, escape = dialect.quote, dialect.escape
     if len(cell) > 1 and cell.startswith(quote) and cell.endswith(quote):
         cell = cell[1:-1].replace(escape + quote, quote)
@@ -75,9 +78,9 @@ def read_cell(cell: str, dialect: Dialect) -> str | None:
 
 
 def is_plain_header(path: Path, dialect: Dialect) -> bool:
-    """Tell whether a header is of one line, with quotes only around whole names.
+    """Return whether a header has one line, with quotes only around whole names.
 
-    Raises `BadInput` for a quote in it that nothing closes.
+    Raises `BadInput` for an unclosed quote in it.
     """
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         record = next(split_records(islice(file, MAX_HEADER_LINES + 2), dialect), "")
@@ -88,14 +91,14 @@ def is_plain_header(path: Path, dialect: Dialect) -> bool:
     still_open = cells[-1].startswith(dialect.quote) and end_of_quote(cells[-1], 1, dialect) < 0
     if still_open or not (alone or well_quoted):
         raise BadInput(
-            "the header opens a quote that nothing closes, before "
-            f"`{cells[-1].strip(dialect.quote)[:20]}`; close it"
+            f"the header has an unclosed quote before `{cells[-1].strip(dialect.quote)[:20]}`; "
+            "close it"
         )
     return alone and well_quoted
 
 
 def has_rows(path: Path, dialect: Dialect) -> bool:
-    """Tell whether a file has a line after its header that is not blank."""
+    """Return whether a file has a line after its header that is not blank."""
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         records = islice(split_records(file, dialect), int(dialect.header), None)
         return any(not _is_blank(record, dialect) for record in records)
@@ -109,53 +112,53 @@ def _is_well_quoted(cell: str, dialect: Dialect) -> bool:
 
 @dataclass(frozen=True)
 class RowShape:
-    """What a look at each line of a file tells of its rows."""
+    """The properties of a file's rows that a scan of its lines finds."""
 
-    # Whether some quoted cell may hold a line end, and whether the last one is never closed.
+    # Whether some quoted cell can contain a line end, and whether the last one is never closed.
     quoted_lines: bool = False
     open_end: bool = False
-    # Whether some row has more cells than the header, the last of them empty: DuckDB leaves such a
-    # cell out and says nothing.
+    # Whether some row has more cells than the header, the last of them empty: DuckDB drops such a
+    # cell silently.
     empty_surplus: bool = False
 
 
-def look_over(path: Path, dialect: Dialect) -> RowShape:
-    """Look at each line of a file; most files need no more than to count quotes."""
+def scan_lines(path: Path, dialect: Dialect) -> RowShape:
+    """Scan the lines of a file; for most files, counting quotes is sufficient."""
     quote = dialect.quote.encode()
     ends = _empty_ends(dialect)
     surplus = False
     with path.open("rb") as file:
         if b"\n" not in file.read(BLOCK_BYTES) or dialect.escape != dialect.quote:
-            return _look_closely(path, dialect)
+            return _scan_quotes(path, dialect)
         file.seek(0)
         while lines := file.readlines(BLOCK_BYTES):
             if any(line.count(quote) % 2 for line in lines):
-                return _look_closely(path, dialect)
+                return _scan_quotes(path, dialect)
             wide = (line.decode("utf-8", "replace") for line in lines if line.endswith(ends))
             surplus = surplus or any(_is_wide(line, dialect) for line in wide)
     return RowShape(empty_surplus=surplus)
 
 
-def _look_closely(path: Path, dialect: Dialect) -> RowShape:
-    """Follow each quote from line to line."""
+def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
+    """Scan the lines of a file and follow each quote to the line that closes it."""
     ends = tuple(end.decode() for end in _empty_ends(dialect))
-    held, column, quoted_lines, surplus = "", None, False, False
+    record, column, quoted_lines, surplus = "", None, False, False
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for line in file:
             if dialect.quote in line:
                 column = open_column(line, column, dialect)
             if column is not None:
                 quoted_lines = True
-                held += line if len(held) < HELD_CHARACTERS else ""
+                record += line if len(record) < MAX_RECORD_CHARACTERS else ""
                 continue
-            if line.endswith(ends) and _is_wide(held + line, dialect):
+            if line.endswith(ends) and _is_wide(record + line, dialect):
                 surplus = True
-            held = ""
+            record = ""
     return RowShape(quoted_lines, column is not None, surplus)
 
 
 def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:
-    """Name what a record ends in if its last cell is empty."""
+    """Return the possible ends of a record whose last cell is empty."""
     empty = (dialect.separator.encode(), (dialect.separator + dialect.quote * 2).encode())
     return tuple(cell + line_end for cell in empty for line_end in (b"", b"\n", b"\r\n", b"\r"))
 
@@ -166,13 +169,13 @@ def _is_wide(record: str, dialect: Dialect) -> bool:
     return len(split_cells(record, dialect)) > len(dialect.names)
 
 
-def write_regular(path: Path, folder: Path, dialect: Dialect) -> Regular:
-    """Copy a file so that every row has the cells of the header; blank lines are left out.
+def write_regular(path: Path, folder: Path, dialect: Dialect) -> RegularCopy:
+    """Copy a file so that every row has as many cells as the header; blank lines are dropped.
 
-    Rows with too few cells are filled with empty ones, rows with too many are taken out. What else
-    is wrong with a row stays as it is. Where every row ends in a separator, that one is taken off.
+    Rows with too few cells get empty ones, rows with too many are removed. Rows with other errors
+    are copied unchanged. If every row ends with an extra separator, it is removed.
     """
-    copy = Regular(fresh(folder, path.name))
+    copy = RegularCopy(fresh(folder, path.name))
     width = len(dialect.names)
     with (
         path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as source,
@@ -195,8 +198,8 @@ def _is_blank(record: str, dialect: Dialect) -> bool:
     return not body or (not alone and not body.strip())
 
 
-def _regular(record: str, copy: Regular, dialect: Dialect) -> str:
-    """Return a record with the cells of the header, or nothing if it has too many."""
+def _regular(record: str, copy: RegularCopy, dialect: Dialect) -> str:
+    """Return a record with as many cells as the header, or "" if it has too many."""
     body = record.rstrip(LINE_ENDS)
     width = len(dialect.names)
     if dialect.quote in body:
@@ -204,19 +207,19 @@ def _regular(record: str, copy: Regular, dialect: Dialect) -> str:
         if cells[-1].startswith(dialect.quote) and end_of_quote(cells[-1], 1, dialect) < 0:
             copy.removed.append(broken_row(copy.rows, body, UNCLOSED, dialect))
             return ""
-        # Text after a closing quote: DuckDB tells it.
+        # DuckDB reports text after a closing quote.
         found = len(cells) if all(_is_well_quoted(cell, dialect) for cell in cells) else width
     else:
         found = body.count(dialect.separator) + 1
     if found == width + 1 and dialect.trailing and body.endswith(dialect.separator):
         return f"{body[:-1]}\n"
     if found > width:
-        told = len(copy.removed) < TOLD
-        copy.removed.append(_surplus(body if told else "", copy.rows, dialect))
+        shown = len(copy.removed) < MAX_SHOWN_ROWS
+        copy.removed.append(_surplus(body if shown else "", copy.rows, dialect))
         return ""
     if missing := width - found:
         copy.filled += 1
-        copy.named += [copy.rows] if copy.filled <= NAMED_ROWS else []
+        copy.filled_rows += [copy.rows] if copy.filled <= MAX_NUMBERED_ROWS else []
     return body + dialect.separator * missing + "\n"
 
 
@@ -227,23 +230,24 @@ def _surplus(body: str, row: int, dialect: Dialect) -> RowError:
 
 
 def broken_row(row: int, line: str | None, reason: str, dialect: Dialect) -> RowError:
-    """Tell of a row that is not read, with the cells that it seems to have."""
+    """Return the error of a row that cannot be read, with the cells that it seems to have."""
     line = (line or "").strip(LINE_ENDS)
     cells = split_cells(line, dialect)[: len(dialect.names)] if line else []
-    shown = line if len(line) <= SHOWN_CHARACTERS else f"{line[:SHOWN_CHARACTERS]}…"
+    shown = shorten(line, MAX_SHOWN_CHARACTERS)
     return RowError(row, None, shown, reason, cells=tuple(read_cell(c, dialect) for c in cells))
 
 
-def describe_filled(copies: Sequence[Regular], names: Sequence[str]) -> Iterator[str]:
-    """Say which rows of each file were filled."""
+def describe_filled(copies: Sequence[RegularCopy], names: Sequence[str]) -> Iterator[str]:
+    """Yield a note for each file whose rows were filled."""
     for copy, name in zip(copies, names, strict=True):
         if not copy.filled:
             continue
-        rows = ", ".join(f"{row:,}" for row in copy.named)
-        more = ", …" if copy.filled > len(copy.named) else ""
+        rows = ", ".join(f"{row:,}" for row in copy.filled_rows)
+        more = ", …" if copy.filled > len(copy.filled_rows) else ""
         place = f" of {name}" if len(copies) > 1 else ""
-        many = f"{copy.filled:,} rows have" if copy.filled > 1 else "1 row has"
+        count = f"{copy.filled:,} rows have" if copy.filled > 1 else "1 row has"
         which = "rows" if copy.filled > 1 else "row"
         yield (
-            f"{many} fewer cells than the header: filled with nothing ({which} {rows}{more}{place})"
+            f"{count} fewer cells than the header; the missing cells are empty "
+            f"({which} {rows}{more}{place})"
         )

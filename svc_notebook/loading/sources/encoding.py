@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput
 
 SAMPLE_BYTES = 1_000_000
 CHUNK_BYTES = 1 << 20
-# The byte order marks; the longer of two that begin alike first.
+# The byte order marks; if one is the beginning of another, the longer one is first.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
     (codecs.BOM_UTF32_LE, "utf-32"),
@@ -30,7 +30,7 @@ def _open_zstd(path: Path) -> Any:
     return pa.input_stream(str(path), compression="zstd")
 
 
-PACKED: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
+COMPRESSIONS: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
     (b"\x1f\x8b", gzip.open),
     (b"BZh", bz2.open),
     (b"\xfd7zXZ\x00", lzma.open),
@@ -39,28 +39,30 @@ PACKED: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
 ZIP = b"PK\x03\x04"
 
 
-def unpack(path: Path, folder: Path) -> Path:
-    """Return a file that is not packed: the given one, or a copy in the folder."""
+def decompress(path: Path, folder: Path) -> Path:
+    """Return an uncompressed file: the given one, or a copy in the folder."""
     with path.open("rb") as file:
         start = file.read(6)
     if start.startswith(ZIP):
         raise BadInput(
-            f"{path} is a ZIP archive or an Excel workbook; unpack the archive, or read the "
-            "workbook first: load(pandas.read_excel(…), …)"
+            f"{path} is a ZIP archive or an Excel workbook; extract the archive, or read the "
+            "workbook with pandas: load(pandas.read_excel(…), …)"
         )
-    for magic, opener in PACKED:
+    for magic, opener in COMPRESSIONS:
         if start.startswith(magic):
-            return _unpacked(path, opener, folder)
+            return _decompressed(path, opener, folder)
     return path
 
 
-def _unpacked(path: Path, opener: Callable[[Path], Any], folder: Path) -> Path:
+def _decompressed(path: Path, opener: Callable[[Path], Any], folder: Path) -> Path:
     target = fresh(folder, path.with_suffix("").name)
     try:
         with opener(path) as source, target.open("wb") as sink:
             _copy(source, sink)
     except (OSError, EOFError, lzma.LZMAError) as error:
-        raise BadInput(f"{path} is packed, and broken: {error}") from error
+        raise BadInput(
+            f"{path} cannot be decompressed: {error}; check that it is complete"
+        ) from error
     return target
 
 
@@ -70,7 +72,7 @@ def _copy(source: Any, sink: BinaryIO) -> None:
 
 
 def sniff_encoding(sample: bytes) -> str:
-    """Guess an encoding from a file's first bytes; UTF-8 unless something speaks against it."""
+    """Guess the encoding from a file's first bytes: UTF-8 unless they are not valid UTF-8."""
     for mark, encoding in MARKS:
         if sample.startswith(mark):
             return encoding
@@ -82,7 +84,7 @@ def sniff_encoding(sample: bytes) -> str:
 
 
 def is_utf8(sample: bytes) -> bool:
-    """Tell whether bytes are UTF-8; the last character may be cut."""
+    """Return whether bytes are UTF-8; the last character may be incomplete."""
     try:
         codecs.getincrementaldecoder("utf-8")().decode(sample)
     except UnicodeDecodeError:
@@ -90,14 +92,14 @@ def is_utf8(sample: bytes) -> bool:
     return True
 
 
-def holds_utf8(path: Path) -> bool:
-    """Tell whether a file that is not all UTF-8 still holds characters written in it."""
+def contains_utf8(path: Path) -> bool:
+    """Return whether a file that is not valid UTF-8 contains non-ASCII characters in UTF-8."""
     decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
     return any(not decode(piece).isascii() for piece in _pieces(path))
 
 
 def rewrite(path: Path, folder: Path, encoding: str) -> Path:
-    """Write a copy in UTF-8 with plain line ends, and no blank lines before all else."""
+    """Write a copy in UTF-8 with the line end "\\n", without blank lines at the beginning."""
     target = fresh(folder, path.name)
     try:
         with (
@@ -109,10 +111,12 @@ def rewrite(path: Path, folder: Path, encoding: str) -> Path:
                 sink.write(piece)
     except UnicodeError as error:
         raise BadInput(
-            f"{path} is not {encoding}: {error}; give its encoding, for example encoding='latin-1'"
+            f"{path} is not {encoding}: {error}; pass its encoding, for example encoding='latin-1'"
         ) from error
     except LookupError as error:
-        raise BadInput(f"`{encoding}` is no encoding; try 'utf-8', 'latin-1', 'cp1252'") from error
+        raise BadInput(
+            f"`{encoding}` is not an encoding; use one such as 'utf-8', 'latin-1', 'cp1252'"
+        ) from error
     return target
 
 
@@ -123,7 +127,7 @@ def _pieces(path: Path) -> Iterator[bytes]:
 
 
 def fresh(folder: Path, name: str) -> Path:
-    """Name a file of the folder that does not exist yet."""
+    """Return the path of a file in the folder that does not exist yet."""
     return next(
         path for number in range(1_000_000) if not (path := folder / f"{number}-{name}").exists()
     )

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading import sql
-from svc_notebook.loading.database import LEAST_MEGABYTES
-from svc_notebook.loading.encoding.json_sql import refuse_spans
+from svc_notebook.loading.database import MIN_MEGABYTES
+from svc_notebook.loading.encoding.json_sql import refuse_durations
 from svc_notebook.loading.options import LoadSettings
 
 if TYPE_CHECKING:
@@ -19,76 +19,76 @@ if TYPE_CHECKING:
 
     from svc_notebook.loading.database import Database
 
-# Whole numbers up to this are floats, too.
+# Floats represent all whole numbers up to this exactly.
 MAX_EXACT_FLOAT_INTEGER = 2**53
-# For each column, its type in each file.
-Kinds = Mapping[str, Mapping[Path, "pa.DataType"]]
+# The type of each column in each file.
+ColumnTypes = Mapping[str, Mapping[Path, "pa.DataType"]]
 
 
 def read_parquet(paths: Sequence[Path], options: LoadSettings, db: Database) -> str:
-    """Write the SQL that reads files as one; raises where that would change what they hold."""
+    """Return the SQL that reads files as one table; raises `BadInput` if values would change."""
     db.grant(needed_megabytes(paths, db.threads))
-    kinds = _kinds(paths)
-    chosen = kinds.keys() if options.columns is None else {*options.columns, options.id}
-    _refuse_case(kinds)
-    for name in kinds.keys() & chosen - options.dtype.keys():
-        _check_column(name, kinds[name], db)
+    types = _column_types(paths)
+    chosen = types.keys() if options.columns is None else {*options.columns, options.id}
+    _check_case(types)
+    for name in types.keys() & chosen - options.dtype.keys():
+        _check_column(name, types[name], db)
     return scan(paths)
 
 
 def needed_megabytes(paths: Sequence[Path], threads: int) -> int:
-    """Return the memory that reading files takes: each thread holds a row group of them."""
+    """Return the memory in MB that a scan of files needs: each thread has a row group in memory."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     largest = columns = 0
     for path in paths:
-        with suppress(pa.ArrowException, OSError):  # DuckDB tells what is wrong with it
+        with suppress(pa.ArrowException, OSError):  # DuckDB reports the error
             facts = pq.read_metadata(path)
             groups = (facts.row_group(number) for number in range(facts.num_row_groups))
             largest = max([largest, *(group.total_byte_size for group in groups)])
             columns = max(columns, facts.num_columns)
-    # A group is held as it is read and as it is unpacked.
-    return LEAST_MEGABYTES + columns + 2 * threads * largest // 1_000_000
+    # A row group is in memory twice: as it is read, and decompressed.
+    return MIN_MEGABYTES + columns + 2 * threads * largest // 1_000_000
 
 
 def scan(paths: Iterable[Path]) -> str:
-    """Write the call that reads files, with every column that one of them has."""
+    """Return the SQL of a scan of files, with every column that one of them has."""
     return f"read_parquet({sql.listing(map(str, paths))}, union_by_name=true)"
 
 
-def _kinds(paths: Sequence[Path]) -> Kinds:
+def _column_types(paths: Sequence[Path]) -> ColumnTypes:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    kinds: dict[str, dict[Path, pa.DataType]] = {}
+    types: dict[str, dict[Path, pa.DataType]] = {}
     for path in paths:
         try:
             schema = pq.read_schema(path)
         except (pa.ArrowException, OSError):
-            continue  # DuckDB tells what is wrong with it, if anything is
+            continue  # DuckDB reports the error, if there is one
         for column in schema:
-            kinds.setdefault(column.name, {})[path] = column.type
-    return kinds
+            types.setdefault(column.name, {})[path] = column.type
+    return types
 
 
-def _refuse_case(kinds: Kinds) -> None:
-    """Refuse names that DuckDB, which takes no notice of case, would rename or merge."""
-    _refuse_twins(kinds)
-    for in_files in kinds.values():
+def _check_case(types: ColumnTypes) -> None:
+    """Raise for names that differ only in case, which DuckDB would rename or merge."""
+    _check_names(types)
+    for in_files in types.values():
         for kind in in_files.values():
             for members in _members(kind):
-                _refuse_twins(members)
+                _check_names(members)
 
 
-def _refuse_twins(names: Collection[str]) -> None:
+def _check_names(names: Collection[str]) -> None:
     seen: dict[str, str] = {}
     for name in names:
         other = seen.setdefault(name.lower(), name)
         if other != name:
             raise BadInput(
-                f"`{other}` and `{name}` differ in case alone, and would not be told apart; rename "
-                "one of them, or load a DataFrame or NDJSON"
+                f"`{other}` and `{name}` differ only in case, which the Parquet reader ignores; "
+                "rename one of them, or load a DataFrame or NDJSON"
             )
 
 
@@ -106,22 +106,22 @@ def _check_column(name: str, in_files: Mapping[Path, pa.DataType], db: Database)
     import pyarrow.types as of
 
     if any(map(of.is_duration, in_files.values())):
-        refuse_spans(name)
+        refuse_durations(name)
     for (path, kind), (other_path, other) in combinations(_firsts(in_files), 2):
         one, two = _family(kind), _family(other)
         if one == two or "null" in (one, two):
             continue
         whole = [path for path, kind in in_files.items() if of.is_integer(kind)]
-        if {one, two} == {"integer", "floating"} and not _holds_large(name, whole, db):
+        if {one, two} == {"integer", "floating"} and not _has_large_integers(name, whole, db):
             continue
         raise BadInput(
-            f"`{name}` is {kind} in {path.name} and {other} in {other_path.name}, and would not "
-            f"be sent as it is: load them one by one, or say what it is: dtype={{'{name}': …}}"
+            f"`{name}` is {kind} in {path.name} and {other} in {other_path.name}, so its values "
+            f"would change: load the files one by one, or pass its type: dtype={{'{name}': …}}"
         )
 
 
 def _firsts(in_files: Mapping[Path, pa.DataType]) -> list[tuple[Path, pa.DataType]]:
-    """Take one file for each type."""
+    """Return the first file of each type."""
     firsts: dict[str, tuple[Path, pa.DataType]] = {}
     for path, kind in in_files.items():
         firsts.setdefault(str(kind), (path, kind))
@@ -129,7 +129,7 @@ def _firsts(in_files: Mapping[Path, pa.DataType]) -> list[tuple[Path, pa.DataTyp
 
 
 def _family(kind: pa.DataType) -> str:
-    """Name what one type has in common with those that DuckDB makes it one with, unchanged."""
+    """Return the family of a type; DuckDB merges types of one family without changing values."""
     import pyarrow.types as of
 
     if of.is_dictionary(kind):
@@ -142,8 +142,8 @@ def _family(kind: pa.DataType) -> str:
     return found or str(kind)
 
 
-def _holds_large(name: str, paths: Sequence[Path], db: Database) -> bool:
-    """Tell whether some whole number would not be the same as a float."""
+def _has_large_integers(name: str, paths: Sequence[Path], db: Database) -> bool:
+    """Return whether a float cannot represent some whole number of a column."""
     column = sql.name(name)
     beyond = f"{column} NOT BETWEEN -{MAX_EXACT_FLOAT_INTEGER} AND {MAX_EXACT_FLOAT_INTEGER}"
     return bool(db.rows(f"SELECT count(*) FILTER ({beyond}) FROM {scan(paths)}")[0][0])

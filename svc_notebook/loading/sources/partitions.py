@@ -18,32 +18,35 @@ from svc_notebook.loading.sources.source import QUERY, Source, parquet_folder
 
 
 @dataclass(frozen=True)
-class SourceParts:
-    """Delayed DataFrames or queries, one for each part, and the names of their columns."""
+class SourcePartitions:
+    """Delayed DataFrames or queries, one for each partition, and the names of their columns."""
 
     name: str
     columns: tuple[str, ...]
-    parts: Sequence[Any]
+    partitions: Sequence[Any]
     notes: tuple[str, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.parts)
+        return len(self.partitions)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
-        return iter(enumerate(self.parts))
+        return iter(enumerate(self.partitions))
 
     def first(self) -> Source:
-        """Return the first part as a source of its own."""
-        part = self.parts[0]
-        return part if isinstance(part, str) else part.compute(scheduler="synchronous")
+        """Return the first partition as a source."""
+        first = self.partitions[0]
+        return first if isinstance(first, str) else first.compute(scheduler="synchronous")
 
 
-def find_parts(source: Any, options: LoadSettings) -> SourceParts | None:
-    """Take apart a Dask DataFrame; or, where workers are at hand, a folder of Parquet files."""
+def find_partitions(source: Any, options: LoadSettings) -> SourcePartitions | None:
+    """Return the partitions of a Dask DataFrame, or, on a cluster, of a folder of Parquet files.
+
+    None for any other source, which is loaded in this process.
+    """
     if is_dask(source):
         names = tuple(map(str, (*_named(source), *source.columns)))
         name = f"the Dask DataFrame of {source.npartitions:,} partitions"
-        return SourceParts(name, names, source.to_delayed())
+        return SourcePartitions(name, names, source.to_delayed())
     named = isinstance(source, (str, os.PathLike)) and not QUERY.match(str(source))
     if named and find_workers() is not None and (files := parquet_folder(Path(source))):
         return _files(str(source), files, options)
@@ -51,7 +54,7 @@ def find_parts(source: Any, options: LoadSettings) -> SourceParts | None:
 
 
 def is_dask(source: object) -> bool:
-    """Tell a Dask DataFrame, without importing Dask for it."""
+    """Return whether a source is a Dask DataFrame; Dask is not imported for it."""
     dask = sys.modules.get("dask.dataframe")
     return dask is not None and isinstance(source, dask.DataFrame)
 
@@ -72,20 +75,20 @@ def _named(source: Any) -> list[str]:
     return [name] if name is not None and name not in source.columns else []
 
 
-def _files(name: str, files: Sequence[Path], options: LoadSettings) -> SourceParts:
-    """One query for each file; a column is of one type in all, folders' values are columns."""
+def _files(name: str, files: Sequence[Path], options: LoadSettings) -> SourcePartitions:
+    """Return a query for each file; a column has one type in all, folder names are columns."""
     paths = [file.absolute() for file in files]
     with Database() as db:
         db.about = name
         types = db.types(f"SELECT * FROM {read_parquet(paths, options, db)}")
     index = find_index(read_schemas(paths), options)
-    kept = {column: kind for column, kind in types.items() if column not in index.left_out}
+    kept = {column: kind for column, kind in types.items() if column not in index.excluded}
     queries = [query_of(path, kept) for path in paths]
-    return SourceParts(f"{name} of {len(files):,} files", tuple(kept), queries, index.notes)
+    return SourcePartitions(f"{name} of {len(files):,} files", tuple(kept), queries, index.notes)
 
 
 def query_of(path: Path, types: Mapping[str, str]) -> str:
-    """Write the query of one file's rows, with all columns of the folder in their types."""
+    """Return the query of one file's rows, with all columns of the folder and their types."""
     every = f"SELECT {', '.join(f'NULL::{kind} AS {sql.name(n)}' for n, kind in types.items())}"
     own = f"SELECT COLUMNS(lambda c: list_contains({sql.listing(types)}, c)) FROM {scan([path])}"
     return f"{every} WHERE false UNION ALL BY NAME {own}"

@@ -1,4 +1,4 @@
-"""Python records (one dict, several, or a stream) as rows that can be scanned repeatedly."""
+"""Python records (one dict, several, or a stream) as a table that can be scanned repeatedly."""
 
 from __future__ import annotations
 
@@ -27,22 +27,23 @@ from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.dataframe import register
 from svc_notebook.loading.table import WRITTEN, RowError, SourceTable, TableColumn
 
-# What is held of a stream; the rest of it is on the disk.
-ROWS, CHARACTERS = 20_000, 16_000_000
-# What can be gone through, but not as records.
-OTHERS = (str, bytes, bytearray, memoryview, os.PathLike, pd.DataFrame, pd.Series, pd.Index)
+# The part of a stream that is in memory; the rows before it are in files.
+MAX_BUFFERED_ROWS, MAX_BUFFERED_CHARACTERS = 20_000, 16_000_000
+MAX_SHOWN_CHARACTERS = 200  # of an item that is not a record
+# Iterable types whose items are not records.
+NOT_RECORDS = (str, bytes, bytearray, memoryview, os.PathLike, pd.DataFrame, pd.Series, pd.Index)
 PROTOCOLS = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "dask", "read")
-# After so many things of which none is a record, the rest is not looked at.
+# A source whose first items, this many, include no record is refused.
 MAX_LEADING_NON_RECORDS = 100
 Texts = list[str | None]
-# What a push takes.
+# The sources of a push.
 Rows = pd.DataFrame | Mapping[str, Any] | Iterable[Mapping[str, Any]]
 AsyncRows = Rows | AsyncIterable[Mapping[str, Any]]
 
 
 def are_records(source: object) -> bool:
-    """Tell a dict, or what goes through dicts, from a file's name, a frame or an Arrow table."""
-    if isinstance(source, (*OTHERS, np.ndarray, RecordStream)):
+    """Return whether a source is a dict or iterates over dicts; False for paths and tables."""
+    if isinstance(source, (*NOT_RECORDS, np.ndarray, RecordStream)):
         return False
     if isinstance(source, Mapping):
         return True
@@ -50,30 +51,36 @@ def are_records(source: object) -> bool:
 
 
 def is_stream(source: object) -> bool:
-    """Tell what can be gone through only once."""
+    """Return whether a source can be iterated over only once."""
     return isinstance(source, AsyncIterable) or (
         isinstance(source, Iterator) and are_records(source)
     )
 
 
 def refuse_early(source: object, *, look: bool = False, resume: bool = False) -> None:
-    """Refuse what would only use up a stream, or cannot go on: data in memory has no state."""
+    """Raise `BadInput` for a plan of a stream, which would consume it, or a resume without files.
+
+    `look` says that nothing will be sent.
+    """
     if look and is_stream(source):
-        raise BadInput("looking at a stream uses it up; look at what it goes through: list(…)")
+        raise BadInput("a plan would consume the stream; pass a list of its items: list(…)")
     in_memory = isinstance(source, (pd.DataFrame, RecordStream)) or are_records(source)
     if resume and (in_memory or is_stream(source)):
-        raise BadInput("only a load of files can be resumed; load this again")
+        raise BadInput("only a load of files can be resumed; load this source again")
 
 
 @contextmanager
 def at_hand(
     source: Any, options: Mapping[str, Any], *, look: bool = False, resume: bool = False
 ) -> Iterator[Any]:
-    """Go through a stream here and now, in the caller's own thread; give anything else as it is."""
+    """Yield the records of a stream, read in the caller's thread; other sources are unchanged."""
     checked = LoadSettings.of(options)
     refuse_early(source, look=look, resume=resume)
     if isinstance(source, AsyncIterable):
-        raise BadInput("an asynchronous stream is awaited: await svc.aio.load(source, index)")
+        raise BadInput(
+            "an asynchronous stream needs the asynchronous function: "
+            "await svc.aio.load(source, index)"
+        )
     if not is_stream(source):
         yield source
         return
@@ -85,7 +92,10 @@ def at_hand(
 async def awaited(
     source: Any, options: Mapping[str, Any], *, look: bool = False, resume: bool = False
 ) -> AsyncIterator[Any]:
-    """Go through an asynchronous stream, in the caller's own loop; give anything else as it is."""
+    """Yield the records of an asynchronous stream, read in the caller's event loop.
+
+    Other sources are unchanged.
+    """
     if not isinstance(source, AsyncIterable):
         yield source
         return
@@ -103,7 +113,7 @@ async def awaited(
 def gather(
     source: Any, options: LoadSettings, stopped: Callable[[], bool] = lambda: False
 ) -> RecordStream:
-    """Write down every record; one that is none is a fault. What a stream raises is raised."""
+    """Encode every record; items that are not records are errors. Errors of a stream are raised."""
     records = RecordStream(options.timezone)
     with _gathering(records, source):
         for item in [source] if isinstance(source, Mapping) else source:
@@ -117,135 +127,139 @@ def gather(
 
 @contextmanager
 def _gathering(records: RecordStream, source: object) -> Iterator[None]:
-    """Say how far it came where it breaks off, and refuse what holds no record at all."""
+    """Add the number of records to an error of the source; refuse a source without records."""
     try:
         yield
     except BaseException as error:
-        error.add_note(f"this was after record {records.taken:,} of the source; nothing was sent")
+        error.add_note(f"raised after record {records.taken:,} of the source; nothing was sent")
         records.close()
         raise
     if records.skipped and not records.rows:
         kind = type(source).__name__
         raise BadInput(
-            f"a {kind} that holds no dict cannot be loaded; a record is a dict: "
+            f"a {kind} without a dict cannot be loaded; a record is a dict: "
             "[{'objectID': '1', 'title': 'Jaws'}]"
         )
 
 
 class RecordStream:
-    """Records as the JSON of each value, a piece of them in memory, those before on the disk."""
+    """Records as the JSON of each value: the last ones in memory, those before in files."""
 
     def __init__(self, zone: str | None) -> None:
         self._zone = zone
         self._columns: dict[str, Texts] = {}
-        self._here = self._characters = 0
+        self._buffered_rows = self._buffered_characters = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._files: list[Path] = []
         self.rows = 0
-        self.faults: list[RowError] = []
+        self.errors: list[RowError] = []
         self.skipped: list[RowError] = []
 
     @property
     def taken(self) -> int:
-        """How many records were taken, those that are none among them."""
+        """The number of items that were read, those that are not records included."""
         return self.rows + len(self.skipped)
 
     def are_enough(self, limit: int | None) -> bool:
-        """Whether no more are wanted, or so many things are none that none will come."""
+        """Return whether the limit is reached, or the source seems to have no records."""
         return self.taken == limit or (not self.rows and self.taken >= MAX_LEADING_NON_RECORDS)
 
     @property
     def name(self) -> str:
-        """What messages call them."""
+        """Their name in messages."""
         return f"the {self.taken:,} record{'' if self.taken == 1 else 's'}"
 
     @property
     def fields(self) -> tuple[TableColumn, ...]:
-        """A column for each member that occurs, in the order in which they do."""
+        """A column for each member that occurs, in the order of their first occurrence."""
         return tuple(TableColumn(name, f"c{n}", WRITTEN) for n, name in enumerate(self._columns))
 
     @property
     def texts(self) -> list[Texts] | None:
-        """Every column's JSON, unless there is more of it than is held."""
+        """The JSON of every column; None if some of the records are in files."""
         if self._files:
             return None
-        return [self._filled(texts) for texts in self._columns.values()]
+        return [self._padded(texts) for texts in self._columns.values()]
 
     def add(self, item: Any) -> None:
-        """Write one record down."""
-        if reason := _no_record(item):
-            self.skipped.append(RowError(self.taken + 1, None, repr(item)[:200], reason))
+        """Add one record."""
+        if reason := _reason_against(item):
+            shown = repr(item)[:MAX_SHOWN_CHARACTERS]
+            self.skipped.append(RowError(self.taken + 1, None, shown, reason))
             return
         for name, value in item.items():
-            self._write(str(name), value)
+            self._add_value(str(name), value)
         self.rows += 1
-        self._here += 1
-        if self._here >= ROWS or self._characters >= CHARACTERS:
-            self._put_away()
+        self._buffered_rows += 1
+        if (
+            self._buffered_rows >= MAX_BUFFERED_ROWS
+            or self._buffered_characters >= MAX_BUFFERED_CHARACTERS
+        ):
+            self._flush()
 
-    def _write(self, name: str, value: Any) -> None:
-        texts = self._filled(self._columns.setdefault(name, []))
+    def _add_value(self, name: str, value: Any) -> None:
+        texts = self._padded(self._columns.setdefault(name, []))
         try:
             text = write_json(value, self._zone)
         except Unsendable as error:
-            self.faults.append(RowError(self.rows + 1, name, value, str(error)))
+            self.errors.append(RowError(self.rows + 1, name, value, str(error)))
             text = None
         texts.append(text)
-        self._characters += len(text or "")
+        self._buffered_characters += len(text or "")
 
-    def _filled(self, texts: Texts) -> Texts:
-        """Let a column be as long as the others: records before this one had no such member."""
-        texts.extend([None] * (self._here - len(texts)))
+    def _padded(self, texts: Texts) -> Texts:
+        """Extend a column to the length of the others, for records without the member."""
+        texts.extend([None] * (self._buffered_rows - len(texts)))
         return texts
 
-    def _put_away(self) -> None:
+    def _flush(self) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
         self._folder = self._folder or tempfile.TemporaryDirectory(prefix="svc-load-")
         arrays = {
-            field.column: pa.array(self._filled(texts), pa.large_string())
+            field.column: pa.array(self._padded(texts), pa.large_string())
             for field, texts in zip(self.fields, self._columns.values(), strict=True)
             if texts
         }
         path = Path(self._folder.name) / f"{len(self._files)}.parquet"
-        positions = pa.array(np.arange(self.rows - self._here, self.rows, dtype=np.int64))
+        positions = pa.array(np.arange(self.rows - self._buffered_rows, self.rows, dtype=np.int64))
         pq.write_table(pa.table({"pos": positions, **arrays}), path)
         self._files.append(path)
         self._columns = {name: [] for name in self._columns}
-        self._here = self._characters = 0
+        self._buffered_rows = self._buffered_characters = 0
 
     def open(self, db: Database) -> SourceTable:
-        """Make a table of them."""
+        """Make a table of the records."""
         if not self._columns:
-            raise BadInput(f"there is no member in {self.name}")
-        place = self._place(db)
+            raise BadInput(f"{self.name} have no members; a record is a dict with members")
+        table_sql = self._table_sql(db)
         return SourceTable(
             db=db,
-            sql=place,
-            numbered_sql=place,
+            sql=table_sql,
+            numbered_sql=table_sql,
             fields=self.fields,
             name=self.name,
             ragged=True,
-            faults=tuple(self.faults),
+            errors=tuple(self.errors),
             skipped=lambda: list(self.skipped),
         )
 
-    def _place(self, db: Database) -> str:
+    def _table_sql(self, db: Database) -> str:
         import pyarrow as pa
 
         if not self._files:
             arrays = [pa.array(texts, pa.large_string()) for texts in self.texts or ()]
             register(db, arrays, [field.column for field in self.fields], self.rows)
             return "given"
-        if self._here:
-            self._put_away()
+        if self._buffered_rows:
+            self._flush()
         names = ", ".join(field.column for field in self.fields)
         files = sql.listing(map(str, self._files))
         return f"(SELECT {names}, pos FROM read_parquet({files}, union_by_name=true))"
 
     def close(self) -> None:
-        """Remove what is on the disk."""
+        """Remove the files."""
         if self._folder:
             self._folder.cleanup()
 
@@ -256,10 +270,10 @@ class RecordStream:
         self.close()
 
 
-def _no_record(item: object) -> str:
-    """Say why something is no record; nothing where it is one."""
+def _reason_against(item: object) -> str:
+    """Return the reason why an item is not a record; empty for a record."""
     if not isinstance(item, Mapping):
-        return f"is of the type {type(item).__name__}, not a dict"
+        return f"has the type {type(item).__name__}, not dict"
     if any(not isinstance(name, str) for name in item):
         return "has members whose names are not text"
     return ""

@@ -1,4 +1,4 @@
-"""Open a source: path, glob, URL, SQL, dicts, DataFrame or Arrow table."""
+"""Sources of a load as tables: a path, glob, URL, SQL query, dicts, DataFrame or Arrow table."""
 
 from __future__ import annotations
 
@@ -20,10 +20,9 @@ from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database, import_duckdb
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_file import open_delimited
-from svc_notebook.loading.sources.dataframe import open_arrow, open_frame, refuse_twins
-from svc_notebook.loading.sources.encoding import fresh, rewrite, sniff_encoding, unpack
-from svc_notebook.loading.sources.json_documents import open_documents
-from svc_notebook.loading.sources.json_lists import take_list
+from svc_notebook.loading.sources.dataframe import check_unique, open_arrow, open_frame
+from svc_notebook.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
+from svc_notebook.loading.sources.json_documents import open_documents, take_list
 from svc_notebook.loading.sources.pandas_index import find_index, read_schemas
 from svc_notebook.loading.sources.parquet import read_parquet
 from svc_notebook.loading.sources.python_records import RecordStream
@@ -33,15 +32,19 @@ Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
 QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
 DOCUMENTS = (".json", ".ndjson", ".jsonl")
-SAMPLES, SAMPLE = 8, 65536
+DELIMITED = (".csv", ".tsv", ".txt", ".tab", ".psv")
+FORMAT_SAMPLE_BYTES = 4096
+# The pieces of a file that its digest covers.
+DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
+DOWNLOAD_TIMEOUT_SECONDS = 30
 URL = re.compile(r"https?://", re.I)
 
 
 def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTable:
-    """Make a table of a source; nothing but its beginning is read yet."""
+    """Make a table of a source; only its beginning is read yet."""
     import_duckdb()
-    if options.path is not None and not _names_files(source):
-        raise BadInput("`path` names a list inside a JSON file; take it out of other data first")
+    if options.path is not None and not _is_path(source):
+        raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
     if isinstance(source, RecordStream):
@@ -50,29 +53,30 @@ def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTa
         return open_query(source, options, db)
     if isinstance(source, str) and URL.match(source):
         path = download(source, db.folder)
-        return open_files([path], _last_part(source), options, db, url=source)
+        return open_files([path], _file_name(source), options, db, url=source)
     if isinstance(source, (str, os.PathLike)):
         paths = find_files(os.fspath(source))
         return open_files(paths, Path(source).name, options, db)
     return open_arrow(source, options, db)
 
 
-def _names_files(source: object) -> bool:
+def _is_path(source: object) -> bool:
     is_query = isinstance(source, str) and QUERY.match(source)
     return isinstance(source, (str, os.PathLike)) and not is_query
 
 
 def open_query(query: str, options: LoadSettings, db: Database) -> SourceTable:
-    """Make a table of a query over whatever DuckDB can read."""
+    """Make a table of a query over any data that DuckDB can read."""
     db.about = "the SQL query"
     # The query may end in a comment.
     inner = f"({query.strip().rstrip(';')}\n)"
     names = db.names(inner)
-    refuse_twins(names)
+    check_unique(names)
     columns = [f"c{i}" for i, _ in enumerate(names)]
-    # Its rows are read several times, and asked twice it may well give others, or another order.
-    end = "" if options.limit is None else f" LIMIT {options.limit}"
-    kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)}){end}", "given")
+    # The rows are read several times, but a query can return other rows, or another order, when it
+    # runs again.
+    limit = "" if options.limit is None else f" LIMIT {options.limit}"
+    kept = db.keep(f"SELECT * FROM {inner} AS given({', '.join(columns)}){limit}", "given")
     types = db.types(f"SELECT * FROM {kept}")
     fields = tuple(TableColumn(n, c, types[c]) for n, c in zip(names, columns, strict=True))
     numbered = f"(SELECT *, rowid AS pos FROM {kept})"
@@ -88,15 +92,15 @@ def _typed(inner: str, types: dict[str, str], name: str, db: Database) -> Source
 
 
 def find_files(pattern: str) -> list[Path]:
-    """Find the files of a path, folder-wide pattern or folder, in the order of their names."""
+    """Find the files of a path, a pattern or a Parquet folder, in the order of their names."""
     path = Path(pattern).expanduser()
     if path.is_file():
         return [path]
     if path.is_dir():
         if files := parquet_folder(path):
             return files
-        raise BadInput(f"{path} is a folder; name its files, for example '{path}/*.csv'")
-    # Path.glob takes no absolute pattern.
+        raise BadInput(f"{path} is a folder; pass a pattern of its files, such as '{path}/*.csv'")
+    # Path.glob does not accept absolute patterns.
     matches = glob.glob(str(path), recursive=True)  # noqa: PTH207
     found = sorted(Path(match) for match in matches if Path(match).is_file())
     if not found:
@@ -107,7 +111,7 @@ def find_files(pattern: str) -> list[Path]:
 def parquet_folder(path: Path) -> list[Path]:
     """Find the files of a partitioned Parquet folder, in the order of their names.
 
-    What begins with a dot or an underscore is somebody's own, as everywhere with such folders.
+    Names that begin with a dot or an underscore are excluded, by the convention of such folders.
     """
     folder = path.expanduser()
     found = sorted(folder.rglob("*.parquet")) if folder.is_dir() else []
@@ -121,64 +125,67 @@ def _is_hidden(path: Path) -> bool:
 def open_files(
     paths: Sequence[Path], name: str, options: LoadSettings, db: Database, *, url: str | None = None
 ) -> SourceTable:
-    """Make a table of files of one format, packed or not."""
+    """Make a table of files of one format, compressed or not."""
     db.about = name
-    plain = [in_utf8(unpack(path, db.folder), db.folder) for path in paths]
-    plain, notes = _take_lists(plain, options, db)
-    formats = [format_of(path) for path in plain]
+    readable = [in_utf8(decompress(path, db.folder), db.folder) for path in paths]
+    readable, notes = _extract_lists(readable, options, db)
+    formats = [format_of(path) for path in readable]
     if len(set(formats)) > 1:
-        raise BadInput(f"{name} names files of several formats: {', '.join(sorted(set(formats)))}")
-    table = OPENERS[formats[0]](plain, name, options, db)
+        found = ", ".join(sorted(set(formats)))
+        raise BadInput(f"the files of {name} have several formats: {found}; load each separately")
+    table = OPENERS[formats[0]](readable, name, options, db)
     origin = origin_of(paths, url)
 
-    def settle(table: SourceTable) -> SourceTable:
-        """Say where the rows come from, whichever way the files are read."""
-        settled = replace(table, origin=origin, notes=(*notes, *table.notes))
+    def with_origin(table: SourceTable) -> SourceTable:
+        """Add the origin and the notes to a table, and to every alternative of it."""
+        made = replace(table, origin=origin, notes=(*notes, *table.notes))
         if len(paths) > 1:
-            settled = _with_files(settled, formats[0], plain, paths, options)
-        return replace(settled, otherwise=lambda faults: settle_other(table.otherwise(faults)))
+            made = _with_files(made, formats[0], readable, paths, options)
+        return replace(made, alternative=lambda skipped: or_none(table.alternative(skipped)))
 
-    def settle_other(other: SourceTable | None) -> SourceTable | None:
-        return other and settle(other)
+    def or_none(other: SourceTable | None) -> SourceTable | None:
+        return other and with_origin(other)
 
-    return settle(table)
+    return with_origin(table)
 
 
-def _take_lists(
+def _extract_lists(
     paths: Sequence[Path], options: LoadSettings, db: Database
 ) -> tuple[list[Path], list[str]]:
-    """Take the lists of records out of JSON documents that hold one; say which these are."""
-    taken: list[Path] = []
+    """Extract the lists of records from JSON documents that contain one; return paths and notes."""
+    extracted: list[Path] = []
     notes: dict[str, None] = {}
     for path in paths:
         is_document = format_of(path) == "lines"
         if options.path is not None and not is_document:
             raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
         where, note = take_list(path, options.path, db.folder) if is_document else (path, "")
-        taken.append(where)
+        extracted.append(where)
         notes |= {note: None} if note else {}
-    return taken, list(notes)
+    return extracted, list(notes)
 
 
 def _with_files(
     table: SourceTable,
-    kind: str,
-    plain: Sequence[Path],
+    file_format: str,
+    readable: Sequence[Path],
     paths: Sequence[Path],
     options: LoadSettings,
 ) -> SourceTable:
-    """Let each row be told with its file."""
+    """Add the names of the files, so that messages about rows name their file."""
 
     def count() -> list[int]:
-        return [_count(OPENERS[kind]([path], path.name, options, table.db)) for path in plain]
+        return [
+            _count(OPENERS[file_format]([path], path.name, options, table.db)) for path in readable
+        ]
 
-    # Packed ones were read from a copy.
-    given = {str(read): str(path) for read, path in zip(plain, paths, strict=True)}
+    # Compressed files were read from a copy.
+    given = {str(read): str(path) for read, path in zip(readable, paths, strict=True)}
 
     def skipped() -> list[RowError]:
         return [
-            fault._replace(file=given.get(fault.file or "", fault.file))
-            for fault in table.skipped()
+            error._replace(file=given.get(error.file or "", error.file))
+            for error in table.skipped()
         ]
 
     counts = count if table.rows_of_files is list else table.rows_of_files
@@ -190,22 +197,22 @@ def _count(table: SourceTable) -> int:
 
 
 def in_utf8(path: Path, folder: Path) -> Path:
-    """Return a file of documents in UTF-8: the given one, or a copy in the folder."""
+    """Return a file of JSON documents in UTF-8: the given one, or a copy in the folder."""
     if path.suffix.lower() not in DOCUMENTS:
         return path
     with path.open("rb") as file:
-        encoding = sniff_encoding(file.read(4096))
+        encoding = sniff_encoding(file.read(FORMAT_SAMPLE_BYTES))
     return rewrite(path, folder, encoding) if encoding.startswith(("utf-16", "utf-32")) else path
 
 
 def format_of(path: Path) -> str:
-    """Tell a file's format, by its beginning where its name does not say."""
+    """Return a file's format by its extension, or by its first bytes."""
     with path.open("rb") as file:
-        start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+        start = file.read(FORMAT_SAMPLE_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"PAR1"):
         return "parquet"
     suffix = path.suffix.lower()
-    if suffix in (".csv", ".tsv", ".txt", ".tab", ".psv"):
+    if suffix in DELIMITED:
         return "delimited"
     if start.startswith(b"[") and (suffix == ".json" or start[1:].lstrip()[:1] in b"{]"):
         return "array"
@@ -219,7 +226,7 @@ def open_parquet(
     inner = read_parquet(paths, options, db)
     index = find_index(read_schemas(paths), options)
     types = db.types(f"SELECT * FROM {inner}")
-    kept = {column: kind for column, kind in types.items() if column not in index.left_out}
+    kept = {column: kind for column, kind in types.items() if column not in index.excluded}
     return replace(_typed(inner, kept, name, db), notes=index.notes)
 
 
@@ -232,38 +239,41 @@ OPENERS: dict[str, Callable[[Sequence[Path], str, LoadSettings, Database], Sourc
 
 
 def origin_of(paths: Sequence[Path], url: str | None) -> TableOrigin:
-    """Say where files are, and tell one state of them from another without reading them through."""
+    """Return the place of files, and a digest of their size, time and some pieces of them."""
     digest = hashlib.sha256()
     for path in paths:
         facts = path.stat()
-        # What was downloaded is new each time.
+        # A download has a new time each time.
         digest.update(f"{facts.st_size}|{'' if url else facts.st_mtime_ns}|".encode())
-        for piece in _samples(path, facts.st_size):
+        for piece in _pieces(path, facts.st_size):
             digest.update(piece)
     return TableOrigin(url or "|".join(str(path.absolute()) for path in paths), digest.hexdigest())
 
 
-def _samples(path: Path, size: int) -> Iterator[bytes]:
-    """Read a few pieces, spread evenly, of a file that is larger than they are."""
+def _pieces(path: Path, size: int) -> Iterator[bytes]:
+    """Yield pieces at even distances, from the first byte of a file to the last."""
+    last = max(size - DIGEST_PIECE_BYTES, 0)
     with path.open("rb") as file:
-        for number in range(SAMPLES):
-            file.seek(max(size - SAMPLE, 0) * number // (SAMPLES - 1))
-            yield file.read(SAMPLE)
+        for number in range(DIGEST_PIECES):
+            file.seek(last * number // (DIGEST_PIECES - 1))
+            yield file.read(DIGEST_PIECE_BYTES)
 
 
 def download(url: str, folder: Path) -> Path:
-    """Fetch a URL into a file, piece by piece."""
+    """Download a URL into a file of the folder."""
     try:
-        target = fresh(folder, _last_part(url))
-        with httpx.stream("GET", url, follow_redirects=True, timeout=30) as answer:
+        target = fresh(folder, _file_name(url))
+        with httpx.stream(
+            "GET", url, follow_redirects=True, timeout=DOWNLOAD_TIMEOUT_SECONDS
+        ) as answer:
             answer.raise_for_status()
             with target.open("wb") as sink:
                 for piece in answer.iter_bytes():
                     sink.write(piece)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise BadInput(f"{url} cannot be fetched: {error}") from error
+        raise BadInput(f"{url} cannot be downloaded: {error}; check the URL") from error
     return target
 
 
-def _last_part(url: str) -> str:
+def _file_name(url: str) -> str:
     return unquote(urlsplit(url).path).rsplit("/", 1)[-1] or "download"

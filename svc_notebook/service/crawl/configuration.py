@@ -23,7 +23,7 @@ from svc_notebook.service.crawl.request_options import (
 )
 from svc_notebook.service.crawl.schedule import Schedule, read_schedule
 from svc_notebook.service.crawl.url_patterns import Patterns, read_patterns
-from svc_notebook.service.crawl.urls import Spelling
+from svc_notebook.service.crawl.urls import UrlNormalizer
 
 # The limit stops endless crawls, such as calendars, which would fill the disk.
 MAX_CRAWLED_URLS = 1_000_000
@@ -70,7 +70,7 @@ class Configuration:
     sitemaps: tuple[str, ...]
     exclusions: Patterns
     discovery: Patterns
-    spelling: Spelling
+    url_normalizer: UrlNormalizer
     sources: tuple[ExternalTable, ...]
     link_extractor: str | None
     max_depth: int | None
@@ -121,7 +121,7 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
     _refuse_browser(given)
     checks = given.get("safetyChecks", {}).get("beforeIndexPublishing", {})
     prefix = given.get("indexPrefix", "")
-    spelling = _read_spelling(given)
+    url_normalizer = _read_spelling(given)
     canonical = given.get("ignoreCanonicalTo", False)
     return Configuration(
         app_id=given["appId"],
@@ -129,11 +129,11 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
         index_prefix=prefix,
         actions=actions,
         rate_limit=given["rateLimit"],
-        start_urls=_read_urls(given, ("startUrls", "extraUrls"), spelling),
-        sitemaps=_read_urls(given, ("sitemaps",), spelling),
+        start_urls=_read_urls(given, ("startUrls", "extraUrls"), url_normalizer),
+        sitemaps=_read_urls(given, ("sitemaps",), url_normalizer),
         exclusions=read_patterns(given.get("exclusionPatterns", ()), "exclusionPatterns"),
         discovery=read_patterns(given.get("discoveryPatterns", ()), "discoveryPatterns"),
-        spelling=spelling,
+        url_normalizer=url_normalizer,
         sources=_read_sources(given.get("externalData", ())),
         link_extractor=given.get("linkExtractor", {}).get("source"),
         max_depth=given.get("maxDepth"),
@@ -197,16 +197,16 @@ def _read_action(action: ActionShape, config: Mapping[str, Any], name: str) -> A
 def _refuse_repeated(names: Sequence[str | None]) -> None:
     for at, name in enumerate(names):
         if name is not None and name in names[:at]:
-            raise BadInput(f"`actions[{at}].name`: `{name}` is another action's; give its own")
+            raise BadInput(
+                f"`actions[{at}].name`: `{name}` is the name of another action; use a unique name"
+            )
 
 
 def _refuse_browser(config: Mapping[str, Any]) -> None:
     """Raise for options that need a browser instead of ignoring them."""
     renders = config.get("renderJavaScript", False)
     if renders and not (isinstance(renders, dict) and not renders["enabled"]):
-        raise BadInput(
-            "`renderJavaScript`: this service reads pages without a browser; leave it out"
-        )
+        raise BadInput("`renderJavaScript`: this service reads pages without a browser; remove it")
     if "browserRequest" in (config.get("login") or {}):
         raise BadInput(
             "`login.browserRequest`: this service has no browser; use `fetchRequest` with the"
@@ -215,17 +215,17 @@ def _refuse_browser(config: Mapping[str, Any]) -> None:
 
 
 def _read_urls(
-    config: Mapping[str, Any], members: Iterable[str], spelling: Spelling
+    config: Mapping[str, Any], members: Iterable[str], url_normalizer: UrlNormalizer
 ) -> tuple[str, ...]:
     urls = [
-        spelling.seed(read_url(url, f"{member}[{at}]"))
+        url_normalizer.normalize_seed(read_url(url, f"{member}[{at}]"))
         for member in members
         for at, url in enumerate(config.get(member, ()))
     ]
     return tuple(dict.fromkeys(urls))
 
 
-def _read_spelling(config: Mapping[str, Any]) -> Spelling:
+def _read_spelling(config: Mapping[str, Any]) -> UrlNormalizer:
     """Collect the aliases of the top level and all actions: a found URL has no action yet."""
     places = [config, *config["actions"]]
     hosts = {old.lower(): new for place in places for old, new in _items(place, "hostnameAliases")}
@@ -233,7 +233,7 @@ def _read_spelling(config: Mapping[str, Any]) -> Spelling:
     for place in places:
         for host, changes in _items(place, "pathAliases"):
             paths.setdefault(host.lower(), {}).update(changes)
-    return Spelling(tuple(config.get("ignoreQueryParams", ())), hosts, paths)
+    return UrlNormalizer(tuple(config.get("ignoreQueryParams", ())), hosts, paths)
 
 
 def _items(place: Mapping[str, Any], member: str) -> Iterable[tuple[str, Any]]:
@@ -256,7 +256,7 @@ def _read_source(entry: Any, name: str) -> ExternalTable:
         )
     if "://" not in entry:
         raise BadInput(
-            f"`{name}`: no data source `{entry}` is registered here; give its address, or"
+            f"`{name}`: no data source `{entry}` is registered; use its URL, or"
             ' {"dataSourceId": ..., "type": "csv" or "json", "url": ...}'
         )
     url = read_url(entry, name)

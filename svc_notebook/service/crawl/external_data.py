@@ -11,11 +11,11 @@ import msgspec
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import ExternalTable
-from svc_notebook.service.crawl.decompression import Body
 from svc_notebook.service.crawl.extraction.charset import decode
-from svc_notebook.service.crawl.fetcher import Fetcher, FetchResponse
 from svc_notebook.service.crawl.outcomes import FetchFailure
-from svc_notebook.service.crawl.urls import Spelling, normalize
+from svc_notebook.service.crawl.transport.decompression import Body
+from svc_notebook.service.crawl.transport.fetcher import Fetcher, FetchResponse
+from svc_notebook.service.crawl.urls import UrlNormalizer, normalize
 
 MAX_EXTERNAL_DATA_BYTES = 64 << 20
 GZIP = b"\x1f\x8b"
@@ -24,9 +24,9 @@ Row = dict[str, Any]
 
 async def read_sources(fetcher: Fetcher) -> dict[str, dict[str, Row]]:
     """Fetch all tables: by name, then by URL; raises `BadInput` if one cannot be read."""
-    spelling = fetcher.configuration.spelling
+    url_normalizer = fetcher.configuration.url_normalizer
     return {
-        source.name: await _read_source(fetcher, source, spelling)
+        source.name: await _read_source(fetcher, source, url_normalizer)
         for source in fetcher.configuration.sources
     }
 
@@ -37,41 +37,43 @@ def rows_of(tables: Mapping[str, Mapping[str, Row]], url: str) -> dict[str, Row]
 
 
 async def _read_source(
-    fetcher: Fetcher, source: ExternalTable, spelling: Spelling
+    fetcher: Fetcher, source: ExternalTable, url_normalizer: UrlNormalizer
 ) -> dict[str, Row]:
     try:
-        answer = await fetcher.follow(source.url, limit=MAX_EXTERNAL_DATA_BYTES)
+        response = await fetcher.follow(source.url, limit=MAX_EXTERNAL_DATA_BYTES)
     except FetchFailure as failure:
         raise BadInput(f"externalData `{source.name}`: {failure.readable}") from failure
-    if answer.status != 200:
+    if response.status != 200:
         raise BadInput(
-            f"externalData `{source.name}`: {source.url} answers with status {answer.status}"
+            f"externalData `{source.name}`: {source.url} answers with status {response.status}"
         )
-    text = decode(_unpack(answer.body, source), answer.headers.get("content-type", ""))
-    kind = source.kind or _kind_of(answer)
+    text = decode(_decompress(response.body, source), response.headers.get("content-type", ""))
+    kind = source.kind or _kind_of(response)
     return {
-        spelling.seed(url): {name: value for name, value in row.items() if name != "url"}
+        url_normalizer.normalize_seed(url): {
+            name: value for name, value in row.items() if name != "url"
+        }
         for row in _READERS[kind](text, source)
         if (url := normalize(str(row["url"])))
     }
 
 
-def _unpack(body: bytes, source: ExternalTable) -> bytes:
+def _decompress(body: bytes, source: ExternalTable) -> bytes:
     """Decompress a file that is stored compressed, such as `prices.csv.gz`."""
     if not body.startswith(GZIP):
         return body
-    unpacked = Body("gzip", MAX_EXTERNAL_DATA_BYTES)
+    decompressed = Body("gzip", MAX_EXTERNAL_DATA_BYTES)
     try:
-        unpacked.add(body)
-        return unpacked.read()
+        decompressed.add(body)
+        return decompressed.read()
     except FetchFailure as failure:
         raise BadInput(f"externalData `{source.name}`: {failure.readable}") from failure
 
 
-def _kind_of(answer: FetchResponse) -> str:
+def _kind_of(response: FetchResponse) -> str:
     """Return the format of a table whose URL does not imply it."""
-    says = "json" in answer.headers.get("content-type", "").lower()
-    return "json" if says or answer.body.lstrip()[:1] in (b"[", b"{") else "csv"
+    is_json = "json" in response.headers.get("content-type", "").lower()
+    return "json" if is_json or response.body.lstrip()[:1] in (b"[", b"{") else "csv"
 
 
 def _read_csv(text: str, source: ExternalTable) -> Iterable[Row]:
@@ -85,7 +87,7 @@ def _read_csv(text: str, source: ExternalTable) -> Iterable[Row]:
             raise BadInput(f"externalData `{source.name}`: the table has no column `url`")
         return [{name: row[name] for name in row if name is not None} for row in rows]
     except csv.Error as error:
-        raise BadInput(f"externalData `{source.name}` is no CSV: {error}") from None
+        raise BadInput(f"externalData `{source.name}` is not valid CSV: {error}") from None
 
 
 def _name_url(names: Sequence[str]) -> list[str]:
@@ -99,7 +101,7 @@ def _read_json(text: str, source: ExternalTable) -> Iterable[Row]:
     try:
         read = _decode(text)
     except (msgspec.DecodeError, RecursionError) as error:
-        raise BadInput(f"externalData `{source.name}` is no JSON: {error}") from None
+        raise BadInput(f"externalData `{source.name}` is not valid JSON: {error}") from None
     if isinstance(read, dict):
         members = [{"url": url, **row} for url, row in read.items() if isinstance(row, dict)]
         read = [read] if isinstance(read.get("url"), str) else members

@@ -64,7 +64,8 @@ def _name(record: dict[str, Any], action: Action, url: str, place: int) -> dict[
     if object_id in (None, ""):
         if not action.makes_ids:
             raise FetchFailure(
-                "missing_object_id", f"record {place} has no objectID, and none are to be made"
+                "missing_object_id",
+                f"record {place} has no objectID, and `autoGenerateObjectIDs` is off",
             )
         object_id = f"{place}-{url}"
     elif isinstance(object_id, bool) or not isinstance(object_id, (str, int)):
@@ -80,9 +81,9 @@ def _check_size(record: dict[str, Any], place: int) -> None:
     try:
         size = len(msgspec.json.encode(record))
     except (TypeError, ValueError, RecursionError, OverflowError) as error:
-        raise FetchFailure("invalid_record", f"record {place} is no JSON: {error}") from None
+        raise FetchFailure("invalid_record", f"record {place} is not valid JSON: {error}") from None
     if size > MAX_RECORD_BYTES:
         raise FetchFailure(
             "record_too_big",
-            f"record {place} has {size:,} bytes; {MAX_RECORD_BYTES:,} are the most",
+            f"record {place} has {size:,} bytes; the limit is {MAX_RECORD_BYTES:,}",
         )

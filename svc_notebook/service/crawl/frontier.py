@@ -13,20 +13,20 @@ from urllib.parse import urlsplit
 
 from svc_notebook.errors import SvcError
 from svc_notebook.service.crawl.configuration import Configuration
-from svc_notebook.service.crawl.fetcher import Fetcher
 from svc_notebook.service.crawl.ledger import PendingUrl, UrlLedger
 from svc_notebook.service.crawl.outcomes import VisitOutcome
-from svc_notebook.service.crawl.page_processor import Visitor
+from svc_notebook.service.crawl.page_processor import PageProcessor
+from svc_notebook.service.crawl.transport.fetcher import Fetcher
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction import Extractors
 
 # URLs taken from the ledger at once: enough to find one with a free host.
-WINDOW_URLS = 500
+LEDGER_READ_URLS = 500
 # Maximum URLs held in memory if all their hosts are slow.
-MAX_TAKEN_URLS = 10 * WINDOW_URLS
+MAX_QUEUED_URLS = 10 * LEDGER_READ_URLS
 # Outcomes are settled in batches: each transaction costs a flush to disk.
-BATCH, BATCH_SECONDS = 50, 0.2
+BATCH_OUTCOMES, BATCH_SECONDS = 50, 0.2
 
 log = logging.getLogger(__name__)
 
@@ -46,14 +46,14 @@ async def crawl(
     followed. A crawl may be killed at any time and resumed by another call on the same ledger.
     Raises `BadInput` if it cannot start: the login fails or external data cannot be read.
     """
-    visitor = Visitor(configuration, fetcher, extractors)
+    processor = PageProcessor(configuration, fetcher, extractors)
     try:
-        await _unless_stopped(visitor.prepare(), stopped)
+        await _unless_stopped(processor.prepare(), stopped)
         if whole and not stopped.is_set():
             ledger.add(seeds(configuration), limit=configuration.max_urls)
-        await _Round(configuration, ledger, visitor, fetcher, stopped, whole).run()
+        await _CrawlLoop(configuration, ledger, processor, fetcher, stopped, whole).run()
     finally:
-        await visitor.close()
+        await processor.close()
 
 
 def seeds(configuration: Configuration) -> Iterator[PendingUrl]:
@@ -62,14 +62,15 @@ def seeds(configuration: Configuration) -> Iterator[PendingUrl]:
     yield from (PendingUrl(url, kind="sitemap", seed=True) for url in configuration.sitemaps)
 
 
-def found_by(outcome: VisitOutcome, waiting: PendingUrl) -> Iterator[PendingUrl]:
+def urls_found_by(outcome: VisitOutcome, waiting: PendingUrl) -> Iterator[PendingUrl]:
     """Return the URLs that a visit found; those of a seed's sitemap or redirect are seeds."""
-    handed_on = outcome.reason in _HANDED_ON
-    depth = outcome.depth + (not handed_on)
-    heir = waiting.seed and (waiting.kind == "sitemap" or handed_on)
-    hops = waiting.hops + 1 if handed_on else 0
+    replaced = outcome.reason in _REPLACED
+    depth = outcome.depth + (not replaced)
+    is_seed = waiting.seed and (waiting.kind == "sitemap" or replaced)
+    hops = waiting.hops + 1 if replaced else 0
     yield from (
-        PendingUrl(url, depth, seed=heir, hops=hops, referrer=outcome.url) for url in outcome.found
+        PendingUrl(url, depth, seed=is_seed, hops=hops, referrer=outcome.url)
+        for url in outcome.found
     )
     yield from (
         PendingUrl(url, depth, "sitemap", waiting.seed, referrer=outcome.url)
@@ -78,33 +79,33 @@ def found_by(outcome: VisitOutcome, waiting: PendingUrl) -> Iterator[PendingUrl]
 
 
 # Outcomes in which another URL replaces the visited one.
-_HANDED_ON = ("http_redirect", "canonical")
+_REPLACED = ("http_redirect", "canonical")
 
 
-class _Round:
+class _CrawlLoop:
     """The visits in progress, and the URLs taken from the ledger for them."""
 
     def __init__(
         self,
         configuration: Configuration,
         ledger: UrlLedger,
-        visitor: Visitor,
+        processor: PageProcessor,
         fetcher: Fetcher,
         stopped: asyncio.Event,
         follow: bool,
     ) -> None:
         self._ledger = ledger
-        self._visitor = visitor
-        self._pace = fetcher.pace
+        self._processor = processor
+        self._throttle = fetcher.throttle
         self._stopped = stopped
         self._follow = follow
         self._limit = configuration.max_urls
         self._width = max(int(configuration.rate_limit), 1)
-        self._next: deque[PendingUrl] = deque()
+        self._queue: deque[PendingUrl] = deque()
         self._active: dict[asyncio.Task[VisitOutcome], PendingUrl] = {}
         self._ended: list[tuple[VisitOutcome, PendingUrl]] = []
         self._settled_at = monotonic()
-        self._met: set[str] = set()
+        self._known_hosts: set[str] = set()
 
     async def run(self) -> None:
         """Run until no URL is waiting and no visit is in progress, or until stopped."""
@@ -112,51 +113,51 @@ class _Round:
         try:
             while not self._stopped.is_set():
                 self._refill()
-                self._begin()
+                self._start_visits()
                 if not self._active:
-                    if not self._ended and not self._next:
+                    if not self._ended and not self._queue:
                         return
                     self._settle()
                     continue
                 await self._wait(stop)
         finally:
             stop.cancel()
-            await self._leave_off()
+            await self._abort()
 
     def _refill(self) -> None:
         """Take more URLs from the ledger if too few hosts are free."""
-        held = self._held()
-        free = sum(_host(waiting) not in held for waiting in self._next)
-        if free >= self._width or len(self._next) >= MAX_TAKEN_URLS:
+        busy_hosts = self._busy_slow_hosts()
+        free = sum(_host(waiting) not in busy_hosts for waiting in self._queue)
+        if free >= self._width or len(self._queue) >= MAX_QUEUED_URLS:
             return
         if self._ended:
-            if self._active and not self._is_time():
+            if self._active and not self._is_settling_due():
                 return
             self._settle()
-        busy = {waiting.url for waiting in (*self._active.values(), *self._next)}
-        rows = self._ledger.waiting(WINDOW_URLS + len(busy))
-        self._next.extend(row for row in rows if row.url not in busy)
+        busy = {waiting.url for waiting in (*self._active.values(), *self._queue)}
+        rows = self._ledger.waiting(LEDGER_READ_URLS + len(busy))
+        self._queue.extend(row for row in rows if row.url not in busy)
 
-    def _begin(self) -> None:
+    def _start_visits(self) -> None:
         """Start visits, one at a time for slow hosts."""
-        held, later = self._held(), []
-        while self._next and len(self._active) < self._width:
-            waiting = self._next.popleft()
-            if (host := _host(waiting)) in held:
+        busy_hosts, later = self._busy_slow_hosts(), []
+        while self._queue and len(self._active) < self._width:
+            waiting = self._queue.popleft()
+            if (host := _host(waiting)) in busy_hosts:
                 later.append(waiting)
                 continue
             if self._is_slow(host):
-                held.add(host)
+                busy_hosts.add(host)
             self._active[asyncio.create_task(self._visit(waiting))] = waiting
-        self._next.extendleft(reversed(later))
+        self._queue.extendleft(reversed(later))
 
-    def _held(self) -> set[str]:
+    def _busy_slow_hosts(self) -> set[str]:
         """Return the slow hosts with a visit in progress."""
         return {host for host in map(_host, self._active.values()) if self._is_slow(host)}
 
     def _is_slow(self, host: str) -> bool:
         """Return whether a host requires a delay, or may do so in a robots.txt not yet read."""
-        return host not in self._met or self._pace.is_slow(host)
+        return host not in self._known_hosts or self._throttle.is_slow(host)
 
     async def _wait(self, stop: asyncio.Task[bool]) -> None:
         """Wait for a visit to end, and settle outcomes when due."""
@@ -166,20 +167,20 @@ class _Round:
             return_when=asyncio.FIRST_COMPLETED,
         )
         self._collect([task for task in self._active if task.done()])
-        if self._is_time():
+        if self._is_settling_due():
             self._settle()
 
     def _collect(self, done: Iterable[asyncio.Task[VisitOutcome]]) -> None:
         for task in done:
             waiting = self._active.pop(task)
             self._ended.append((task.result(), waiting))
-            if len(self._met) >= MAX_TAKEN_URLS:
-                self._met.clear()
-            self._met.add(_host(waiting))
+            if len(self._known_hosts) >= MAX_QUEUED_URLS:
+                self._known_hosts.clear()
+            self._known_hosts.add(_host(waiting))
 
-    def _is_time(self) -> bool:
+    def _is_settling_due(self) -> bool:
         return bool(self._ended) and (
-            len(self._ended) >= BATCH or monotonic() - self._settled_at >= BATCH_SECONDS
+            len(self._ended) >= BATCH_OUTCOMES or monotonic() - self._settled_at >= BATCH_SECONDS
         )
 
     def _settle(self) -> None:
@@ -189,25 +190,25 @@ class _Round:
         found = [
             url
             for outcome, waiting in self._ended
-            if self._follow or outcome.reason in _HANDED_ON
-            for url in found_by(outcome, waiting)
+            if self._follow or outcome.reason in _REPLACED
+            for url in urls_found_by(outcome, waiting)
         ]
         self._ledger.settle([outcome for outcome, _ in self._ended], found, limit=self._limit)
         self._ended, self._settled_at = [], monotonic()
 
     async def _visit(self, waiting: PendingUrl) -> VisitOutcome:
         try:
-            return await self._visitor.visit(waiting, self._ledger.remembered(waiting.url))
+            return await self._processor.visit(waiting, self._ledger.remembered(waiting.url))
         except SvcError:
             raise
         except Exception as error:  # one page must not stop the crawl
             log.exception("visiting %s", waiting.url)
-            readable = f"the crawler itself failed: {type(error).__name__}: {error}"
+            readable = f"internal error of the crawler: {type(error).__name__}: {error}"
             return VisitOutcome(
                 waiting.url, waiting.depth, "FAILED", "fetch", "internal_error", readable
             )
 
-    async def _leave_off(self) -> None:
+    async def _abort(self) -> None:
         """Cancel the visits in progress, whose URLs remain waiting, and settle those that ended."""
         for task in self._active:
             task.cancel()
@@ -219,7 +220,7 @@ def _host(waiting: PendingUrl) -> str:
     return _host_of(waiting.url)
 
 
-@lru_cache(MAX_TAKEN_URLS)  # called for all held URLs whenever a visit ends
+@lru_cache(MAX_QUEUED_URLS)  # called for all held URLs whenever a visit ends
 def _host_of(url: str) -> str:
     return urlsplit(url).netloc
 

@@ -63,9 +63,9 @@ def _read_headers(headers: Mapping[str, str], name: str) -> dict[str, str]:
         if not _HEADER.fullmatch(header):
             raise BadInput(f"`{name}`: `{header}` cannot be a header's name")
         if not all(" " <= sign <= "~" or sign == "\t" for sign in value):
-            raise BadInput(f"`{name}.{header}`: a header holds plain ASCII on one line")
+            raise BadInput(f"`{name}.{header}`: a header is ASCII text on one line")
         if header.lower() in ("host", "content-length", "transfer-encoding", "connection"):
-            raise BadInput(f"`{name}.{header}` is the crawler's own; leave it out")
+            raise BadInput(f"`{name}.{header}` is set by the crawler; remove it")
     return dict(headers)
 
 
@@ -116,11 +116,9 @@ def read_url(url: str, name: str) -> str:
     """Return the normalized URL; raises `BadInput` if it cannot be fetched."""
     spelled = normalize(url)
     if spelled is None:
-        raise BadInput(
-            f"`{name}`: `{url[:200]}` is no address that begins with http:// or https://"
-        )
+        raise BadInput(f"`{name}`: `{url[:200]}` is not a URL that begins with http:// or https://")
     if "@" in urlsplit(url.strip()).netloc:
         raise BadInput(
-            f"`{name}` holds a password; put it into `requestOptions.headers.Authorization`"
+            f"`{name}` contains a password; put it into `requestOptions.headers.Authorization`"
         )
     return spelled

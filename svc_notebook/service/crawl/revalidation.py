@@ -9,9 +9,9 @@ import msgspec
 
 from svc_notebook.service.crawl.configuration import Configuration
 from svc_notebook.service.crawl.external_data import Row
-from svc_notebook.service.crawl.fetcher import FetchResponse
+from svc_notebook.service.crawl.link_policy import Scope
 from svc_notebook.service.crawl.outcomes import ActionResult, Remembered
-from svc_notebook.service.crawl.scope import Scope
+from svc_notebook.service.crawl.transport.fetcher import FetchResponse
 
 
 class Revalidation:
@@ -25,24 +25,24 @@ class Revalidation:
         self, url: str, remembered: Remembered | None, rows: Mapping[str, Row]
     ) -> Remembered | None:
         """Return what is remembered of a page if its records would be the same today."""
-        holds = (
+        is_valid = (
             remembered is not None
             and remembered.fingerprint == self._fingerprint(rows)
             and all(action.caches for _, action in self._scope.actions(url))
         )
-        return remembered if holds else None
+        return remembered if is_valid else None
 
     def keep(
         self,
-        answer: FetchResponse,
+        response: FetchResponse,
         rows: Mapping[str, Row],
         yielded: tuple[ActionResult, ...],
         found: tuple[str, ...],
     ) -> Remembered | None:
         """Return what the next crawl needs if the response has an ETag or Last-Modified header."""
-        said = (answer.headers.get(name, "") for name in ("etag", "last-modified"))
+        values = (response.headers.get(name, "") for name in ("etag", "last-modified"))
         # Non-ASCII values cannot be sent in a request.
-        etag, modified = (value if value.isascii() else "" for value in said)
+        etag, modified = (value if value.isascii() else "" for value in values)
         if not etag and not modified:
             return None
         return Remembered(etag or None, modified or None, self._fingerprint(rows), found, yielded)
@@ -55,9 +55,9 @@ class Revalidation:
         return hashlib.sha256(text).hexdigest()
 
 
-def conditions(known: Remembered | None) -> dict[str, str]:
+def conditional_headers(known: Remembered | None) -> dict[str, str]:
     """Return the headers of a conditional request."""
     if known is None:
         return {}
-    asked = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
-    return {name: value for name, value in asked.items() if value}
+    headers = {"If-None-Match": known.etag, "If-Modified-Since": known.modified}
+    return {name: value for name, value in headers.items() if value}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from protego import Protego
 
-from svc_notebook.service.crawl.fetcher import AGENT, Fetcher, FetchResponse
 from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.transport.fetcher import USER_AGENT, Fetcher, FetchResponse
 from svc_notebook.service.crawl.urls import normalize, origin
 
 # The maximum size of the file (RFC 9309, 2.5, requires at least as much).
@@ -27,7 +27,7 @@ class RobotsRules:
 
     def allows(self, url: str) -> bool:
         """Return whether a URL may be fetched."""
-        return self.file is None or self.file.can_fetch(url, AGENT)
+        return self.file is None or self.file.can_fetch(url, USER_AGENT)
 
 
 class Robots:
@@ -56,28 +56,28 @@ class Robots:
 
     async def _read(self, place: str) -> RobotsRules:
         try:
-            answer = await self._fetcher.follow(f"{place}/robots.txt", limit=MAX_ROBOTS_BYTES)
+            response = await self._fetcher.follow(f"{place}/robots.txt", limit=MAX_ROBOTS_BYTES)
         except FetchFailure as failure:
             if failure.reason in ("page_too_big", "too_many_redirects"):
                 return RobotsRules()
             raise
-        if answer.status >= 500 or answer.status == 429:
+        if response.status >= 500 or response.status == 429:
             raise FetchFailure(
                 "robotstxt_unavailable",
-                f"{place}/robots.txt answers with status {answer.status}: nothing is known of what"
+                f"{place}/robots.txt answers with status {response.status}: its rules are unknown"
                 " is allowed",
             )
-        rules = read_rules(answer) if answer.status == 200 else RobotsRules()
+        rules = read_rules(response) if response.status == 200 else RobotsRules()
         if rules.delay:
-            self._fetcher.pace.delay(place.partition("://")[2], rules.delay)
+            self._fetcher.throttle.delay(place.partition("://")[2], rules.delay)
         return rules
 
 
-def read_rules(answer: FetchResponse) -> RobotsRules:
+def read_rules(response: FetchResponse) -> RobotsRules:
     """Parse a robots.txt; other content gives no rules."""
-    file = Protego.parse(answer.body.decode("utf-8-sig", "replace").replace("\0", ""))
-    named = [normalize(url, answer.url) for url in file.sitemaps]
-    delay = file.crawl_delay(AGENT)
+    file = Protego.parse(response.body.decode("utf-8-sig", "replace").replace("\0", ""))
+    named = [normalize(url, response.url) for url in file.sitemaps]
+    delay = file.crawl_delay(USER_AGENT)
     return RobotsRules(
         file,
         tuple(dict.fromkeys(url for url in named[:MAX_SITEMAPS_PER_HOST] if url)),

@@ -14,12 +14,12 @@ from itertools import pairwise
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.schedule_parser import SchedulePart, read_parts
 
-LEAST = timedelta(days=1)
+MIN_INTERVAL = timedelta(days=1)
 # A leap day recurs within this time; a schedule without a time in it never runs.
 HORIZON_DAYS = 366 * 8 + 2
 # The interval between runs is checked over this many days.
 INTERVAL_CHECK_DAYS = 800
-FIRST = date(2024, 1, 1)
+FIRST_CHECKED_DAY = date(2024, 1, 1)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Schedule:
 
     def _within(self, day: date) -> list[datetime]:
         """Return the times of one day."""
-        found = {moment for part in self.parts if part.begins(day) for moment in part.times()}
+        found = {moment for part in self.parts if part.starts_on(day) for moment in part.times()}
         return [
             datetime.combine(day, moment, UTC)
             for moment in sorted(found)
@@ -53,7 +53,8 @@ class Schedule:
     def is_sparse(self) -> bool:
         """Return whether all times of about two years are at least a day apart."""
         return all(
-            then - now >= LEAST for now, then in pairwise(self._from(FIRST, INTERVAL_CHECK_DAYS))
+            then - now >= MIN_INTERVAL
+            for now, then in pairwise(self._from(FIRST_CHECKED_DAY, INTERVAL_CHECK_DAYS))
         )
 
 
@@ -61,8 +62,8 @@ def read_schedule(text: str, name: str = "schedule") -> Schedule:
     """Parse the text of a schedule; raises `BadInput` with the first unknown word."""
     parts, exceptions = read_parts(text, name)
     schedule = Schedule(text, tuple(parts), tuple(exceptions))
-    if schedule.after(datetime.combine(FIRST, time(), UTC)) is None:
-        raise BadInput(f"`{name}`: `{text}` never comes")
+    if schedule.after(datetime.combine(FIRST_CHECKED_DAY, time(), UTC)) is None:
+        raise BadInput(f"`{name}`: `{text}` never occurs")
     if not schedule.is_sparse():
-        raise BadInput(f"`{name}`: `{text}` comes more than once in 24 hours; give fewer times")
+        raise BadInput(f"`{name}`: `{text}` occurs more than once in 24 hours; use fewer times")
     return schedule

@@ -29,14 +29,14 @@ class SchedulePart:
     fields: dict[str, set[int]] = field(default_factory=dict)
     clock: set[time] = field(default_factory=set)
 
-    def begins(self, day: date) -> bool:
+    def starts_on(self, day: date) -> bool:
         """Return whether a time of this part falls on a day.
 
         With months only, that is the first day of a month, with weeks a Monday.
         """
-        return self.holds(day) and (self._is_daily() or self._opens(day))
+        return self.matches_day(day) and (self._is_daily() or self._opens(day))
 
-    def holds(self, day: date) -> bool:
+    def matches_day(self, day: date) -> bool:
         """Return whether a day satisfies the constraints."""
         return all(
             number in self.fields[name] or (last and 0 in self.fields[name])
@@ -57,7 +57,7 @@ class SchedulePart:
     def covers(self, day: date, moment: time) -> bool:
         """Return whether a moment is within this part when it is an exception."""
         return (
-            self.holds(day)
+            self.matches_day(day)
             and (not self.clock or moment in self.clock)
             and moment.hour in self.fields.get("hour", {moment.hour})
             and moment.minute in self.fields.get("minute", {moment.minute})
@@ -145,7 +145,7 @@ class _ScheduleReader:
 
     def read(self) -> tuple[list[SchedulePart], list[SchedulePart]]:
         if len(self.tokens) > MAX_SCHEDULE_WORDS:
-            raise BadInput(f"`{self.name}` is too long; {MAX_SCHEDULE_WORDS} words are the most")
+            raise BadInput(f"`{self.name}` is too long; the limit is {MAX_SCHEDULE_WORDS} words")
         kept: list[list[SchedulePart]] = [[SchedulePart()], []]
         goal = kept[0]
         while self.at < len(self.tokens):
@@ -159,7 +159,7 @@ class _ScheduleReader:
                 raise self.refusal(word)
         if any(not part.fields and not part.clock for part in [*kept[0], *kept[1]]):
             raise BadInput(
-                f"`{self.name}`: `{self.text}` names no time; write `every 1 day at 3:00 am`"
+                f"`{self.name}`: `{self.text}` contains no time; write `every 1 day at 3:00 am`"
             )
         return kept[0], kept[1]
 
@@ -257,7 +257,7 @@ class _ScheduleReader:
         for number in numbers:
             if number not in known and number != 0:
                 raise BadInput(
-                    f"`{self.name}`: there is no {word} {number}; from {known[0]} to {known[-1]}"
+                    f"`{self.name}`: {word} {number} does not exist; use {known[0]} to {known[-1]}"
                 )
         return name
 
@@ -282,15 +282,17 @@ class _ScheduleReader:
     def clock(self, token: str) -> time:
         found = re.fullmatch(r"(\d{1,2})(?::(\d\d))?(?::(\d\d))?\s*([ap]m)?", token)
         if not found or not (found[2] or found[4]):
-            raise BadInput(f"`{self.name}`: `{token}` is no time; write it as 3:00 pm or 15:00")
+            raise BadInput(f"`{self.name}`: `{token}` is not a time; write it as 3:00 pm or 15:00")
         hour, half = int(found[1]), found[4]
         if half and not 1 <= hour <= 12:
-            raise BadInput(f"`{self.name}`: `{token}` is no time; the hours of {half} are 1 to 12")
+            raise BadInput(
+                f"`{self.name}`: `{token}` is not a time; the hours of {half} are 1 to 12"
+            )
         hour = hour % 12 + (12 if half == "pm" else 0) if half else hour
         try:
             return time(hour, int(found[2] or 0), int(found[3] or 0))
         except ValueError:
-            raise BadInput(f"`{self.name}`: `{token}` is no time of a day") from None
+            raise BadInput(f"`{self.name}`: `{token}` is not a time of day") from None
 
     def number(self, word: str) -> int:
         if word in NUMBERS:
@@ -301,7 +303,7 @@ class _ScheduleReader:
 
     def take(self) -> str:
         if self.at >= len(self.tokens):
-            raise BadInput(f"`{self.name}`: `{self.text}` breaks off")
+            raise BadInput(f"`{self.name}`: `{self.text}` is incomplete")
         self.at += 1
         return self.tokens[self.at - 1]
 

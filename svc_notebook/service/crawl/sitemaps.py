@@ -28,29 +28,31 @@ class Sitemap:
 def read_sitemap(body: bytes) -> Sitemap:
     """Parse a sitemap; raises `FetchFailure` if it is not one."""
     if body[:2] == b"\x1f\x8b":
-        body = _unpack(body)
+        body = _decompress(body)
     start = body[:200].removeprefix(b"\xef\xbb\xbf").lstrip()
     if not start.startswith(b"<") and b"\0" not in start:
         return _cap(Sitemap(pages=_read_lines(body)))
     return _cap(_SitemapReader().read(body))
 
 
-def _unpack(body: bytes) -> bytes:
-    unpacker = zlib.decompressobj(16 + zlib.MAX_WBITS)
+def _decompress(body: bytes) -> bytes:
+    decompressor = zlib.decompressobj(16 + zlib.MAX_WBITS)
     try:
-        unpacked = unpacker.decompress(body, MAX_SITEMAP_BYTES + 1)
+        decompressed = decompressor.decompress(body, MAX_SITEMAP_BYTES + 1)
     except zlib.error as error:
-        raise FetchFailure("invalid_sitemap", f"the sitemap cannot be unpacked: {error}") from None
-    if len(unpacked) > MAX_SITEMAP_BYTES:
+        raise FetchFailure(
+            "invalid_sitemap", f"the sitemap cannot be decompressed: {error}"
+        ) from None
+    if len(decompressed) > MAX_SITEMAP_BYTES:
         raise FetchFailure("page_too_big", f"the sitemap has more than {MAX_SITEMAP_BYTES:,} bytes")
-    return unpacked
+    return decompressed
 
 
 def _read_lines(body: bytes) -> list[str]:
     lines = (line.strip() for line in body.decode("utf-8-sig", "replace").splitlines())
     found = [line for line in lines if line.startswith(("http://", "https://"))]
     if not found and body.strip():
-        raise FetchFailure("invalid_sitemap", "the sitemap is neither XML nor a list of addresses")
+        raise FetchFailure("invalid_sitemap", "the sitemap is neither XML nor a list of URLs")
     return found
 
 
@@ -59,7 +61,7 @@ def _cap(sitemap: Sitemap) -> Sitemap:
         found = getattr(sitemap, name)
         if len(found) > MAX_SITEMAP_URLS:
             sitemap.log.append(
-                f"{len(found) - MAX_SITEMAP_URLS} {name} beyond the {MAX_SITEMAP_URLS}th left out"
+                f"{len(found) - MAX_SITEMAP_URLS} {name} beyond the {MAX_SITEMAP_URLS}th omitted"
             )
             del found[MAX_SITEMAP_URLS:]
     return sitemap
@@ -74,7 +76,7 @@ class _SitemapReader:
         self.text: list[str] | None = None
         self.root = ""
         self.parser = expat.ParserCreate(namespace_separator=" ")
-        self.parser.EntityDeclHandler = self.refuse_entity
+        self.parser.EntityDeclHandler = self.reject_entity
         self.parser.StartElementHandler = self.start
         self.parser.EndElementHandler = self.end
         self.parser.CharacterDataHandler = self.characters
@@ -84,13 +86,13 @@ class _SitemapReader:
             self.parser.Parse(body, True)
         except (expat.ExpatError, LookupError, ValueError) as error:  # also unknown encodings
             if not (self.found.pages or self.found.sitemaps):
-                raise FetchFailure("invalid_sitemap", f"the sitemap is no XML: {error}") from None
-            self.found.log.append(f"the sitemap breaks off: {error}")
+                raise FetchFailure("invalid_sitemap", f"the sitemap is not XML: {error}") from None
+            self.found.log.append(f"the sitemap is truncated: {error}")
         if self.root not in ("urlset", "sitemapindex", "rss", "feed", "RDF"):
             raise FetchFailure("invalid_sitemap", f"<{self.root}> is not the root of a sitemap")
         return self.found
 
-    def refuse_entity(self, *declared: object) -> None:
+    def reject_entity(self, *declared: object) -> None:
         raise FetchFailure("invalid_sitemap", "the sitemap declares entities, which are not read")
 
     def start(self, name: str, attributes: dict[str, str]) -> None:

@@ -50,13 +50,15 @@ class Patterns:
 
     def match(self, url: str) -> bool:
         """Return whether the patterns together match a URL."""
-        last = next((negated for negated, row in reversed(self.rows) if holds(row, url)), None)
+        last = next(
+            (negated for negated, row in reversed(self.rows) if matches_url(row, url)), None
+        )
         if last is None:
             return bool(self.rows) and all(negated for negated, _ in self.rows)
         return not last
 
 
-def holds(pattern: regex.Pattern[str], url: str) -> bool:
+def matches_url(pattern: regex.Pattern[str], url: str) -> bool:
     """Return whether a pattern matches a URL, without blocking other threads."""
     try:
         return bool(pattern.fullmatch(url, concurrent=True, timeout=MATCH_SECONDS))
@@ -75,9 +77,9 @@ def read_patterns(written: Iterable[str], name: str) -> Patterns:
 def read_pattern(text: str, name: str) -> tuple[bool, regex.Pattern[str]]:
     """Parse one pattern: whether it is negated, and its regular expression."""
     if not text.strip():
-        raise BadInput(f"`{name}` is empty; give a pattern such as https://shop.test/**")
+        raise BadInput(f"`{name}` is empty; use a pattern such as https://shop.test/**")
     if len(text) > MAX_PATTERN_CHARACTERS:
-        raise BadInput(f"`{name}` is too long; {MAX_PATTERN_CHARACTERS} characters are the most")
+        raise BadInput(f"`{name}` is too long; the limit is {MAX_PATTERN_CHARACTERS} characters")
     bare = re.sub(r"^(?:!(?!\())+", "", text)
     negated = (len(text) - len(bare)) % 2 == 1
     spelled = quote(bare, safe="".join(map(chr, range(33, 127))))
@@ -97,7 +99,7 @@ class _Translation:
         self.parts: list[str] = []
         # Index of the last star if only single characters follow; count of other wildcards.
         self.star: int | None = None
-        self.loose = 0
+        self.wildcards = 0
 
     def whole(self) -> str:
         self.sequence("")
@@ -112,7 +114,7 @@ class _Translation:
         if sign in "@+*?!" and self.text[self.at + 1 : self.at + 2] == "(":
             self.extended(sign)
             self.star = None
-            self.count_loose(sign in "+*!")
+            self.count_wildcard(sign in "+*!")
         elif sign in _PIECES:
             _PIECES[sign](self, stops)
             if sign not in _FIXED:
@@ -122,7 +124,7 @@ class _Translation:
 
     def literal(self, sign: str) -> None:
         if sign == "/":
-            self.star, self.loose = None, 0
+            self.star, self.wildcards = None, 0
         self.parts.append(re.escape(sign))
         self.at += 1
 
@@ -144,11 +146,11 @@ class _Translation:
             self.span(end)
             return
         self.at = end
-        self.settle_star()
+        self.make_star_atomic()
         guard = (_NO_DOT + ("(?=.)" if len(run[0]) == 1 else "")) if opens else ""
         self.parts.append(guard + _STAR + ("" if after else "/?"))
 
-    def settle_star(self) -> None:
+    def make_star_atomic(self) -> None:
         """Make the previous star atomic at its first match; later ones are never better.
 
         Otherwise a hostile URL makes `*-*-*-x` try every way to split it.
@@ -156,12 +158,12 @@ class _Translation:
         if self.star is not None:
             self.parts[self.star :] = [f"(?>{''.join(self.parts[self.star :])})"]
         else:
-            self.count_loose(True)
+            self.count_wildcard(True)
         self.star = len(self.parts)
 
-    def count_loose(self, one: bool) -> None:
-        self.loose += one
-        if self.loose > MAX_SEGMENT_WILDCARDS:
+    def count_wildcard(self, one: bool) -> None:
+        self.wildcards += one
+        if self.wildcards > MAX_SEGMENT_WILDCARDS:
             raise ValueError("too many wildcards and groups between two slashes")
 
     def span(self, end: int) -> None:
@@ -185,13 +187,13 @@ class _Translation:
     def extended(self, sign: str) -> None:
         """Translate a group with a prefix: `+(a|b)`."""
         self.at += 1
-        before, body = self.loose, self.group()
+        before, body = self.wildcards, self.group()
         if sign in "+*" and re.search(r"[^\\][*+]", body):
             raise ValueError(f"a repetition within {sign}( ) can take forever; write ** instead")
         if sign != "!":
             self.parts.append(f"(?:{body}){_QUANTIFIERS[sign]}")
             return
-        self.loose = before
+        self.wildcards = before
         rest = self.text[self.at :]
         ended = not rest.strip(")")
         wide = _SPAN if "/" in body.replace("[^/]", "") else _STAR
@@ -202,18 +204,18 @@ class _Translation:
         """Translate from `(` to its `)`; returns the regular expression in between."""
         start, outer = self.at, self.parts
         self.at += 1
-        self.parts, before, most = [], self.loose, self.loose
+        self.parts, before, most = [], self.wildcards, self.wildcards
         while True:
-            self.star, self.loose = None, before
+            self.star, self.wildcards = None, before
             self.sequence("|)")
-            most = max(most, self.loose)
+            most = max(most, self.wildcards)
             if self.at >= len(self.text):
-                raise ValueError(f"the ( at {start + 1} is never closed; write \\( for itself")
+                raise ValueError(f"the ( at {start + 1} is not closed; write \\( for itself")
             self.at += 1
             if self.text[self.at - 1] == ")":
                 break
             self.parts.append("|")
-        inner, self.parts, self.loose = "".join(self.parts), outer, most
+        inner, self.parts, self.wildcards = "".join(self.parts), outer, most
         return inner
 
     def parenthesis(self, stops: str) -> None:
@@ -248,14 +250,14 @@ class _Translation:
 
     def alternatives(self) -> None:
         outer, self.parts = self.parts, []
-        before = most = self.loose
+        before = most = self.wildcards
         while self.text[self.at] != "}" or not self.parts:
             self.parts.append("|" if self.parts else "(?:")
             self.at += 1
-            self.star, self.loose = None, before
+            self.star, self.wildcards = None, before
             self.sequence(",}")
-            most = max(most, self.loose)
-        self.at, self.loose = self.at + 1, most
+            most = max(most, self.wildcards)
+        self.at, self.wildcards = self.at + 1, most
         self.parts = [*outer, "".join([*self.parts, ")"])]
 
     def opens_segment(self) -> bool:
@@ -281,7 +283,7 @@ def _closing(text: str, start: int) -> int:
         depth += {"{": 1, "}": -1}.get(found[0], 0)
         if depth == 0:
             return found.start()
-    raise ValueError(f"the {{ at {start + 1} is never closed; write \\{{ for itself")
+    raise ValueError(f"the {{ at {start + 1} is not closed; write \\{{ for itself")
 
 
 def _has_comma(inner: str) -> bool:

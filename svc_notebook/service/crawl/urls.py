@@ -11,7 +11,91 @@ from urllib.parse import SplitResult, quote, unquote_to_bytes, urlsplit, urlunsp
 
 import idna
 
-from svc_notebook.service.crawl.url_references import ends_in_number, read_ipv4, resolve
+SCHEMES = ("http", "https")
+
+_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+# C0 controls and spaces around a URL, and these three inside it, are ignored.
+_AROUND = "".join(map(chr, range(0x21)))
+_WITHIN = str.maketrans("", "", "\t\r\n")
+_NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
+_DOT = re.compile("%2e", re.IGNORECASE)
+
+
+def resolve(reference: str, base: str | None = None) -> str | None:
+    """Return the absolute URL of a reference, without its fragment.
+
+    `base` is the http(s) URL of the page that contains it. Returns None for anything but http(s)
+    URLs.
+    """
+    reference = reference.strip(_AROUND).translate(_WITHIN)
+    named = _SCHEME.match(reference)
+    scheme = named[1].lower() if named else None
+    path, mark, query = reference[named.end() if named else 0 :].partition("#")[0].partition("?")
+    path = path.replace("\\", "/")
+    try:
+        origin = urlsplit(base or "")
+        if (scheme or origin.scheme) not in SCHEMES:
+            return None
+        if base and origin.scheme == (scheme or origin.scheme) and not path.startswith("//"):
+            authority = origin.netloc
+            if not path:
+                path, query = origin.path or "/", query if mark else origin.query
+            elif not path.startswith("/"):
+                path = f"{origin.path.rpartition('/')[0]}/{path}"
+        else:
+            authority, _, path = path.lstrip("/").partition("/")
+            path = f"/{path}"
+        return _build_url(scheme or origin.scheme, authority.rpartition("@")[2], path, query)
+    except ValueError:  # a port or an IPv6 address that is not valid
+        return None
+
+
+def _build_url(scheme: str, authority: str, path: str, query: str) -> str | None:
+    """Build a URL; raises `ValueError` if its host or port is invalid."""
+    parts = urlsplit(f"{scheme}://{authority}")
+    if not parts.hostname or parts.port == 0:
+        return None
+    return f"{scheme}://{authority}{resolve_dots(path)}" + (f"?{query}" if query else "")
+
+
+def resolve_dots(path: str) -> str:
+    """Remove the segments `.` and `..` from a path, also if escaped."""
+    kept: list[str] = []
+    segments = path.split("/")[1:] or [""]
+    for segment in segments:
+        plain = _DOT.sub(".", segment)
+        if plain == "..":
+            del kept[-1:]
+        elif plain != ".":
+            kept.append(segment)
+    ends = _DOT.sub(".", segments[-1]) in (".", "..")
+    return "/" + "/".join([*kept, ""] if ends else kept)
+
+
+def ends_in_number(host: str) -> bool:
+    """Return whether a host must be an IPv4 address: its last label is a number."""
+    return _NUMBER.fullmatch(host.rpartition(".")[2]) is not None
+
+
+def read_ipv4(host: str) -> int:
+    """Parse an IPv4 address as browsers do: `127.1`, `0x7f.1` and `2130706433` are equal.
+
+    Raises `ValueError` if it is invalid.
+    """
+    numbers = [_read_number(part) for part in host.split(".")]
+    *first, last = numbers
+    if len(numbers) > 4 or max(first, default=0) > 255 or last >= 256 ** (5 - len(numbers)):
+        raise ValueError(host)
+    return last + sum(number << (8 * (3 - at)) for at, number in enumerate(first))
+
+
+def _read_number(part: str) -> int:
+    if not _NUMBER.fullmatch(part):
+        raise ValueError(part)
+    if part.startswith("0x"):
+        return int(part[2:] or "0", 16)
+    return int(part, 8) if len(part) > 1 and part.startswith("0") else int(part)
+
 
 MAX_URL_CHARACTERS = 2000
 # The maximum path depth; a deeper link is a loop (the maximum of `maxDepth`).
@@ -48,20 +132,22 @@ def normalize(url: str, base: str | None = None) -> str | None:
     if resolved is None:
         return None
     parts = urlsplit(resolved)
-    port, host = parts.port, spell_host(parts.hostname or "")
+    port, host = parts.port, normalize_host(parts.hostname or "")
     if host is None:
         return None
-    place = host if port in (None, PORTS[parts.scheme]) else f"{host}:{port}"
-    path = _spell(parts.path, _SAFE)
-    spelled = urlunsplit((parts.scheme, place, path, _spell(parts.query, _SAFE_IN_QUERY), ""))
+    authority = host if port in (None, PORTS[parts.scheme]) else f"{host}:{port}"
+    path = _escape(parts.path, _SAFE)
+    normalized = urlunsplit(
+        (parts.scheme, authority, path, _escape(parts.query, _SAFE_IN_QUERY), "")
+    )
     return (
-        spelled
-        if len(spelled) <= MAX_URL_CHARACTERS and path.count("/") <= MAX_PATH_DEPTH + 1
+        normalized
+        if len(normalized) <= MAX_URL_CHARACTERS and path.count("/") <= MAX_PATH_DEPTH + 1
         else None
     )
 
 
-def spell_host(host: str) -> str | None:
+def normalize_host(host: str) -> str | None:
     """Return a host name in its DNS form, an IPv6 address in brackets; None if invalid."""
     try:
         host = unquote_to_bytes(host).decode().lower().rstrip(".")
@@ -88,37 +174,37 @@ def origin(url: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def _spell(text: str, safe: str) -> str:
+def _escape(text: str, safe: str) -> str:
     """Escape only the characters that require it."""
     pieces = _ESCAPES.split(text)
     return "".join(
-        _shorten(piece) if at % 2 else quote(piece, safe=safe) for at, piece in enumerate(pieces)
+        _unescape(piece) if at % 2 else quote(piece, safe=safe) for at, piece in enumerate(pieces)
     )
 
 
-def _shorten(escapes: str) -> str:
+def _unescape(escapes: str) -> str:
     raw = unquote_to_bytes(escapes)
     return _RESERVED.sub(lambda byte: b"%%%02X" % ord(byte[1]), raw).decode("ascii")
 
 
 @dataclass(frozen=True)
-class Spelling:
+class UrlNormalizer:
     """The URL normalization of a configuration: ignored parameters, host and path aliases."""
 
     ignored: Sequence[str] = ()
     hosts: Mapping[str, str] = field(default_factory=dict)
     paths: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def found(self, url: str, base: str | None = None) -> str | None:
+    def normalize_found(self, url: str, base: str | None = None) -> str | None:
         """Normalize a URL found in a page, a sitemap, a canonical link or a redirect."""
-        spelled = normalize(url, base)
-        if spelled is None or not (self.hosts or self.paths):
-            return spelled and self.seed(spelled)
-        parts = urlsplit(self.seed(spelled))
+        normalized = normalize(url, base)
+        if normalized is None or not (self.hosts or self.paths):
+            return normalized and self.normalize_seed(normalized)
+        parts = urlsplit(self.normalize_seed(normalized))
         changed = self._alias_path(self._alias_host(parts))
         return normalize(urlunsplit(changed)) if changed != parts else urlunsplit(parts)
 
-    def seed(self, url: str) -> str:
+    def normalize_seed(self, url: str) -> str:
         """Normalize a URL of the configuration: only ignored parameters are removed."""
         if not self.ignored or "?" not in url:
             return url

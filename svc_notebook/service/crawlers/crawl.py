@@ -5,12 +5,67 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any, Literal
 
 import msgspec
 
+from svc_notebook.api.shapes import CrawledUrl, UrlStatus
 from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.store import Store
+
+
+def read_url_outcomes(
+    store: Store,
+    crawl: int,
+    status: UrlStatus | None,
+    reason: str | None,
+    after: int,
+    length: int,
+) -> list[tuple[int, CrawledUrl]]:
+    """Return up to `length` visited URLs with their places, after the place `after`.
+
+    Sitemaps are included only if they failed, as in the statistics.
+    """
+    rows = store.read(
+        "SELECT one.place, one.url, one.kind, one.status, one.category, one.reason, one.readable, "
+        "one.depth, one.ended, other.url FROM crawl_urls AS one "
+        "LEFT JOIN crawl_urls AS other ON other.place = one.referrer AND other.crawl = one.crawl "
+        "WHERE one.crawl = ? AND one.place > ? AND one.status IS NOT NULL "
+        "AND (one.kind = 'page' OR one.status = 'FAILED') "
+        "AND one.status = coalesce(?, one.status) AND one.reason = coalesce(?, one.reason) "
+        "ORDER BY one.place LIMIT ?",
+        crawl,
+        after,
+        status,
+        reason,
+        length,
+    )
+    return [
+        (
+            place,
+            {
+                "url": url,
+                "kind": kind,
+                "status": ended_as,
+                "category": category,
+                "reason": why,
+                "message": message,
+                "depth": depth,
+                "time": _write_time(ended),
+                "referrer": referrer,
+            },
+        )
+        for place, url, kind, ended_as, category, why, message, depth, ended, referrer in rows
+    ]
+
+
+def _write_time(seconds: float | None) -> str | None:
+    """Format a time; URLs visited before the time was stored have none."""
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")
+
 
 # A crawl is `over` when its pages are live; the ledger of a `dropped` crawl is deleted.
 State = Literal["running", "blocked", "over", "dropped"]
@@ -62,7 +117,7 @@ def move_crawl(connection: sqlite3.Connection, id: int, state: State) -> None:
     connection.execute("UPDATE crawls SET state = ? WHERE id = ?", (state, id))
 
 
-def warn_of(connection: sqlite3.Connection, id: int, warning: str) -> None:
+def set_warning(connection: sqlite3.Connection, id: int, warning: str) -> None:
     """Store a crawl's warning; an empty one removes it."""
     connection.execute("UPDATE crawls SET warning = ? WHERE id = ?", (warning or None, id))
 
@@ -93,9 +148,8 @@ def drop_others(connection: sqlite3.Connection, crawler: int, id: int) -> None:
 def inherit_urls(connection: sqlite3.Connection, crawl: Crawl) -> None:
     """Copy from the previous whole crawl the URLs and records that a crawl of some actions skipped.
 
-    The ledger then still has all records of each URL, including those in indices that this crawl
-    does
-    not change.
+    The ledger then still has all records of each URL, including those in indices that this
+    crawl does not change.
     """
     before = last_crawl(connection, crawl.crawler, ("over",))
     if before is None:
@@ -129,7 +183,7 @@ def indices_of(config: Config) -> list[str]:
     return list(dict.fromkeys(prefix + action["indexName"] for action in config["actions"]))
 
 
-def aside(index: str, crawler: StoredCrawler) -> str:
+def temporary_index_name(index: str, crawler: StoredCrawler) -> str:
     """Return the name of the temporary index in which a reindex stages the records of an index."""
     return f"{index}_tmp_{crawler.id[:8]}"
 

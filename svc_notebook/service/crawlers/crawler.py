@@ -65,7 +65,7 @@ def read_crawlers(store: Store) -> list[StoredCrawler]:
     ]
 
 
-def present_config(store: Store, crawler: StoredCrawler) -> Config:
+def current_config(store: Store, crawler: StoredCrawler) -> Config:
     """Return the current configuration of a crawler."""
     [[config]] = store.read(
         "SELECT config FROM crawler_versions WHERE crawler = ? AND version = "
@@ -78,13 +78,13 @@ def present_config(store: Store, crawler: StoredCrawler) -> Config:
 
 def insert_crawler(connection: sqlite3.Connection, name: str, config: Config) -> str:
     """Insert a crawler, initially paused; return its id."""
-    made, now = str(uuid4()), stamp_now()
+    new_id, now = str(uuid4()), stamp_now()
     [number] = connection.execute(
         "INSERT INTO crawlers (id, name, created, updated) VALUES (?, ?, ?, ?) RETURNING number",
-        (made, name, now, now),
+        (new_id, name, now, now),
     ).fetchone()
     add_version(connection, number, config)
-    return made
+    return new_id
 
 
 def change_crawler(connection: sqlite3.Connection, number: int, **changes: Any) -> None:

@@ -10,23 +10,23 @@ from urllib.parse import urlsplit
 
 from svc_notebook.api.shapes import CrawledUrl, CrawlTest, UrlStatistic, UrlStatus
 from svc_notebook.errors import BadInput, Refused, TooMany
-from svc_notebook.service.crawlers.crawl import last_crawl, read_warnings
+from svc_notebook.service.crawlers.crawl import last_crawl, read_url_outcomes, read_warnings
 from svc_notebook.service.crawlers.crawler import (
     Config,
     StoredCrawler,
     add_version,
     change_crawler,
+    current_config,
     find_crawler,
     insert_crawler,
-    present_config,
     read_crawlers,
 )
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
-from svc_notebook.service.crawlers.index_conflicts import find_rivals
 from svc_notebook.service.crawlers.preconditions import (
     check_config,
     check_name,
-    find_fault,
+    find_config_error,
+    find_index_conflicts,
     need_crawl,
 )
 from svc_notebook.service.crawlers.reindex import begin_reindex, unblock
@@ -40,7 +40,6 @@ from svc_notebook.service.crawlers.task import (
     last_write,
 )
 from svc_notebook.service.crawlers.trial import try_url
-from svc_notebook.service.crawlers.url_outcomes import read_urls
 from svc_notebook.service.indices.published_index import stamp_now
 
 DAY_SECONDS = 24 * 3600
@@ -52,58 +51,61 @@ MAX_PARALLEL_TRIALS = 4  # each occupies one of the threads that answer writes
 class Crawlers:
     """All crawlers, from `start` to `stop`; a change is on disk before it is acknowledged."""
 
-    def __init__(self, parts: CrawlerDependencies) -> None:
-        self._parts = parts
-        self._crew = CrawlScheduler(parts)
+    def __init__(self, dependencies: CrawlerDependencies) -> None:
+        self._dependencies = dependencies
+        self._scheduler = CrawlScheduler(dependencies)
         self._trials = threading.BoundedSemaphore(MAX_PARALLEL_TRIALS)
-        self._turns: dict[int, threading.Lock] = {}
+        self._locks: dict[int, threading.Lock] = {}
 
     def start(self) -> None:
         """Resume the crawls that were running."""
-        self._crew.start()
+        self._scheduler.start()
 
     def stop(self) -> None:
         """Stop; running crawls resume at the next start."""
-        self._crew.stop()
+        self._scheduler.stop()
 
     def wake(self) -> None:
         """Check the schedules at once."""
-        self._crew.call()
+        self._scheduler.wake()
 
     def is_idle(self) -> bool:
         """Return whether no crawl is running."""
-        return not self._crew.jobs
+        return not self._scheduler.jobs
 
     def all(self) -> list[StoredCrawler]:
         """Return all crawlers in order of creation."""
-        return read_crawlers(self._parts.store)
+        return read_crawlers(self._dependencies.store)
 
     def find(self, id: str) -> StoredCrawler:
         """Return one crawler; raises `Refused`."""
-        return find_crawler(self._parts.store, id)
+        return find_crawler(self._dependencies.store, id)
 
     def config(self, crawler: StoredCrawler) -> Config:
         """Return the current configuration of a crawler."""
-        return present_config(self._parts.store, crawler)
+        return current_config(self._dependencies.store, crawler)
 
     def is_reindexing(self, crawler: StoredCrawler) -> bool:
         """Return whether a whole crawl is running or paused, or its records are not live yet."""
-        crawling = last_crawl(self._parts.store, crawler.number, ("running",)) is not None
-        return crawling or last_write(self._parts.store, crawler) > self._parts.tasks.published
+        crawling = last_crawl(self._dependencies.store, crawler.number, ("running",)) is not None
+        return (
+            crawling
+            or last_write(self._dependencies.store, crawler) > self._dependencies.tasks.published
+        )
 
     def warnings(self, id: str) -> list[str]:
         """Return a crawler's warnings: shared indices, and problems of its last crawl."""
-        crawler, store = self.find(id), self._parts.store
+        crawler, store = self.find(id), self._dependencies.store
         return [
-            *find_rivals(store, id, self.config(crawler)),
+            *find_index_conflicts(store, id, self.config(crawler)),
             *read_warnings(store, crawler.number),
         ]
 
     def create(self, name: str, config: Config) -> str:
         """Create a crawler; return its id."""
-        own = self._own(config)
-        check_config(self._parts, own)
-        with self._parts.store.writing() as connection:
+        own = self._with_app_id(config)
+        check_config(self._dependencies, own)
+        with self._dependencies.store.writing() as connection:
             return insert_crawler(connection, check_name(name), own)
 
     def update(self, id: str, name: str | None, config: Config | None) -> str:
@@ -111,19 +113,19 @@ class Crawlers:
         if name is None and config is None:
             raise BadInput("give a `name` or a `config`")
         changes = {} if name is None else {"name": check_name(name), "updated": stamp_now()}
-        with self._turn(id) as crawler:
-            return self._change(crawler, "update", changes, config and self._own(config))
+        with self._locked(id) as crawler:
+            return self._change(crawler, "update", changes, config and self._with_app_id(config))
 
     def configure(self, id: str, changes: Config) -> str:
         """Change top-level members of a configuration; return the task's id."""
         need_crawl()
         from svc_notebook.service.crawl.configuration import merge
 
-        with self._turn(id) as crawler:
+        with self._locked(id) as crawler:
             return self._change(crawler, "update", {}, merge(self.config(crawler), changes))
 
     def run(self, id: str) -> str:
-        """Resume a crawler, or let it wait for its schedule; return the task's id."""
+        """Resume a crawler, or wait for its next scheduled crawl; return the task's id."""
         crawler = self.find(id)
         due = crawler.due if crawler.running else self._next_due(self.config(crawler))
         return self._change(crawler, "run", {"running": True, "due": due})
@@ -136,8 +138,8 @@ class Crawlers:
         """Start a whole crawl, replacing a running one; return the task's id."""
         crawler = self.find(id)
         need_crawl()
-        task = begin_reindex(self._parts, crawler)
-        self._crew.call()
+        task = begin_reindex(self._dependencies, crawler)
+        self._scheduler.wake()
         return task
 
     def crawl(self, id: str, urls: Sequence[str], save: bool | None) -> str:
@@ -145,55 +147,55 @@ class Crawlers:
         self.find(id)
         need_crawl()
         if not urls:
-            raise BadInput("`urls` is empty: name those that are to be crawled")
+            raise BadInput("`urls` is empty: list the URLs to crawl")
         named = [read_url(url, f"urls[{number}]") for number, url in enumerate(urls)]
-        with self._turn(id) as crawler:
-            task = self._name_urls(crawler, list(dict.fromkeys(named)), save)
-        self._crew.call()
+        with self._locked(id) as crawler:
+            task = self._queue_urls(crawler, list(dict.fromkeys(named)), save)
+        self._scheduler.wake()
         return task
 
-    def _name_urls(self, crawler: StoredCrawler, urls: Sequence[str], save: bool | None) -> str:
+    def _queue_urls(self, crawler: StoredCrawler, urls: Sequence[str], save: bool | None) -> str:
         """Queue URLs, and add those that later crawls shall visit; return the task's id."""
-        config, now = self.config(crawler), self._parts.clock()
-        if fault := find_fault(self._parts, config):
-            raise BadInput(fault)
+        config, now = self.config(crawler), self._dependencies.clock()
+        if error := find_config_error(self._dependencies, config):
+            raise BadInput(error)
         if (
-            count_recent(self._parts.store, crawler, "urls", now - DAY_SECONDS)
+            count_recent(self._dependencies.store, crawler, "urls", now - DAY_SECONDS)
             >= MAX_CRAWL_CALLS_PER_DAY
         ):
             raise Refused(
-                f"{MAX_CRAWL_CALLS_PER_DAY} calls a day are the most; crawl the rest later",
+                f"{MAX_CRAWL_CALLS_PER_DAY} calls per day are allowed; crawl the rest later",
                 status=429,
             )
         kept = self._with_urls(crawler, config, urls, save)
-        with self._parts.store.writing() as connection:
+        with self._dependencies.store.writing() as connection:
             if kept:
                 add_version(connection, crawler.number, kept)
             return insert_task(connection, crawler, "urls", now, urls)
 
     def is_pending(self, id: str, task: str) -> bool:
         """Return whether a task is pending, or its writes are not published yet."""
-        found = find_task(self._parts.store, self.find(id), task)
-        return found.open or found.writes > self._parts.tasks.published
+        found = find_task(self._dependencies.store, self.find(id), task)
+        return found.open or found.writes > self._dependencies.tasks.published
 
     def cancel(self, id: str, task: str) -> None:
         """Cancel the task that blocks a crawler, and discard the staged records of its crawl."""
         crawler = self.find(id)
-        find_task(self._parts.store, crawler, task)
+        find_task(self._dependencies.store, crawler, task)
         if task != crawler.blocking_task:
             raise BadInput(f"the task {task} does not block the crawler {crawler.name}")
         due = self._next_due(self.config(crawler))
-        with self._parts.tasks.beside() as beside:
-            unblock(beside, crawler)
-            change_crawler(beside.connection, crawler.number, due=due)
-        self._crew.call()
+        with self._dependencies.tasks.transaction() as transaction:
+            unblock(transaction, crawler)
+            change_crawler(transaction.connection, crawler.number, due=due)
+        self._scheduler.wake()
 
     def statistics(self, id: str) -> list[UrlStatistic]:
         """Return the numbers of URLs of the last crawl by outcome, most frequent first."""
         from svc_notebook.service.crawl.outcomes import describe_reason
 
-        crawl = last_crawl(self._parts.store, self.find(id).number)
-        rows = self._parts.store.read(
+        crawl = last_crawl(self._dependencies.store, self.find(id).number)
+        rows = self._dependencies.store.read(
             "SELECT reason, status, category, count(*) FROM crawl_urls "
             "WHERE crawl = ? AND status IS NOT NULL AND (kind = 'page' OR status = 'FAILED') "
             "GROUP BY reason, status, category ORDER BY count(*) DESC, reason",
@@ -208,9 +210,11 @@ class Crawlers:
         self, id: str, status: UrlStatus | None, reason: str | None, after: int, length: int
     ) -> list[tuple[int, CrawledUrl]]:
         """Return the outcomes of the URLs that `statistics` counts, each with its ledger place."""
-        crawl = last_crawl(self._parts.store, self.find(id).number)
+        crawl = last_crawl(self._dependencies.store, self.find(id).number)
         return (
-            read_urls(self._parts.store, crawl.id, status, reason, after, length) if crawl else []
+            read_url_outcomes(self._dependencies.store, crawl.id, status, reason, after, length)
+            if crawl
+            else []
         )
 
     def test(self, id: str, url: str, changes: Config | None) -> CrawlTest:
@@ -221,29 +225,29 @@ class Crawlers:
 
         named = read_url(url, "url")
         config = merge(self.config(crawler), changes or {})
-        check_config(self._parts, config)
+        check_config(self._dependencies, config)
         if not self._trials.acquire(blocking=False):
-            raise TooMany(f"{MAX_PARALLEL_TRIALS} URLs are being tried already; try again")
+            raise TooMany(f"{MAX_PARALLEL_TRIALS} URLs are being tested already; try again later")
         try:
-            return self._crew.run(try_url(self._parts, config, named))
+            return self._scheduler.run(try_url(self._dependencies, config, named))
         finally:
             self._trials.release()
 
     def domains(self) -> list[str]:
         """Return the domains of all start URLs, without duplicates."""
         configs = [self.config(crawler) for crawler in self.all()]
-        urls = (url for one in configs for name in BEGINNINGS for url in one.get(name) or ())
+        urls = (url for one in configs for name in START_URL_MEMBERS for url in one.get(name) or ())
         return sorted({host for url in urls if (host := urlsplit(url).hostname)})
 
     @contextmanager
-    def _turn(self, id: str) -> Iterator[StoredCrawler]:
+    def _locked(self, id: str) -> Iterator[StoredCrawler]:
         """Lock a crawler's configuration, so that changes are made one at a time."""
-        with self._turns.setdefault(self.find(id).number, threading.Lock()):
+        with self._locks.setdefault(self.find(id).number, threading.Lock()):
             yield self.find(id)
 
-    def _own(self, config: Config) -> Config:
+    def _with_app_id(self, config: Config) -> Config:
         """Return the configuration with this application's id, unless it has another one."""
-        return {"appId": self._parts.keyring.facts["appId"], **config}
+        return {"appId": self._dependencies.keyring.facts["appId"], **config}
 
     def _change(
         self,
@@ -255,19 +259,19 @@ class Crawlers:
         """Change a crawler, and its configuration if given; return the task's id."""
         own = dict(changes)
         if config is not None:
-            check_config(self._parts, config)
+            check_config(self._dependencies, config)
             own["due"] = self._next_due(config)
-        with self._parts.store.writing() as connection:
+        with self._dependencies.store.writing() as connection:
             if config is not None:
                 add_version(connection, crawler.number, config)
             if own:
                 change_crawler(connection, crawler.number, **own)
-            task = insert_task(connection, crawler, kind, self._parts.clock())
-        self._crew.call()
+            task = insert_task(connection, crawler, kind, self._dependencies.clock())
+        self._scheduler.wake()
         return task
 
     def _next_due(self, config: Config) -> float | None:
-        return next_due(config, self._parts.clock())
+        return next_due(config, self._dependencies.clock())
 
     def _with_urls(
         self, crawler: StoredCrawler, config: Config, urls: Sequence[str], save: bool | None
@@ -277,7 +281,7 @@ class Crawlers:
         By default, the URLs are added that the last whole crawl did not index (api-notes, section
         13).
         """
-        known = {url for name in BEGINNINGS for url in config.get(name) or ()}
+        known = {url for name in START_URL_MEMBERS for url in config.get(name) or ()}
         indexed = set() if save else self._indexed(crawler, urls)
         new = [url for url in urls if save is not False and url not in known | indexed]
         if not new:
@@ -285,17 +289,17 @@ class Crawlers:
         extra = [*(config.get("extraUrls") or ()), *new]
         if len(extra) > MAX_EXTRA_URLS:
             raise BadInput(
-                f"`extraUrls` would have {len(extra)} URLs; {MAX_EXTRA_URLS} are the most"
+                f"`extraUrls` would have {len(extra)} URLs; the limit is {MAX_EXTRA_URLS}"
             )
         return {**config, "extraUrls": extra}
 
     def _indexed(self, crawler: StoredCrawler, urls: Sequence[str]) -> set[str]:
-        crawl = last_crawl(self._parts.store, crawler.number, ("over",))
+        crawl = last_crawl(self._dependencies.store, crawler.number, ("over",))
         return {
             url
             for url in urls
             if crawl
-            and self._parts.store.read(
+            and self._dependencies.store.read(
                 "SELECT 1 FROM crawl_urls WHERE crawl = ? AND url = ? AND status = 'DONE'",
                 crawl.id,
                 url,
@@ -304,7 +308,7 @@ class Crawlers:
 
 
 # The members of a configuration that contain start URLs.
-BEGINNINGS = ("startUrls", "sitemaps", "extraUrls")
+START_URL_MEMBERS = ("startUrls", "sitemaps", "extraUrls")
 
 
 def read_url(url: str, at: str) -> str:
@@ -314,5 +318,5 @@ def read_url(url: str, at: str) -> str:
     if len(url) > MAX_URL_CHARACTERS:
         raise BadInput(f"`{at}` is longer than {MAX_URL_CHARACTERS} characters")
     if (spelled := normalize(url)) is None:
-        raise BadInput(f"`{at}`: {url[:80]!r} is no address; give one that begins with https://")
+        raise BadInput(f"`{at}`: {url[:80]!r} is not a URL; use one that begins with https://")
     return spelled

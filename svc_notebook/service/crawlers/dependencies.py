@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks.queue import Tasks
+from svc_notebook.service.tasks.queue import TaskQueue
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction.extractors import Extractors
@@ -29,10 +29,10 @@ class Engines:
         self._lock = threading.Lock()
         self._extractors: Extractors | None = None
         self._users = 0
-        self._left = 0.0
+        self._last_used = 0.0
 
     @contextmanager
-    def lend(self) -> Iterator[Extractors]:
+    def borrow(self) -> Iterator[Extractors]:
         """Provide the extractors in a context; raises `BadInput` if they are not installed."""
         with self._lock:
             extractors = self._extractors = self._extractors or _make()
@@ -42,12 +42,12 @@ class Engines:
         finally:
             with self._lock:
                 self._users -= 1
-                self._left = time.monotonic()
+                self._last_used = time.monotonic()
 
-    def tidy(self) -> None:
+    def stop_idle(self) -> None:
         """Stop extractor processes that have been unused for a while."""
         with self._lock:
-            if not self._users and time.monotonic() - self._left > IDLE_SECONDS:
+            if not self._users and time.monotonic() - self._last_used > IDLE_SECONDS:
                 self._end()
 
     def close(self) -> None:
@@ -75,7 +75,7 @@ class CrawlerDependencies:
     """The dependencies of a crawler; `clock` returns Unix seconds."""
 
     store: Store
-    tasks: Tasks
+    tasks: TaskQueue
     catalog: IndexRegistry
     keyring: Keyring
     allow_private: bool = False

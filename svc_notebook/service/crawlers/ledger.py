@@ -15,12 +15,22 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawlers.crawl import Crawl, aside, insert_crawl, is_running, last_crawl
+from svc_notebook.service.crawlers.crawl import (
+    Crawl,
+    insert_crawl,
+    is_running,
+    last_crawl,
+    temporary_index_name,
+)
 from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
-from svc_notebook.service.crawlers.task import end_task, keep_urls, read_urls
+from svc_notebook.service.crawlers.task import end_task, read_urls, store_urls
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks.batch_operations import RecordStep, make_step, pack_steps
-from svc_notebook.service.tasks.queue import NewTask, Tasks, TaskTransaction
+from svc_notebook.service.tasks.batch_operations import (
+    BatchOperation,
+    check_operation,
+    encode_operations,
+)
+from svc_notebook.service.tasks.queue import NewTask, TaskQueue, TaskTransaction
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.ledger import PendingUrl
@@ -28,14 +38,16 @@ if TYPE_CHECKING:
 
 # Limit of the message of one URL: extractors and libraries return messages of any length.
 MAX_MESSAGE_CHARS = 500
-Given = dict[str, list[str]]
-Writes = dict[str, list[RecordStep]]
+ObjectIds = dict[str, list[str]]
+Writes = dict[str, list[BatchOperation]]
 
 
 class CrawlLedger:
     """The ledger of a reindex, whose records are staged in temporary indices."""
 
-    def __init__(self, store: Store, tasks: Tasks, crawler: StoredCrawler, crawl: Crawl) -> None:
+    def __init__(
+        self, store: Store, tasks: TaskQueue, crawler: StoredCrawler, crawl: Crawl
+    ) -> None:
         self._store = store
         self._tasks = tasks
         self._crawler = crawler
@@ -74,16 +86,19 @@ class CrawlLedger:
 
         A crawl that was cancelled in the meantime stores nothing.
         """
-        with self._tasks.beside() as beside:
-            if not is_running(beside.connection, self._crawl.id):
+        with self._tasks.transaction() as transaction:
+            if not is_running(transaction.connection, self._crawl.id):
                 return
-            known = read_rows(beside.connection, self._crawl.id, [one.url for one in outcomes])
-            fresh = [one for one in outcomes if known.get(one.url, _NEW)[0] is None]
+            known = read_rows(transaction.connection, self._crawl.id, [one.url for one in outcomes])
+            fresh = [one for one in outcomes if known.get(one.url, _UNKNOWN_URL)[0] is None]
             ended = [check_records(outcome) for outcome in fresh]
-            settle_urls(beside.connection, self._crawl.id, ended)
-            writes = [{aside(i, self._crawler): s for i, s in own.items()} for _, own in ended]
-            queue_writes(beside, self._crawl.task, writes)
-            add_urls(beside.connection, self._crawl.id, found, limit)
+            settle_urls(transaction.connection, self._crawl.id, ended)
+            writes = [
+                {temporary_index_name(i, self._crawler): s for i, s in own.items()}
+                for _, own in ended
+            ]
+            queue_writes(transaction, self._crawl.task, writes)
+            add_urls(transaction.connection, self._crawl.id, found, limit)
 
     def remembered(self, url: str) -> Remembered | None:
         """Return the revalidation data of a URL from the last whole crawl, or None."""
@@ -105,7 +120,7 @@ class TaskLedger:
     """
 
     def __init__(
-        self, store: Store, tasks: Tasks, crawler: StoredCrawler, task: str, config: Config
+        self, store: Store, tasks: TaskQueue, crawler: StoredCrawler, task: str, config: Config
     ) -> None:
         self._store = store
         self._tasks = tasks
@@ -131,16 +146,16 @@ class TaskLedger:
         limit: int | None = None,
     ) -> None:
         """Store outcomes with their records, as in `CrawlLedger`, and queue redirect targets."""
-        with self._tasks.beside() as beside:
-            connection = beside.connection
+        with self._tasks.transaction() as transaction:
+            connection = transaction.connection
             urls = read_urls(connection, self._task)
-            crawl, live = self._home(connection)
+            crawl, live = self._find_crawl(connection)
             for outcome in outcomes:
                 if outcome.url in urls.left:
-                    self._settle(beside, crawl, outcome, live=live)
+                    self._settle(transaction, crawl, outcome, live=live)
             urls = urls.after([one.url for one in outcomes], {one.url: one.hops for one in found})
             if urls.left:
-                keep_urls(connection, self._task, urls)
+                store_urls(connection, self._task, urls)
             else:
                 end_task(connection, self._task, "done")
 
@@ -148,7 +163,7 @@ class TaskLedger:
         """Return None: a URL given explicitly is always fetched again."""
         return None
 
-    def _home(self, connection: sqlite3.Connection) -> tuple[int, bool]:
+    def _find_crawl(self, connection: sqlite3.Connection) -> tuple[int, bool]:
         """Return the crawl whose ledger is used, and whether its records are live."""
         if crawl := last_crawl(connection, self._crawler.number, ("running",)):
             return crawl.id, False
@@ -157,29 +172,32 @@ class TaskLedger:
         return insert_crawl(connection, self._crawler, self._task, self._config, "over"), True
 
     def _settle(
-        self, beside: TaskTransaction, crawl: int, outcome: VisitOutcome, *, live: bool
+        self, transaction: TaskTransaction, crawl: int, outcome: VisitOutcome, *, live: bool
     ) -> None:
-        connection = beside.connection
+        connection = transaction.connection
         known = read_rows(connection, crawl, [outcome.url])
         outcome, writes = check_records(outcome)
         settle_urls(connection, crawl, [(outcome, writes)])
-        before = known.get(outcome.url, _NEW)[1] if outcome.status == "DONE" else {}
+        before = known.get(outcome.url, _UNKNOWN_URL)[1] if outcome.status == "DONE" else {}
         for index, ids in before.items():
             now = {step.id for step in writes.get(index, ())}
             gone = [one for one in ids if one not in now]
-            kept = given_elsewhere(connection, crawl, outcome.url, index, gone)
+            kept = ids_of_other_urls(connection, crawl, outcome.url, index, gone)
             writes.setdefault(index, []).extend(
-                RecordStep("deleteObject", one) for one in gone if one not in kept
+                BatchOperation("deleteObject", one) for one in gone if one not in kept
             )
-        named = {i if live else aside(i, self._crawler): steps for i, steps in writes.items()}
-        queue_writes(beside, self._task, [named])
+        named = {
+            i if live else temporary_index_name(i, self._crawler): steps
+            for i, steps in writes.items()
+        }
+        queue_writes(transaction, self._task, [named])
 
 
 def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
     """Convert the records of an outcome to writes; one invalid record fails the whole page."""
     try:
         return outcome, {
-            index: [make_step("addObject", record, "record") for record in records]
+            index: [check_operation("addObject", record, "record") for record in records]
             for index, records in outcome.records.items()
         }
     except BadInput as error:
@@ -195,7 +213,7 @@ def check_records(outcome: VisitOutcome) -> tuple[VisitOutcome, Writes]:
         return failed, {}
 
 
-def queue_writes(beside: TaskTransaction, task: str, writes: Sequence[Writes]) -> None:
+def queue_writes(transaction: TaskTransaction, task: str, writes: Sequence[Writes]) -> None:
     """Queue the writes of some pages, one task per index, which the crawler's task waits for."""
     by_index: Writes = {}
     for own in writes:
@@ -203,8 +221,8 @@ def queue_writes(beside: TaskTransaction, task: str, writes: Sequence[Writes]) -
             by_index.setdefault(index, []).extend(steps)
     for index, steps in by_index.items():
         if steps:
-            number = beside.queue(NewTask(index, "steps", pack_steps(steps)))
-            beside.connection.execute(
+            number = transaction.queue(NewTask(index, "steps", encode_operations(steps)))
+            transaction.connection.execute(
                 "UPDATE crawler_tasks SET writes = ? WHERE id = ?", (number, task)
             )
 
@@ -219,15 +237,15 @@ def add_urls(
     _insert(connection, crawl, sitemaps, -1)
     if pages:
         [known] = connection.execute("SELECT pages FROM crawls WHERE id = ?", [crawl]).fetchone()
-        room = -1 if limit is None else max(0, limit - known)
-        added = _insert(connection, crawl, pages, room)
+        max_rows = -1 if limit is None else max(0, limit - known)
+        added = _insert(connection, crawl, pages, max_rows)
         connection.execute("UPDATE crawls SET pages = pages + ? WHERE id = ?", (added, crawl))
 
 
 def _insert(
-    connection: sqlite3.Connection, crawl: int, found: Sequence[PendingUrl], room: int
+    connection: sqlite3.Connection, crawl: int, found: Sequence[PendingUrl], max_rows: int
 ) -> int:
-    """Insert at most `room` unknown URLs; return their number."""
+    """Insert at most `max_rows` unknown URLs; return their number."""
     rows = [(one.url, one.depth, one.kind, int(one.seed), one.hops, one.referrer) for one in found]
     return connection.execute(
         "INSERT INTO crawl_urls (crawl, url, depth, kind, seed, hops, referrer) "
@@ -238,7 +256,7 @@ def _insert(
         "FROM json_each(?) AS new WHERE NOT EXISTS (SELECT 1 FROM crawl_urls "
         "WHERE crawl = ? AND url = json_extract(new.value, '$[0]')) "
         "ORDER BY new.key LIMIT ?",
-        (crawl, crawl, msgspec.json.encode(rows).decode(), crawl, room),
+        (crawl, crawl, msgspec.json.encode(rows).decode(), crawl, max_rows),
     ).rowcount
 
 
@@ -266,7 +284,7 @@ def settle_urls(
                 one.reason,
                 one.readable[:MAX_MESSAGE_CHARS],
                 now,
-                _given(writes),
+                _object_ids(writes),
                 msgspec.msgpack.encode(one.remember) if one.remember else None,
             )
             for one, writes in ended
@@ -276,17 +294,19 @@ def settle_urls(
 
 def read_rows(
     connection: sqlite3.Connection, crawl: int, urls: Sequence[str]
-) -> dict[str, tuple[str | None, Given]]:
+) -> dict[str, tuple[str | None, ObjectIds]]:
     """Return the status and objectIDs of URLs; unknown URLs are omitted."""
     rows = connection.execute(
         "SELECT url, status, given FROM crawl_urls WHERE crawl = ? "
         "AND url IN (SELECT value FROM json_each(?))",
         (crawl, msgspec.json.encode(urls).decode()),
     )
-    return {url: (status, msgspec.json.decode(given or b"{}")) for url, status, given in rows}
+    return {
+        url: (status, msgspec.json.decode(object_ids or b"{}")) for url, status, object_ids in rows
+    }
 
 
-def given_elsewhere(
+def ids_of_other_urls(
     connection: sqlite3.Connection, crawl: int, url: str, index: str, ids: Sequence[str]
 ) -> set[str]:
     """Return those of the objectIDs that another URL also gives."""
@@ -302,9 +322,9 @@ def given_elsewhere(
     return {name for (name,) in rows}
 
 
-_NEW: tuple[None, Given] = (None, {})
+_UNKNOWN_URL: tuple[None, ObjectIds] = (None, {})
 
 
-def _given(writes: Writes) -> str | None:
-    given = {index: [step.id for step in steps] for index, steps in writes.items()}
-    return msgspec.json.encode(given).decode() if given else None
+def _object_ids(writes: Writes) -> str | None:
+    object_ids = {index: [step.id for step in steps] for index, steps in writes.items()}
+    return msgspec.json.encode(object_ids).decode() if object_ids else None

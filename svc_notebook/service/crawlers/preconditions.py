@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
@@ -15,9 +17,34 @@ from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.index.schema import check_entries
 from svc_notebook.service.indices.replica_setting import check_links, read_links
+from svc_notebook.service.store import Store
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.configuration import Configuration
+
+
+# Compares the full names of indices in the current configurations.
+SHARED_INDICES_SQL = """
+    SELECT DISTINCT one.number, one.name,
+        coalesce(json_extract(CAST(kept.config AS TEXT), '$.indexPrefix'), '')
+        || json_extract(action.value, '$.indexName') AS target
+    FROM crawlers AS one
+    JOIN crawler_versions AS kept ON kept.crawler = one.number AND kept.version = one.version
+    JOIN json_each(CAST(kept.config AS TEXT), '$.actions') AS action
+    WHERE one.id <> ? AND target IN (SELECT value FROM json_each(?))
+    ORDER BY one.number
+"""
+
+
+def find_index_conflicts(store: Store, id: str, config: Config) -> list[str]:
+    """Return a warning for each index of a configuration that another crawler also writes to."""
+    indices = msgspec.json.encode(indices_of(config)).decode()
+    return [
+        f"the crawler {name} writes to {index}, too: each whole crawl replaces the records "
+        "of the other; give one of them an `indexPrefix` or another `indexName`"
+        for _, name, index in store.read(SHARED_INDICES_SQL, id, indices)
+    ]
+
 
 # The rights that a crawl needs on its indices; its key needs no other right.
 RIGHTS = ("addObject", "deleteObject", "deleteIndex", "settings", "editSettings")
@@ -52,70 +79,74 @@ def read_config(config: Config) -> Configuration:
     return read_configuration(config)
 
 
-def check_config(parts: CrawlerDependencies, config: Config) -> None:
+def check_config(dependencies: CrawlerDependencies, config: Config) -> None:
     """Validate a configuration before it is stored; raises `BadInput` naming the invalid member."""
     configuration = read_config(config)
-    if fault := find_fault(parts, config):
-        raise BadInput(fault)
+    if error := find_config_error(dependencies, config):
+        raise BadInput(error)
     for index in indices_of(config):
         if len(index) > MAX_INDEX_NAME_CHARACTERS:
             raise BadInput(
                 f"`indexName`: {index[:80]}... has more than {MAX_INDEX_NAME_CHARACTERS} characters"
             )
     for index, settings in configuration.initial_settings.items():
-        check_initial(parts, index, settings)
-    _check_functions(parts, config)
+        check_initial(dependencies, index, settings)
+    _check_functions(dependencies, config)
 
 
-def _check_functions(parts: CrawlerDependencies, config: Config) -> None:
+def _check_functions(dependencies: CrawlerDependencies, config: Config) -> None:
     from svc_notebook.service.crawl.configuration import check_functions
 
-    with parts.engines.lend() as extractors:
+    with dependencies.engines.borrow() as extractors:
         check_functions(config, extractors)
 
 
-def check_initial(parts: CrawlerDependencies, index: str, settings: Mapping[str, Any]) -> None:
+def check_initial(
+    dependencies: CrawlerDependencies, index: str, settings: Mapping[str, Any]
+) -> None:
     """Raise `BadInput` for invalid initial settings of an index."""
     at = f"initialIndexSettings.{index}"
     check_members(settings, Settings, at)
     try:
         check_entries(settings)
         Index(dict(settings))
-        check_links(parts.catalog, index, read_links(settings.get("replicas") or ()))
+        check_links(dependencies.catalog, index, read_links(settings.get("replicas") or ()))
     except BadInput as error:
         raise BadInput(f"`{at}`: {error}") from None
 
 
-def find_fault(parts: CrawlerDependencies, config: Config) -> str:
+def find_config_error(dependencies: CrawlerDependencies, config: Config) -> str:
     """Return why a crawl cannot use a configuration; empty if it can."""
     try:
         read_config(config)
     except BadInput as error:
         return str(error)
-    own = parts.keyring.facts["appId"]
+    own = dependencies.keyring.facts["appId"]
     if config.get("appId") != own:
         return f"`appId`: this service is {own}, not {config.get('appId')}"
-    return _fault_of_key(parts, config) or _fault_of_indices(parts, config)
+    return _key_error(dependencies, config) or _indices_error(dependencies, config)
 
 
-def _fault_of_key(parts: CrawlerDependencies, config: Config) -> str:
+def _key_error(dependencies: CrawlerDependencies, config: Config) -> str:
     value = config.get("apiKey")
-    if not value or value == parts.keyring.facts["adminKey"]:
+    if not value or value == dependencies.keyring.facts["adminKey"]:
         return ""
-    keys = parts.keyring.find(value)
+    keys = dependencies.keyring.find(value)
     if not keys:
-        return "`apiKey`: there is no such key; make one, or leave it out for the admin's"
+        return (
+            "`apiKey`: this key does not exist; create one, or remove `apiKey` to use the admin key"
+        )
     for index in indices_of(config):
-        held = {r for key in keys if key.reaches(index) for r in key.fields.get("acl", ())}
-        if missing := [right for right in RIGHTS if right not in held]:
+        rights = {r for key in keys if key.reaches(index) for r in key.fields.get("acl", ())}
+        if missing := [right for right in RIGHTS if right not in rights]:
             return f"`apiKey`: on the index {index} the key lacks {', '.join(missing)}"
     return ""
 
 
-def _fault_of_indices(parts: CrawlerDependencies, config: Config) -> str:
+def _indices_error(dependencies: CrawlerDependencies, config: Config) -> str:
     for index in indices_of(config):
-        shelf = parts.catalog.get(index)
-        if shelf and shelf.leader:
-            primary = parts.catalog.family(shelf)[0].name
+        published = dependencies.catalog.get(index)
+        if published and published.primary_id:
+            primary = dependencies.catalog.replica_group(published)[0].name
             return f"`indexName`: {index} is a replica of {primary}; crawl into {primary}"
     return ""

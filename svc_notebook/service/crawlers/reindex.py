@@ -14,7 +14,6 @@ import msgspec
 
 from svc_notebook.service.crawlers.crawl import (
     Crawl,
-    aside,
     drop_others,
     indices_of,
     inherit_urls,
@@ -22,22 +21,23 @@ from svc_notebook.service.crawlers.crawl import (
     is_running,
     last_crawl,
     move_crawl,
-    warn_of,
+    set_warning,
+    temporary_index_name,
 )
 from svc_notebook.service.crawlers.crawler import (
     Config,
     StoredCrawler,
     change_crawler,
+    current_config,
     find_crawler,
-    present_config,
 )
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
-from svc_notebook.service.crawlers.preconditions import find_fault, read_config
+from svc_notebook.service.crawlers.preconditions import find_config_error, read_config
 from svc_notebook.service.crawlers.schedule_times import next_due
 from svc_notebook.service.crawlers.task import Kind, end_blocking, end_task, find_task, insert_task
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.indices.records import count_bodies
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 from svc_notebook.service.tasks.queue import NewTask, TaskTransaction
 
 SCOPE = ["settings", "synonyms", "rules"]
@@ -49,119 +49,136 @@ MAX_REASONS = 3  # reasons named in an error
 
 
 def begin_reindex(
-    parts: CrawlerDependencies, crawler: StoredCrawler, part: Config | None = None
+    dependencies: CrawlerDependencies, crawler: StoredCrawler, part: Config | None = None
 ) -> str:
     """Start a crawl, replacing one that is running or blocked; return the task's id.
 
     A `part` is the configuration with some of its actions; the other indices are not changed.
     """
-    present = present_config(parts.store, crawler)
-    config = part or present
-    fault = find_fault(parts, config)
-    now = parts.clock()
-    with parts.tasks.beside() as beside:
-        give_up(beside, crawler)
+    current = current_config(dependencies.store, crawler)
+    config = part or current
+    error = find_config_error(dependencies, config)
+    now = dependencies.clock()
+    with dependencies.tasks.transaction() as transaction:
+        cancel_crawl(transaction, crawler)
         kind: Kind = "part" if part else "reindex"
-        task = insert_task(beside.connection, crawler, kind, now)
-        crawl = insert_crawl(beside.connection, crawler, task, config, "running")
+        task = insert_task(transaction.connection, crawler, kind, now)
+        crawl = insert_crawl(transaction.connection, crawler, task, config, "running")
         change_crawler(
-            beside.connection,
+            transaction.connection,
             crawler.number,
             running=True,
             began=stamp_now(),
-            due=None if fault else next_due(present, now),
+            due=None if error else next_due(current, now),
         )
-        if fault:
-            _block(beside, crawler, crawl, task, fault)
+        if error:
+            _block(transaction, crawler, crawl, task, error)
             return task
-        for draft in _preparations(parts, crawler, config):
-            beside.queue(draft)
+        for new_task in _preparations(dependencies, crawler, config):
+            transaction.queue(new_task)
     return task
 
 
-def unblock(beside: TaskTransaction, crawler: StoredCrawler) -> None:
+def unblock(transaction: TaskTransaction, crawler: StoredCrawler) -> None:
     """Cancel the task that blocks a crawler; for a blocked crawl, discard its staged records."""
-    if last_crawl(beside.connection, crawler.number, ("blocked",)):
-        give_up(beside, crawler)
+    if last_crawl(transaction.connection, crawler.number, ("blocked",)):
+        cancel_crawl(transaction, crawler)
     else:
-        _let_go(beside, crawler)
+        _end_block(transaction, crawler)
 
 
-def _let_go(beside: TaskTransaction, crawler: StoredCrawler) -> None:
-    change_crawler(beside.connection, crawler.number, blocking_task=None, blocking_error=None)
-    end_blocking(beside.connection, crawler)
+def _end_block(transaction: TaskTransaction, crawler: StoredCrawler) -> None:
+    change_crawler(transaction.connection, crawler.number, blocking_task=None, blocking_error=None)
+    end_blocking(transaction.connection, crawler)
 
 
-def give_up(beside: TaskTransaction, crawler: StoredCrawler) -> None:
+def cancel_crawl(transaction: TaskTransaction, crawler: StoredCrawler) -> None:
     """Cancel the running or blocked crawl, if any, and delete its temporary indices."""
-    _let_go(beside, crawler)
-    crawl = last_crawl(beside.connection, crawler.number, ("running", "blocked"))
+    _end_block(transaction, crawler)
+    crawl = last_crawl(transaction.connection, crawler.number, ("running", "blocked"))
     if crawl is None:
         return
-    move_crawl(beside.connection, crawl.id, "dropped")
+    move_crawl(transaction.connection, crawl.id, "dropped")
     for index in indices_of(crawl.config):
-        beside.queue(NewTask(aside(index, crawler), "steps", pack_steps([RecordStep("delete")])))
-    end_task(beside.connection, crawl.task, "cancelled")
+        transaction.queue(
+            NewTask(
+                temporary_index_name(index, crawler),
+                "steps",
+                encode_operations([BatchOperation("delete")]),
+            )
+        )
+    end_task(transaction.connection, crawl.task, "cancelled")
 
 
-def block(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl, error: str) -> None:
+def block(
+    dependencies: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl, error: str
+) -> None:
     """Stop a crawl that cannot be published; its task blocks the crawler until it is cancelled."""
-    with parts.tasks.beside() as beside:
-        if is_running(beside.connection, crawl.id):
-            _block(beside, crawler, crawl.id, crawl.task, error)
+    with dependencies.tasks.transaction() as transaction:
+        if is_running(transaction.connection, crawl.id):
+            _block(transaction, crawler, crawl.id, crawl.task, error)
 
 
-def block_urls(parts: CrawlerDependencies, crawler: StoredCrawler, task: str, error: str) -> None:
+def block_urls(
+    dependencies: CrawlerDependencies, crawler: StoredCrawler, task: str, error: str
+) -> None:
     """Record that URLs could not be crawled: their task blocks the crawler, unless another does."""
-    with parts.tasks.beside() as beside:
-        blocked = find_crawler(parts.store, crawler.id).blocked
-        end_task(beside.connection, task, "cancelled" if blocked else "blocked")
+    with dependencies.tasks.transaction() as transaction:
+        blocked = find_crawler(dependencies.store, crawler.id).blocked
+        end_task(transaction.connection, task, "cancelled" if blocked else "blocked")
         if not blocked:
             change_crawler(
-                beside.connection, crawler.number, blocking_task=task, blocking_error=error
+                transaction.connection, crawler.number, blocking_task=task, blocking_error=error
             )
 
 
-def publish(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> None:
+def publish(dependencies: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> None:
     """Replace the live indices by the staged ones, unless a safety check fails."""
-    fault = find_fault(parts, crawl.config) or find_loss(parts, crawler, crawl)
-    if fault:
-        block(parts, crawler, crawl, fault)
+    error = find_config_error(dependencies, crawl.config) or find_safety_error(
+        dependencies, crawler, crawl
+    )
+    if error:
+        block(dependencies, crawler, crawl, error)
         return
-    with parts.tasks.beside() as beside:
-        if not is_running(beside.connection, crawl.id):
+    with dependencies.tasks.transaction() as transaction:
+        if not is_running(transaction.connection, crawl.id):
             return
         number = 0
-        for draft in _moves(parts, crawler, crawl.config):
-            number = beside.queue(draft)
-        if find_task(parts.store, crawler, crawl.task).kind == "part":
-            inherit_urls(beside.connection, crawl)
-        warn_of(beside.connection, crawl.id, find_warning(parts, crawler, crawl))
-        move_crawl(beside.connection, crawl.id, "over")
-        drop_others(beside.connection, crawler.number, crawl.id)
-        end_task(beside.connection, crawl.task, "done", number)
-        change_crawler(beside.connection, crawler.number, ended=stamp_now())
+        for new_task in _moves(dependencies, crawler, crawl.config):
+            number = transaction.queue(new_task)
+        if find_task(dependencies.store, crawler, crawl.task).kind == "part":
+            inherit_urls(transaction.connection, crawl)
+        set_warning(transaction.connection, crawl.id, find_warning(dependencies, crawler, crawl))
+        move_crawl(transaction.connection, crawl.id, "over")
+        drop_others(transaction.connection, crawler.number, crawl.id)
+        end_task(transaction.connection, crawl.task, "done", number)
+        change_crawler(transaction.connection, crawler.number, ended=stamp_now())
 
 
-def find_loss(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
+def find_safety_error(
+    dependencies: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl
+) -> str:
     """Return which of the configuration's `safetyChecks` a crawl fails; empty if none."""
     configuration = read_config(crawl.config)
     first = True
     for index in indices_of(crawl.config):
-        before, after = _count(parts, index), _count(parts, aside(index, crawler))
-        first = first and not before
-        if fault := _loss(index, before, after, configuration.max_lost_percentage):
-            return fault
-    most, ends = configuration.max_failed_urls, read_ends(parts, crawl)
-    if most is not None and ends.failed > most:
-        return (
-            f"{ends.failed} URLs failed, and `maxFailedUrls` is {most}: nothing was published; see "
-            "the statistics for why, then cancel this task or reindex"
+        before, after = (
+            _count(dependencies, index),
+            _count(dependencies, temporary_index_name(index, crawler)),
         )
-    if most is None and first and ends.failed_percent >= MAX_FIRST_FAILED_PERCENT:
+        first = first and not before
+        if error := _loss_error(index, before, after, configuration.max_lost_percentage):
+            return error
+    most, counts = configuration.max_failed_urls, count_outcomes(dependencies, crawl)
+    if most is not None and counts.failed > most:
         return (
-            f"SafeReindexingError: this first crawl failed: {ends.describe_failures()}; nothing "
-            "was published; mend that and reindex, or set `maxFailedUrls` in "
+            f"{counts.failed} URLs failed, and `maxFailedUrls` is {most}: nothing was published; "
+            "see the reasons in the statistics, then cancel this task or reindex"
+        )
+    if most is None and first and counts.failed_percent >= MAX_FIRST_FAILED_PERCENT:
+        return (
+            f"SafeReindexingError: this first crawl failed: {counts.describe_failures()}; nothing "
+            "was published; fix the cause and reindex, or set `maxFailedUrls` in "
             "`safetyChecks.beforeIndexPublishing` to publish what there is"
         )
     return ""
@@ -190,9 +207,9 @@ class CrawlCounts:
         return f"{self.failed} of {self.failed + self.done} URLs failed ({named})"
 
 
-def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> CrawlCounts:
+def count_outcomes(dependencies: CrawlerDependencies, crawl: Crawl) -> CrawlCounts:
     """Count the URLs of a crawl by outcome, without skipped ones; frequent reasons first."""
-    rows = parts.store.read(
+    rows = dependencies.store.read(
         "SELECT status, reason, count(*) FROM crawl_urls WHERE crawl = ? "
         "AND (status = 'FAILED' OR (status = 'DONE' AND kind = 'page')) "
         "GROUP BY status, reason ORDER BY count(*) DESC, reason",
@@ -204,17 +221,21 @@ def read_ends(parts: CrawlerDependencies, crawl: Crawl) -> CrawlCounts:
     )
 
 
-def find_warning(parts: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
+def find_warning(dependencies: CrawlerDependencies, crawler: StoredCrawler, crawl: Crawl) -> str:
     """Return the warning of a published crawl: an empty index, or many failures."""
-    empty = [one for one in indices_of(crawl.config) if not _count(parts, aside(one, crawler))]
-    ends = read_ends(parts, crawl)
-    said = [f"the last crawl left no record in {', '.join(empty)}"] if empty else []
-    if ends.failed_percent > WARN_FAILED_PERCENT:
-        said.append(f"of the last crawl {ends.describe_failures()}")
-    return "; ".join(said) and f"{'; '.join(said)}: see how its URLs ended"
+    empty = [
+        one
+        for one in indices_of(crawl.config)
+        if not _count(dependencies, temporary_index_name(one, crawler))
+    ]
+    counts = count_outcomes(dependencies, crawl)
+    problems = [f"the last crawl published no record in {', '.join(empty)}"] if empty else []
+    if counts.failed_percent > WARN_FAILED_PERCENT:
+        problems.append(f"in the last crawl, {counts.describe_failures()}")
+    return "; ".join(problems) and f"{'; '.join(problems)}: see the outcomes of its URLs"
 
 
-def _loss(index: str, before: int, after: int, percent: float) -> str:
+def _loss_error(index: str, before: int, after: int, percent: float) -> str:
     if after >= before * (1 - percent / 100):
         return ""
     return (
@@ -224,19 +245,19 @@ def _loss(index: str, before: int, after: int, percent: float) -> str:
     )
 
 
-def _count(parts: CrawlerDependencies, index: str) -> int:
-    shelf = parts.catalog.get(index)
-    return count_bodies(parts.store, shelf.home) if shelf else 0
+def _count(dependencies: CrawlerDependencies, index: str) -> int:
+    published = dependencies.catalog.get(index)
+    return count_bodies(dependencies.store, published.records_id) if published else 0
 
 
 def _block(
-    beside: TaskTransaction, crawler: StoredCrawler, crawl: int, task: str, error: str
+    transaction: TaskTransaction, crawler: StoredCrawler, crawl: int, task: str, error: str
 ) -> None:
-    end_blocking(beside.connection, crawler)
-    move_crawl(beside.connection, crawl, "blocked")
-    end_task(beside.connection, task, "blocked")
+    end_blocking(transaction.connection, crawler)
+    move_crawl(transaction.connection, crawl, "blocked")
+    end_task(transaction.connection, task, "blocked")
     change_crawler(
-        beside.connection,
+        transaction.connection,
         crawler.number,
         blocking_task=task,
         blocking_error=error,
@@ -245,27 +266,35 @@ def _block(
 
 
 def _preparations(
-    parts: CrawlerDependencies, crawler: StoredCrawler, config: Config
+    dependencies: CrawlerDependencies, crawler: StoredCrawler, config: Config
 ) -> Iterable[NewTask]:
     """Return the tasks that create the temporary indices, with live or initial settings."""
     initial = read_config(config).initial_settings
     for index in indices_of(config):
-        if parts.catalog.get(index):
-            yield _draft(index, "copy", destination=aside(index, crawler), scope=SCOPE)
+        if dependencies.catalog.get(index):
+            yield _new_task(
+                index, "copy", destination=temporary_index_name(index, crawler), scope=SCOPE
+            )
         else:
             settings = initial.get(index, {})
-            yield _draft(aside(index, crawler), "settings", settings=settings, forward=False)
+            yield _new_task(
+                temporary_index_name(index, crawler), "settings", settings=settings, forward=False
+            )
 
 
-def _moves(parts: CrawlerDependencies, crawler: StoredCrawler, config: Config) -> Iterable[NewTask]:
+def _moves(
+    dependencies: CrawlerDependencies, crawler: StoredCrawler, config: Config
+) -> Iterable[NewTask]:
     """Return the tasks that move the temporary indices onto the live ones; live settings stay."""
     for index in indices_of(config):
-        if parts.catalog.get(index):
+        if dependencies.catalog.get(index):
             if read_config(config).save_backup:
-                yield _draft(index, "copy", destination=f"{index}_backup", scope=None)
-            yield _draft(index, "copy", destination=aside(index, crawler), scope=SCOPE)
-        yield _draft(aside(index, crawler), "move", destination=index)
+                yield _new_task(index, "copy", destination=f"{index}_backup", scope=None)
+            yield _new_task(
+                index, "copy", destination=temporary_index_name(index, crawler), scope=SCOPE
+            )
+        yield _new_task(temporary_index_name(index, crawler), "move", destination=index)
 
 
-def _draft(index: str, kind: str, **order: Any) -> NewTask:
+def _new_task(index: str, kind: str, **order: Any) -> NewTask:
     return NewTask(index, kind, msgspec.json.encode(order))

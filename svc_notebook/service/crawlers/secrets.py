@@ -15,7 +15,7 @@ STARS = "****"
 def hide_secrets(value: Any) -> Any:
     """Return JSON with the secrets masked at any depth."""
     if isinstance(value, Mapping):
-        return {name: HIDDEN.get(name, hide_secrets)(held) for name, held in value.items()}
+        return {name: HIDDEN.get(name, hide_secrets)(inner) for name, inner in value.items()}
     if isinstance(value, list):
         return [hide_secrets(one) for one in value]
     return value

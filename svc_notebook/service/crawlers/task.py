@@ -101,19 +101,19 @@ def insert_task(
     urls: Sequence[str] = (),
 ) -> str:
     """Insert a task, pending if it needs further work, otherwise done; return its id."""
-    made = str(uuid4())
+    new_id = str(uuid4())
     state = "pending" if kind in ("reindex", "part", "urls") else "done"
     connection.execute(
         "INSERT INTO crawler_tasks (id, crawler, kind, time, state, urls) "
         "VALUES (?, ?, ?, ?, ?, ?)",
-        (made, crawler.number, kind, time, state, _pack(Urls(urls, urls)) if urls else None),
+        (new_id, crawler.number, kind, time, state, _pack(Urls(urls, urls)) if urls else None),
     )
     connection.execute(
         "DELETE FROM crawler_tasks WHERE crawler = ? AND state IN ('done', 'cancelled') "
         "AND number <= (SELECT max(number) FROM crawler_tasks) - ?",
         (crawler.number, MAX_FINISHED_TASKS),
     )
-    return made
+    return new_id
 
 
 def end_task(connection: sqlite3.Connection, id: str, state: State, writes: int = 0) -> None:
@@ -133,7 +133,7 @@ def end_blocking(connection: sqlite3.Connection, crawler: StoredCrawler) -> None
     )
 
 
-def keep_urls(connection: sqlite3.Connection, id: str, urls: Urls) -> None:
+def store_urls(connection: sqlite3.Connection, id: str, urls: Urls) -> None:
     """Store the remaining URLs of a task."""
     connection.execute("UPDATE crawler_tasks SET urls = ? WHERE id = ?", (_pack(urls), id))
 

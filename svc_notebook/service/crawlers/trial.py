@@ -20,32 +20,32 @@ if TYPE_CHECKING:
 TRIAL_SECONDS = 25
 
 
-async def try_url(parts: CrawlerDependencies, config: Config, url: str) -> CrawlTest:
+async def try_url(dependencies: CrawlerDependencies, config: Config, url: str) -> CrawlTest:
     """Visit one URL; errors are part of the response."""
     from svc_notebook.service.crawl.ledger import PendingUrl
     from svc_notebook.service.crawl.page_processor import visit
 
-    began, stages = stamp_now(), ["waiting for its turn"]
+    began, steps = stamp_now(), ["waiting for a free slot"]
     try:
-        async with asyncio.timeout(TRIAL_SECONDS), open_tools(parts, config) as tools:
+        async with asyncio.timeout(TRIAL_SECONDS), open_tools(dependencies, config) as tools:
             configuration, fetcher, extractors = tools
             outcome = await visit(
                 configuration,
                 PendingUrl(url, seed=True),
                 fetcher=fetcher,
                 extractors=extractors,
-                on_stage=stages.append,
+                on_step=steps.append,
             )
     except TimeoutError:
-        text = f"the page was not done within {TRIAL_SECONDS} s, which ended while {stages[-1]}"
+        text = f"the page was not finished within {TRIAL_SECONDS} s; last step: {steps[-1]}"
         return _failed(began, "timeout", text)
     except SvcError as error:
         return _failed(began, "configuration_error", str(error))
-    return _tell(began, outcome)
+    return _make_result(began, outcome)
 
 
-def _tell(began: str, outcome: VisitOutcome) -> CrawlTest:
-    told: CrawlTest = {
+def _make_result(began: str, outcome: VisitOutcome) -> CrawlTest:
+    result: CrawlTest = {
         "startDate": began,
         "endDate": stamp_now(),
         "logs": [[line] for line in _lines(outcome)],
@@ -55,10 +55,10 @@ def _tell(began: str, outcome: VisitOutcome) -> CrawlTest:
         "error": None,
     }
     if outcome.status != "DONE" or outcome.reason == "duplicate_object_id":
-        told["error"] = {"code": outcome.reason, "message": outcome.readable}
+        result["error"] = {"code": outcome.reason, "message": outcome.readable}
     elif faults := [one.error for one in outcome.yielded if one.error]:
-        told["error"] = {"code": "extractor_error", "message": "; ".join(faults)}
-    return told
+        result["error"] = {"code": "extractor_error", "message": "; ".join(faults)}
+    return result
 
 
 def _records(yielded: ActionResult) -> dict[str, Any]:

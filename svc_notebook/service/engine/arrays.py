@@ -12,13 +12,13 @@ Array = NDArray[Any]
 Arrays = Mapping[str, Array]
 
 
-def part(name: str, arrays: Arrays) -> dict[str, Array]:
+def add_prefix(name: str, arrays: Arrays) -> dict[str, Array]:
     """Prefix the names of arrays, so that several groups of arrays fit in one file."""
     return {f"{name}/{key}": array for key, array in arrays.items()}
 
 
-def parts_of(arrays: Arrays) -> dict[str, dict[str, Array]]:
-    """Undo `part`: group arrays by the name before the last slash."""
+def group_by_prefix(arrays: Arrays) -> dict[str, dict[str, Array]]:
+    """Undo `add_prefix`: group arrays by the name before the last slash."""
     groups: dict[str, dict[str, Array]] = {}
     for key, array in arrays.items():
         name, _, rest = key.rpartition("/")
@@ -26,7 +26,7 @@ def parts_of(arrays: Arrays) -> dict[str, dict[str, Array]]:
     return groups
 
 
-def spread(starts: Array, lengths: Array) -> Array:
+def concatenate_ranges(starts: Array, lengths: Array) -> Array:
     """Return start, start + 1, ... for each range, concatenated."""
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0

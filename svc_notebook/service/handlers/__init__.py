@@ -17,13 +17,12 @@ from svc_notebook.service.handlers import (
     settings,
     sources,
     synonyms,
-    tasks,
 )
-from svc_notebook.service.http.handlers import HANDLERS, RequestContext
+from svc_notebook.service.handlers.registry import HANDLERS
 
 FAMILIES = (
     browse, clusters, crawler, dictionaries, events, indices, keys, logs, objects, rules, searches,
-    settings, sources, synonyms, tasks,
+    settings, sources, synonyms,
 )  # fmt: skip
 
-__all__ = ["FAMILIES", "HANDLERS", "RequestContext"]
+__all__ = ["FAMILIES", "HANDLERS"]

@@ -11,32 +11,33 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, SearchAnswer
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.index.id_list import IdList
+from svc_notebook.service import limits
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.engine.ranking.order import IdList
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.cursors import PER_PAGE, Cursor, read_cursor, write_cursor
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies, read_page, read_window
 from svc_notebook.service.search.search_response import (
-    echo,
-    effective,
+    effective_parameters,
+    encode_params,
+    given_parameters,
     keep_fields,
     new_query_id,
-    note_shown,
     option,
-    present,
+    record_impression,
 )
-from svc_notebook.service.search.visible_attributes import cut_bodies, withheld
+from svc_notebook.service.search.visible_attributes import hidden_attributes, select_from_bodies
+from svc_notebook.service.service import RequestContext
 
 # Parameters that do not affect which records a browse returns, or their order.
-WITHOUT_EFFECT = {
+ORDER_INDEPENDENT = {
     *PER_PAGE, "page", "offset", "length", "query", "clickAnalytics", "userToken",
     "responseFields", "_seeUnretrievable", EMBEDDED_LISTS,
 }  # fmt: skip
 
 
-class _Named(msgspec.Struct, rename={"id": "objectID"}):
+class _ObjectID(msgspec.Struct, rename={"id": "objectID"}):
     """The objectID of a record."""
 
     id: str
@@ -47,14 +48,18 @@ def browse(
     call: RequestContext, index: str, cursor: str | None = None, **params: Unpack[SearchParams]
 ) -> SearchAnswer:
     """Return the next records; a cursor contains the parameters of the first call."""
-    shelf = call.service.catalog.find(index)
-    given = present(params)
-    state = read_cursor(cursor) if cursor else Cursor(shelf.id, given, _skipped(call, shelf, given))
-    if state.shelf != shelf.id:
-        raise BadInput("`cursor` belongs to another index, or to one that was replaced since")
+    published = call.service.catalog.find(index)
+    given = given_parameters(params)
+    state = (
+        read_cursor(cursor)
+        if cursor
+        else Cursor(published.id, given, _skipped_records(call, published, given))
+    )
+    if state.index_id != published.id:
+        raise BadInput("`cursor` belongs to another index, or its index was replaced")
     again = {name: given[name] for name in PER_PAGE if name in given}
     state = state._replace(params={**state.params, **again})
-    return _answer(call, shelf, state)
+    return _answer(call, published, state)
 
 
 @serves(SearchApi.get_browse)
@@ -65,14 +70,16 @@ def get_browse(
     return browse(call, index, cursor, **params)
 
 
-def _skipped(call: RequestContext, shelf: PublishedIndex, given: Mapping[str, Any]) -> int:
-    params = effective(call, shelf, given, limits.MAX_BROWSED_RECORDS)
+def _skipped_records(
+    call: RequestContext, published: PublishedIndex, given: Mapping[str, Any]
+) -> int:
+    params = effective_parameters(call, published, given, limits.MAX_BROWSED_RECORDS)
     return int(params.get("page", 0)) * _size(params)
 
 
-def _fixed_start(call: RequestContext, shelf: PublishedIndex, size: int) -> int | None:
+def _fixed_start(call: RequestContext, published: PublishedIndex, size: int) -> int | None:
     """Return the only start position that the caller's key allows; it has no next page."""
-    embedded = call.caller.bind({}, shelf.name)
+    embedded = call.caller.restrict({}, published.name)
     if "page" in embedded:
         return int(embedded["page"]) * size
     return int(embedded["offset"]) if "offset" in embedded else None
@@ -81,57 +88,61 @@ def _fixed_start(call: RequestContext, shelf: PublishedIndex, size: int) -> int 
 def _size(params: Mapping[str, Any]) -> int:
     size = int(params.get("hitsPerPage", limits.MAX_BROWSED_RECORDS))
     if size < 1:
-        raise BadInput("`hitsPerPage`: a browse hands out a record at least")
+        raise BadInput("`hitsPerPage` of a browse should be at least 1")
     return size
 
 
-def _answer(call: RequestContext, shelf: PublishedIndex, state: Cursor) -> SearchAnswer:
-    params = effective(call, shelf, state.params, limits.MAX_BROWSED_RECORDS)
+def _answer(call: RequestContext, published: PublishedIndex, state: Cursor) -> SearchAnswer:
+    params = effective_parameters(call, published, state.params, limits.MAX_BROWSED_RECORDS)
     size = _size(params)
-    if (start := _fixed_start(call, shelf, size)) is not None:
-        state = Cursor(shelf.id, state.params, start)
-    if _is_plain(shelf, params):
-        total = len(shelf.engine.get())
-        bodies, after = _next_stored(call, shelf, state, size)
+    if (start := _fixed_start(call, published, size)) is not None:
+        state = Cursor(published.id, state.params, start)
+    if _is_storage_order(published, params):
+        total = len(published.engine.get())
+        bodies, after = _next_stored(call, published, state, size)
     else:
-        order, state = _order(call, shelf, state, params)
+        order, state = _find_order(call, published, state, params)
         total = len(order)
-        bodies, after = _next_ordered(call, shelf, state, order, size)
-        after = _keep_order(call, shelf, state, after, order, params)
+        bodies, after = _next_ordered(call, published, state, order, size)
+        after = _cache_order(call, published, state, after, order, params)
     answer: SearchAnswer = {
-        "hits": _dressed(call, shelf, params, bodies),
+        "hits": _select_attributes(call, published, params, bodies),
         "nbHits": total,
         "page": state.done // size,
         "nbPages": -(-total // size),
         "hitsPerPage": size,
         "processingTimeMS": call.elapsed,
         "query": str(params.get("query", "")),
-        "params": echo(state.params),
+        "params": encode_params(state.params),
         "exhaustiveNbHits": True,
     }
     if params.get("clickAnalytics"):
         answer["queryID"] = new_query_id()
-        ids = [msgspec.json.decode(body, type=_Named).id for body in bodies]
-        note_shown(call, shelf.name, params, answer, state.done, ids)
+        ids = [msgspec.json.decode(body, type=_ObjectID).id for body in bodies]
+        record_impression(call, published.name, params, answer, state.done, ids)
     if after is not None and start is None:
         answer["cursor"] = write_cursor(after)
-    return cast("SearchAnswer", keep_fields({**answer}, option(shelf, params, "responseFields")))
+    return cast(
+        "SearchAnswer", keep_fields({**answer}, option(published, params, "responseFields"))
+    )
 
 
-def _is_plain(shelf: PublishedIndex, params: Mapping[str, Any]) -> bool:
+def _is_storage_order(published: PublishedIndex, params: Mapping[str, Any]) -> bool:
     """Return whether all records are returned in storage order."""
-    sorts = shelf.settings.get("customRanking") or "(" in "".join(shelf.settings.get("ranking", ()))
-    return not (sorts or params.get("query") or params.keys() - WITHOUT_EFFECT)
+    sorts = published.settings.get("customRanking") or "(" in "".join(
+        published.settings.get("ranking", ())
+    )
+    return not (sorts or params.get("query") or params.keys() - ORDER_INDEPENDENT)
 
 
 def _next_stored(
-    call: RequestContext, shelf: PublishedIndex, state: Cursor, size: int
+    call: RequestContext, published: PublishedIndex, state: Cursor, size: int
 ) -> tuple[Sequence[bytes], Cursor | None]:
     store = call.service.store
     if state.place or not state.done:
-        rows = read_page(store, shelf.home, state.place, size + 1)
+        rows = read_page(store, published.records_id, state.place, size + 1)
     else:
-        rows = read_window(store, shelf.home, state.done, size + 1)
+        rows = read_window(store, published.records_id, state.done, size + 1)
     bodies = [body for _, body in rows[:size]]
     if len(rows) <= size:
         return bodies, None
@@ -139,30 +150,30 @@ def _next_stored(
 
 
 def _next_ordered(
-    call: RequestContext, shelf: PublishedIndex, state: Cursor, order: IdList, size: int
+    call: RequestContext, published: PublishedIndex, state: Cursor, order: IdList, size: int
 ) -> tuple[Sequence[bytes], Cursor | None]:
     ids = order[state.done : state.done + size]
-    stored = read_bodies(call.service.store, shelf.home, ids)
+    stored = read_bodies(call.service.store, published.records_id, ids)
     bodies = [stored[one] for one in ids if one in stored]
     done = state.done + len(ids)
     return bodies, state._replace(done=done, last=ids[-1]) if done < len(order) else None
 
 
-def _order(
-    call: RequestContext, shelf: PublishedIndex, state: Cursor, params: Mapping[str, Any]
+def _find_order(
+    call: RequestContext, published: PublishedIndex, state: Cursor, params: Mapping[str, Any]
 ) -> tuple[IdList, Cursor]:
     """Return the order of a browse: the one of its first page, while that is cached."""
     cursors = call.service.cursors
-    if state.order and (known := cursors.recall(state.order, shelf.id, params)):
+    if state.order and (known := cursors.get(state.order, published.id, params)):
         return known, state
-    knowledge = call.service.catalog.library.knowledge(shelf.id)
-    ids = IdList.of(shelf.engine.get().order(params, knowledge))
+    knowledge = call.service.catalog.resources.language_resources(published.id)
+    ids = IdList.of(published.engine.get().order(params, knowledge))
     return ids, state._replace(order="", done=_resume(ids, state))
 
 
-def _keep_order(
+def _cache_order(
     call: RequestContext,
-    shelf: PublishedIndex,
+    published: PublishedIndex,
     state: Cursor,
     after: Cursor | None,
     ids: IdList,
@@ -171,9 +182,9 @@ def _keep_order(
     """Cache the order while the browse has more pages."""
     cursors = call.service.cursors
     if after is None:
-        cursors.forget(state.order)
+        cursors.drop(state.order)
         return None
-    return after if after.order else after._replace(order=cursors.keep(ids, shelf.id, params))
+    return after if after.order else after._replace(order=cursors.cache(ids, published.id, params))
 
 
 def _resume(ids: IdList, state: Cursor) -> int:
@@ -182,9 +193,15 @@ def _resume(ids: IdList, state: Cursor) -> int:
     return place + 1 if place >= 0 else state.done
 
 
-def _dressed(
-    call: RequestContext, shelf: PublishedIndex, params: Mapping[str, Any], bodies: Sequence[bytes]
+def _select_attributes(
+    call: RequestContext,
+    published: PublishedIndex,
+    params: Mapping[str, Any],
+    bodies: Sequence[bytes],
 ) -> list[Record]:
-    wanted = option(shelf, params, "attributesToRetrieve")
-    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
-    return cast("list[Record]", cut_bodies(bodies, wanted, hidden, lists))
+    wanted = option(published, params, "attributesToRetrieve")
+    hidden, lists = (
+        hidden_attributes(call.caller, published),
+        call.caller.retrievable_lists(published.name),
+    )
+    return cast("list[Record]", select_from_bodies(bodies, wanted, hidden, lists))

@@ -17,11 +17,12 @@ from svc_notebook.api.shapes import (
     UserList,
     UserMapping,
 )
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.entries import Entry, take_page
 from svc_notebook.service.resources.entry_search import find_entries
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.service import RequestContext
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 
 TOP_USERS = 10
 
@@ -29,14 +30,14 @@ TOP_USERS = 10
 @serves(SearchApi.assign_user)
 def assign_user(call: RequestContext, user_id: str, cluster: str) -> CreatedAt:
     """Assign a user to a cluster, or move the user to it."""
-    call.service.mapping.assign(user_id, cluster)
+    call.service.users.assign(user_id, cluster)
     return {"createdAt": stamp_now()}
 
 
 @serves(SearchApi.assign_users)
 def assign_users(call: RequestContext, cluster: str, users: list[str]) -> CreatedAt:
     """Assign many new users to a cluster."""
-    call.service.mapping.assign_new(users, cluster)
+    call.service.users.assign_new(users, cluster)
     return {"createdAt": stamp_now()}
 
 
@@ -44,11 +45,11 @@ def assign_users(call: RequestContext, cluster: str, users: list[str]) -> Create
 def top_users(call: RequestContext) -> TopUsers:
     """List the users with the most records on each cluster that has users."""
     usage = Usage(call)
-    users = [usage.tell(entry) for entry in call.service.mapping.all()]
+    users = [usage.describe(entry) for entry in call.service.users.all()]
     users.sort(key=lambda user: (-user["nbRecords"], -user["dataSize"], user["userID"]))
     by_cluster = {
         cluster: [user for user in users if user["clusterName"] == cluster][:TOP_USERS]
-        for cluster in call.service.mapping.clusters
+        for cluster in call.service.users.clusters
     }
     return {"topUsers": [{name: found} for name, found in by_cluster.items() if found]}
 
@@ -56,14 +57,14 @@ def top_users(call: RequestContext) -> TopUsers:
 @serves(SearchApi.get_user)
 def get_user(call: RequestContext, user_id: str) -> UserMapping:
     """Read a user's cluster."""
-    return Usage(call).tell(call.service.mapping.one(user_id))
+    return Usage(call).describe(call.service.users.get(user_id))
 
 
 @serves(SearchApi.list_clusters)
 def list_clusters(call: RequestContext) -> ClusterList:
     """List the clusters; indices without a user count for the first one."""
-    users = {entry["objectID"]: entry["clusterName"] for entry in call.service.mapping.all()}
-    names = call.service.mapping.clusters
+    users = {entry["objectID"]: entry["clusterName"] for entry in call.service.users.all()}
+    names = call.service.users.clusters
     counted = Counter(users.values())
     held: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
@@ -85,20 +86,20 @@ def list_clusters(call: RequestContext) -> ClusterList:
 @serves(SearchApi.list_users)
 def list_users(call: RequestContext, *, page: int = 0, hitsPerPage: int = 1000) -> UserList:
     """List the users, one page at a time."""
-    found = call.service.mapping.all()[page * hitsPerPage : (page + 1) * hitsPerPage]
+    found = call.service.users.all()[page * hitsPerPage : (page + 1) * hitsPerPage]
     usage = Usage(call)
-    return {"userIDs": [usage.tell(entry) for entry in found]}
+    return {"userIDs": [usage.describe(entry) for entry in found]}
 
 
 @serves(SearchApi.remove_user)
 def remove_user(call: RequestContext, user_id: str) -> DeletedAt:
     """Remove a user from its cluster, and queue the deletion of the user's indices."""
-    mapping = call.service.mapping
-    cluster = mapping.one(user_id)["clusterName"]
+    mapping = call.service.users
+    cluster = mapping.get(user_id)["clusterName"]
     for index in mapping.owners.indices(user_id):
-        task = call.service.accept(index, "steps", pack_steps([RecordStep("delete")]))
-        mapping.leaving[user_id] = (cluster, task)
-        mapping.owners.give([index], "")
+        task = call.service.accept(index, "steps", encode_operations([BatchOperation("delete")]))
+        mapping.removed[user_id] = (cluster, task)
+        mapping.owners.set_owner([index], "")
     mapping.remove(user_id)
     return {"deletedAt": stamp_now()}
 
@@ -115,14 +116,14 @@ def search_users(
     """Search users by word prefixes of their names; new assignments are found at once."""
     wanted = cluster or clusterName
     if wanted:
-        call.service.mapping.check_cluster(wanted)
-    users = [u for u in call.service.mapping.all() if wanted in (None, "", u["clusterName"])]
+        call.service.users.check_cluster(wanted)
+    users = [u for u in call.service.users.all() if wanted in (None, "", u["clusterName"])]
     named = [{"objectID": user["objectID"]} for user in users]
     clusters = {user["objectID"]: user for user in users}
     usage = Usage(call)
     found = [
         {
-            **usage.tell(clusters[hit["objectID"]]),
+            **usage.describe(clusters[hit["objectID"]]),
             "objectID": hit["objectID"],
             "_highlightResult": {"userID": hit["_highlightResult"]["objectID"]},
         }
@@ -140,29 +141,29 @@ def search_users(
 
 @serves(SearchApi.pending_mappings)
 def pending_mappings(call: RequestContext, *, getClusters: bool = False) -> Pending:
-    """Return whether users are pending: while their data is being removed; moves take no time."""
-    leaving = call.service.mapping.leaving
+    """Return whether users are pending, which they are while their data is being deleted."""
+    removed = call.service.users.removed
     published = call.service.tasks.published
-    pending = {user: name for user, (name, task) in leaving.items() if task > published}
+    pending = {user: name for user, (name, task) in removed.items() if task > published}
     if not getClusters:
         return {"pending": bool(pending)}
-    names = call.service.mapping.clusters
+    names = call.service.users.clusters
     by_cluster = {name: sorted(u for u, own in pending.items() if own == name) for name in names}
     return {"pending": bool(pending), "clusters": by_cluster}
 
 
 class Usage:
-    """The numbers of records and bytes in the indices of each user; `''` if there is no user."""
+    """The numbers of records and bytes of each user; `''` is for indices without a user."""
 
     def __init__(self, call: RequestContext) -> None:
         self.by_user: dict[str, tuple[int, int]] = {}
-        for shelf in call.service.catalog.all():
-            owner = call.service.mapping.owners.of(shelf.name)
-            sizes = call.service.catalog.measure(shelf)
+        for published in call.service.catalog.all():
+            owner = call.service.users.owners.owner_of(published.name)
+            sizes = call.service.catalog.measure(published)
             records, size = self.by_user.get(owner, (0, 0))
             self.by_user[owner] = (records + sizes[0], size + sizes[1])
 
-    def tell(self, entry: Entry) -> UserMapping:
+    def describe(self, entry: Entry) -> UserMapping:
         """Return a user in the shape of the API."""
         records, size = self.by_user.get(entry["objectID"], (0, 0))
         return {

@@ -18,7 +18,8 @@ from svc_notebook.api.shapes import (
     UrlStatistics,
     UrlStatus,
 )
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
+from svc_notebook.service.service import RequestContext
 
 T = TypeVar("T")
 
@@ -54,7 +55,7 @@ def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False)
     """Return the state of a crawler, with both names for the start of its last crawl."""
     crawlers = call.service.crawlers
     one = crawlers.find(crawler)
-    told: Crawler = {
+    result: Crawler = {
         "id": one.id,
         "name": one.name,
         "createdAt": one.created,
@@ -67,13 +68,13 @@ def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False)
         "lastReindexEndedAt": one.ended,
     }
     if one.blocking_task is not None:
-        told["blockingTaskId"] = one.blocking_task
-        told["blockingError"] = one.blocking_error or ""
+        result["blockingTaskId"] = one.blocking_task
+        result["blockingError"] = one.blocking_error or ""
     if warnings := crawlers.warnings(one.id):
-        told["warnings"] = warnings
+        result["warnings"] = warnings
     if withConfig:
-        told["config"] = crawlers.config(one)
-    return told
+        result["config"] = crawlers.config(one)
+    return result
 
 
 @serves(CrawlerApi.update_crawler)
@@ -84,7 +85,7 @@ def update_crawler(
     config: dict[str, Any] | None = None,
 ) -> CrawlerTask:
     """Change the name or the configuration of a crawler."""
-    return _tell(call, crawler, call.service.crawlers.update(crawler, name, config))
+    return _task_response(call, crawler, call.service.crawlers.update(crawler, name, config))
 
 
 @serves(CrawlerApi.update_crawler_config)
@@ -92,13 +93,13 @@ def update_crawler_config(
     call: RequestContext, crawler: str, config: dict[str, Any]
 ) -> CrawlerTask:
     """Change top-level properties of the configuration."""
-    return _tell(call, crawler, call.service.crawlers.configure(crawler, config))
+    return _task_response(call, crawler, call.service.crawlers.configure(crawler, config))
 
 
 @serves(CrawlerApi.run_crawler)
 def run_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
-    """Resume a crawler, or let it wait for its next schedule."""
-    return _tell(call, crawler, call.service.crawlers.run(crawler))
+    """Resume a crawler; a crawler with a schedule waits for its next scheduled crawl."""
+    return _task_response(call, crawler, call.service.crawlers.run(crawler))
 
 
 @serves(CrawlerApi.pause_crawler)
@@ -110,7 +111,7 @@ def pause_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
 @serves(CrawlerApi.reindex_crawler)
 def reindex_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
     """Start a whole crawl, replacing a running one."""
-    return _tell(call, crawler, call.service.crawlers.reindex(crawler))
+    return _task_response(call, crawler, call.service.crawlers.reindex(crawler))
 
 
 @serves(CrawlerApi.crawler_url_stats)
@@ -183,7 +184,7 @@ def list_domains(
     }
 
 
-def _tell(call: RequestContext, crawler: str, task: str) -> CrawlerTask:
+def _task_response(call: RequestContext, crawler: str, task: str) -> CrawlerTask:
     """Return a task's id and the crawler's warnings."""
     warnings = call.service.crawlers.warnings(crawler)
     return {"taskId": task, "warnings": warnings} if warnings else {"taskId": task}

@@ -16,13 +16,13 @@ from svc_notebook.api.shapes import (
     Updated,
 )
 from svc_notebook.errors import Refused
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.dictionaries import (
-    FIELDS,
+    ENTRY_MEMBERS,
     LANGUAGES,
     MAX_ENTRIES,
-    SWITCHES,
+    SWITCH_KINDS,
     check_entry,
     check_language,
     find_words,
@@ -35,9 +35,10 @@ from svc_notebook.service.resources.entries import (
     read_entries,
     take_page,
 )
+from svc_notebook.service.service import RequestContext
 
 # The dictionary whose switches are returned even if none is set.
-ALWAYS = "stopwords"
+ALWAYS_RETURNED = "stopwords"
 
 
 @serves(SearchApi.batch_dictionary)
@@ -66,7 +67,7 @@ def batch_dictionary(
 def _check_quota(call: RequestContext, dictionary: str, saved: list[Entry], *, clear: bool) -> None:
     kept = [] if clear else read_entries(call.service.store, APPLICATION_ID, dictionary)
     if len({entry["objectID"] for entry in (*kept, *saved)}) > MAX_ENTRIES:
-        raise Refused(f"{MAX_ENTRIES} entries of your own are the most in {dictionary}", status=403)
+        raise Refused(f"{dictionary} may have at most {MAX_ENTRIES} custom entries", status=403)
 
 
 @serves(SearchApi.search_dictionary)
@@ -109,7 +110,7 @@ def set_dictionary_settings(
             check_language(dictionary, language, f"disableStandardEntries.{dictionary}")
     changes = [
         EntriesChange(
-            SWITCHES[dictionary],
+            SWITCH_KINDS[dictionary],
             clear=languages is None,
             save=[{"objectID": name, "off": off} for name, off in (languages or {}).items()],
         )
@@ -121,13 +122,17 @@ def set_dictionary_settings(
 @serves(SearchApi.get_dictionary_settings)
 def get_dictionary_settings(call: RequestContext) -> DictionarySettings:
     """Return for which languages standard entries are disabled."""
-    told = {
+    result = {
         name: {
             e["objectID"]: e["off"] for e in read_entries(call.service.store, APPLICATION_ID, kind)
         }
-        for name, kind in SWITCHES.items()
+        for name, kind in SWITCH_KINDS.items()
     }
-    shown = {name: languages for name, languages in told.items() if languages or name == ALWAYS}
+    shown = {
+        name: languages
+        for name, languages in result.items()
+        if languages or name == ALWAYS_RETURNED
+    }
     return {"disableStandardEntries": cast("StandardEntries", shown)}
 
 
@@ -136,7 +141,7 @@ def list_languages(call: RequestContext) -> LanguageListing:
     """Return for each language its dictionaries and their numbers of custom entries."""
     counts = {
         name: Counter(e["language"] for e in read_entries(call.service.store, APPLICATION_ID, name))
-        for name in FIELDS
+        for name in ENTRY_MEMBERS
     }
     return {
         language: {

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 from svc_notebook.api import EventsApi
 from svc_notebook.api.event_checks import check_token
-from svc_notebook.api.shapes import Event, EventPage, EventType, Received, ShownPage
+from svc_notebook.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
 from svc_notebook.errors import BadInput
-from svc_notebook.service.events import Choice, check_time, milliseconds, queries_of
-from svc_notebook.service.http.handlers import RequestContext, serves
-from svc_notebook.service.service import check_index_name
+from svc_notebook.service.events import RowSelection, check_time, current_milliseconds, queries_of
+from svc_notebook.service.handlers.registry import serves
+from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.service import RequestContext
 
 
 @serves(EventsApi.push_events)
 def push_events(call: RequestContext, events: list[Event]) -> Received:
     """Store events after all of them are validated."""
-    received = milliseconds()
+    received = current_milliseconds()
     call.caller.require("search", {event["index"] for event in events})
-    searched = call.service.shown.times(query for event in events for query in queries_of(event))
+    searched = call.service.impressions.times(
+        query for event in events for query in queries_of(event)
+    )
     for number, event in enumerate(events):
         _check_index(event, f"events[{number}].index")
         check_time(event, f"events[{number}]", received, searched)
-    call.service.events.take(events, received)
+    call.service.events.store(events, received)
     return {"status": 200, "message": "OK"}
 
 
@@ -35,9 +38,9 @@ def _check_index(event: Event, at: str) -> None:
 def delete_user_token(call: RequestContext, user_token: str) -> None:
     """Accept a request to delete a user's events; they are deleted in the background."""
     check_token(user_token, "userToken")
-    call.service.forgetting.count(call.headers)
-    call.service.shown.flush()  # so that the user's searches are stored and lose the token
-    call.service.events.forget(user_token)
+    call.service.deletion_limit.count(call.headers)
+    call.service.impressions.flush()  # so that the user's searches are stored and lose the token
+    call.service.events.request_deletion(user_token)
 
 
 @serves(EventsApi.list_events)
@@ -53,7 +56,7 @@ def list_events(
     length: int = 1000,
 ) -> EventPage:
     """Return events of the indices that the key has the right `analytics` on."""
-    choice = Choice(index, userToken, eventType, since, until, after)
+    choice = RowSelection(index, userToken, eventType, since, until, after)
     rows = call.service.events.read(choice, length)
     page: EventPage = {
         "events": [one for _, one in rows if call.caller.may("analytics", one["index"])]
@@ -71,11 +74,11 @@ def list_searches(
     until: int | None = None,
     after: int = 0,
     length: int = 1000,
-) -> ShownPage:
+) -> ImpressionPage:
     """Return searches and their hits, of indices that the key has the right `analytics` on."""
-    choice = Choice(index, userToken, None, since, until, after)
-    rows = call.service.shown.read(choice, length)
-    page: ShownPage = {
+    choice = RowSelection(index, userToken, None, since, until, after)
+    rows = call.service.impressions.read(choice, length)
+    page: ImpressionPage = {
         "searches": [one for _, one in rows if call.caller.may("analytics", one["index"])]
     }
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page

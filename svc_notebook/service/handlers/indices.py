@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TypedDict
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.indices import CopyScope
+from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.shapes import Deleted, IndexEntry, IndexList, Updated
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
-from svc_notebook.service.service import check_index_name
-from svc_notebook.service.tasks.batch_operations import RecordStep, pack_steps
+from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.service import RequestContext
+from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
 
 INDICES_PER_PAGE = 100
 
@@ -27,7 +28,7 @@ class Relations(TypedDict, total=False):
 @serves(SearchApi.delete_index)
 def delete_index(call: RequestContext, index: str) -> Deleted:
     """Queue the deletion of an index."""
-    task = call.service.accept(index, "steps", pack_steps([RecordStep("delete")]))
+    task = call.service.accept(index, "steps", encode_operations([BatchOperation("delete")]))
     return {"taskID": task, "deletedAt": stamp_now()}
 
 
@@ -42,9 +43,9 @@ def operate_index(
     """Queue a copy or a move."""
     check_index_name(destination)
     if destination == index:
-        raise BadInput(f"`destination`: {index} would be put onto itself")
+        raise BadInput(f"`destination`: {index} is the source itself")
     if scope is not None and operation == "move":
-        raise BadInput("`scope` is for copies only; a move takes everything along")
+        raise BadInput("`scope` is for copies only; a move takes the whole index")
     _check_destination(call, operation, destination, scope)
     order = {"destination": destination, "scope": scope}
     return {"taskID": call.service.accept(index, operation, order), "updatedAt": stamp_now()}
@@ -55,13 +56,17 @@ def list_indices(
     call: RequestContext, *, page: int | None = None, hitsPerPage: int | None = None
 ) -> IndexList:
     """List the indices that the caller's keys reach."""
-    shelves = [shelf for shelf in call.service.catalog.all() if _shown(call, shelf)]
+    published_indices = [
+        published for published in call.service.catalog.all() if _is_listed(call, published)
+    ]
     size = hitsPerPage or INDICES_PER_PAGE
-    shown = shelves if page is None else shelves[page * size : (page + 1) * size]
+    shown = (
+        published_indices if page is None else published_indices[page * size : (page + 1) * size]
+    )
     waiting = call.service.tasks.pending()
-    pages = 1 if page is None else -(-len(shelves) // size)
+    pages = 1 if page is None else -(-len(published_indices) // size)
     return {
-        "items": [_entry(call, shelf, waiting.get(shelf.name, 0)) for shelf in shown],
+        "items": [_entry(call, published, waiting.get(published.name, 0)) for published in shown],
         "nbPages": pages,
     }
 
@@ -74,37 +79,37 @@ def _check_destination(
         return
     call.service.refuse_replica(destination)
     target = call.service.catalog.get(destination)
-    if operation == "copy" and target and len(call.service.catalog.family(target)) > 1:
+    if operation == "copy" and target and len(call.service.catalog.replica_group(target)) > 1:
         raise BadInput(
-            f"`destination`: {destination} has replicas; move an index there, which they follow, "
-            "or copy parts of one, given a `scope`"
+            f"`destination`: {destination} has replicas; move an index there, which keeps them, "
+            "or copy parts of an index with `scope`"
         )
 
 
-def _shown(call: RequestContext, shelf: PublishedIndex) -> bool:
-    return call.caller.may("listIndexes", shelf.name)
+def _is_listed(call: RequestContext, published: PublishedIndex) -> bool:
+    return call.caller.may("listIndexes", published.name)
 
 
-def _entry(call: RequestContext, shelf: PublishedIndex, waiting: int) -> IndexEntry:
-    count, size = call.service.catalog.measure(shelf)
+def _entry(call: RequestContext, published: PublishedIndex, waiting: int) -> IndexEntry:
+    count, size = call.service.catalog.measure(published)
     return {
-        "name": shelf.name,
-        "createdAt": shelf.created if count else "",
-        "updatedAt": shelf.updated,
+        "name": published.name,
+        "createdAt": published.created if count else "",
+        "updatedAt": published.updated,
         "entries": count,
         "dataSize": size,
-        "fileSize": 0 if shelf.leader else size,
+        "fileSize": 0 if published.primary_id else size,
         "lastBuildTimeS": 0,
         "numberOfPendingTask": waiting,
         "numberOfPendingTasks": waiting,
         "pendingTask": waiting > 0,
-        **_relations(call, shelf),
+        **_relations(call, published),
     }
 
 
-def _relations(call: RequestContext, shelf: PublishedIndex) -> Relations:
+def _relations(call: RequestContext, published: PublishedIndex) -> Relations:
     """Return the primary or the replicas of an index; empty if it has neither."""
-    primary, *replicas = call.service.catalog.family(shelf)
-    if shelf.leader:
-        return {"primary": primary.name, **({"virtual": True} if shelf.virtual else {})}
+    primary, *replicas = call.service.catalog.replica_group(published)
+    if published.primary_id:
+        return {"primary": primary.name, **({"virtual": True} if published.virtual else {})}
     return {"replicas": [replica.name for replica in replicas]} if replicas else {}

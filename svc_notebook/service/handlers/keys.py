@@ -7,8 +7,9 @@ from typing import Unpack, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import DeletedAt, Key, KeyAdded, KeyFields, KeyList, KeyUpdated
 from svc_notebook.errors import KeyRefused
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.add_key)
@@ -20,7 +21,7 @@ def add_key(call: RequestContext, **fields: Unpack[KeyFields]) -> KeyAdded:
 @serves(SearchApi.update_key)
 def update_key(call: RequestContext, key: str, **fields: Unpack[KeyFields]) -> KeyUpdated:
     """Replace the fields of a key."""
-    call.service.keyring.one(key)
+    call.service.keyring.get(key)
     call.service.keyring.update(key, fields)
     return {"key": key, "updatedAt": stamp_now()}
 
@@ -28,7 +29,7 @@ def update_key(call: RequestContext, key: str, **fields: Unpack[KeyFields]) -> K
 @serves(SearchApi.list_keys)
 def list_keys(call: RequestContext) -> KeyList:
     """List the keys of the application."""
-    return {"keys": [cast("Key", key.told()) for key in call.service.keyring.all()]}
+    return {"keys": [cast("Key", key.to_api()) for key in call.service.keyring.all()]}
 
 
 @serves(SearchApi.get_key)
@@ -36,18 +37,18 @@ def get_key(call: RequestContext, key: str) -> Key:
     """Read a key; without the admin key, only the calling key."""
     own = [k for k in call.caller.keys if k.value == key]
     if own:
-        return cast("Key", own[0].told(hide_description=True))
+        return cast("Key", own[0].to_api(hide_description=True))
     if not call.caller.admin:
-        raise KeyRefused("a key may read itself only; others need the admin key", status=403)
+        raise KeyRefused("a key can read only itself; other keys need the admin key", status=403)
     keyring = call.service.keyring
-    found = keyring.admin() if key == keyring.facts["adminKey"] else keyring.one(key)
-    return cast("Key", found.told())
+    found = keyring.admin() if key == keyring.facts["adminKey"] else keyring.get(key)
+    return cast("Key", found.to_api())
 
 
 @serves(SearchApi.delete_key)
 def delete_key(call: RequestContext, key: str) -> DeletedAt:
     """Delete a key."""
-    call.service.keyring.one(key)
+    call.service.keyring.get(key)
     call.service.keyring.delete(key)
     return {"deletedAt": stamp_now()}
 
@@ -78,25 +79,25 @@ def update_index_key(
 def list_index_keys(call: RequestContext, index: str) -> KeyList:
     """List one index's keys."""
     call.service.catalog.find(index)
-    return {"keys": [cast("Key", key.told()) for key in call.service.keyring.all(index)]}
+    return {"keys": [cast("Key", key.to_api()) for key in call.service.keyring.all(index)]}
 
 
 @serves(SearchApi.list_all_index_keys)
 def list_all_index_keys(call: RequestContext) -> KeyList:
     """List the keys of all indices, each with its index."""
     keys = call.service.keyring.all_of_indices()
-    return {"keys": [cast("Key", {**key.told(), "index": key.index}) for key in keys]}
+    return {"keys": [cast("Key", {**key.to_api(), "index": key.index}) for key in keys]}
 
 
 @serves(SearchApi.get_index_key)
 def get_index_key(call: RequestContext, index: str, key: str) -> Key:
     """Read an index's key."""
-    return cast("Key", call.service.keyring.one(key, index).told())
+    return cast("Key", call.service.keyring.get(key, index).to_api())
 
 
 @serves(SearchApi.delete_index_key)
 def delete_index_key(call: RequestContext, index: str, key: str) -> DeletedAt:
     """Delete an index's key."""
-    call.service.keyring.one(key, index)
+    call.service.keyring.get(key, index)
     call.service.keyring.delete(key, index)
     return {"deletedAt": stamp_now()}

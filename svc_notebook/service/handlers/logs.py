@@ -1,13 +1,15 @@
-"""Handler that returns the request logs."""
+"""Handlers that return the request logs and the state of tasks."""
 
 from __future__ import annotations
 
 from functools import partial
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.shapes import Logs
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.api.shapes import Logs, Task
+from svc_notebook.errors import NotFound
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.log_access import may_read_content
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.get_logs)
@@ -23,3 +25,19 @@ def get_logs(
     may_see = partial(call.caller.may, "logs")
     may_read = partial(may_read_content, call.caller, call.service.catalog)
     return {"logs": call.service.logs.read(offset, length, indexName, type, may_see, may_read)}
+
+
+@serves(SearchApi.get_task)
+def get_task(call: RequestContext, index: str, task_id: int) -> Task:
+    """Return the state of a task by its number alone: its index may be moved or deleted."""
+    return get_app_task(call, task_id)
+
+
+@serves(SearchApi.get_app_task)
+def get_app_task(call: RequestContext, task_id: int) -> Task:
+    """Return the state of any task."""
+    tasks = call.service.tasks
+    if not 0 < task_id <= tasks.last:
+        raise NotFound(f"task {task_id} does not exist", status=404)
+    done = task_id <= tasks.published
+    return {"status": "published" if done else "notPublished", "pendingTask": not done}

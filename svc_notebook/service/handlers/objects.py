@@ -26,23 +26,27 @@ from svc_notebook.api.shapes import (
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.filters import parse_filters
-from svc_notebook.service.engine.filters.geo_parameters import Centre, read_where
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.engine.filters.geo_parameters import Centre, read_geo_parameters
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.records import read_bodies
+from svc_notebook.service.limits import check_index_name, read_object_id
 from svc_notebook.service.search.search_response import MAX_ATTEMPTS, check_list
-from svc_notebook.service.search.visible_attributes import narrow, select_attributes, withheld
-from svc_notebook.service.service import check_index_name
+from svc_notebook.service.search.visible_attributes import (
+    apply_lists,
+    hidden_attributes,
+    select_attributes,
+)
+from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.batch_operations import (
-    RecordStep,
-    make_step,
-    pack_steps,
-    read_object_id,
+    BatchOperation,
+    check_operation,
+    encode_operations,
 )
 from svc_notebook.service.tasks.queue import NewTask
 
 # The parameters that deleteByQuery accepts (api.md, Objects).
-DELETES_BY = {
+DELETE_PARAMETERS = {
     "filters", "facetFilters", "numericFilters", "tagFilters", "aroundLatLng", "aroundRadius",
     "insideBoundingBox", "insidePolygon",
 }  # fmt: skip
@@ -51,37 +55,39 @@ DELETES_BY = {
 @serves(SearchApi.add_object)
 def add_object(call: RequestContext, index: str, record: Record) -> Added:
     """Queue a record under its own objectID or a new one."""
-    step = make_step("addObject", record, "")
-    task, now = _accept(call, index, [step]), stamp_now()
-    return {"taskID": task, "objectID": step.id, "createdAt": now, "updatedAt": now}
+    operation = check_operation("addObject", record, "")
+    task, now = _accept(call, index, [operation]), stamp_now()
+    return {"taskID": task, "objectID": operation.id, "createdAt": now, "updatedAt": now}
 
 
 @serves(SearchApi.put_object)
 def put_object(call: RequestContext, index: str, object_id: str, record: Record) -> Saved:
     """Queue a record under the objectID of the path."""
-    step = make_step("updateObject", {**record, "objectID": object_id}, "")
-    return _saved(call, index, step)
+    operation = check_operation("updateObject", {**record, "objectID": object_id}, "")
+    return _saved(call, index, operation)
 
 
 @serves(SearchApi.delete_object)
 def delete_object(call: RequestContext, index: str, object_id: str) -> Deleted:
     """Queue the deletion of a record."""
-    step = RecordStep("deleteObject", read_object_id(object_id, "objectID"))
-    return {"taskID": _accept(call, index, [step]), "deletedAt": stamp_now()}
+    operation = BatchOperation("deleteObject", read_object_id(object_id, "objectID"))
+    return {"taskID": _accept(call, index, [operation]), "deletedAt": stamp_now()}
 
 
 @serves(SearchApi.delete_by)
 def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) -> DeletedBy:
     """Queue a deletion by query; the records are selected when the task is applied."""
     given = {name: value for name, value in params.items() if value not in (None, "", [])}
-    for name in sorted(given.keys() - DELETES_BY):
-        raise BadInput(f"`{name}` does not take part in deleteByQuery; filters and places do")
+    for name in sorted(given.keys() - DELETE_PARAMETERS):
+        raise BadInput(
+            f"`{name}` is not a parameter of deleteByQuery, which takes filters and geo parameters"
+        )
     _check_restricted(given)
-    bound = call.caller.bind(given, index)
-    given = {name: value for name, value in bound.items() if name in DELETES_BY}
-    if shelf := call.service.catalog.get(index):
+    bound = call.caller.restrict(given, index)
+    given = {name: value for name, value in bound.items() if name in DELETE_PARAMETERS}
+    if published := call.service.catalog.get(index):
         # An invalid filter is refused now, while the caller gets the error.
-        shelf.engine.get().matching(given)
+        published.engine.get().matching(given)
     task, now = call.service.accept(index, "deleteBy", given), stamp_now()
     return {"taskID": task, "deletedAt": now, "updatedAt": now}
 
@@ -89,7 +95,7 @@ def delete_by(call: RequestContext, index: str, **params: Unpack[SearchParams]) 
 @serves(SearchApi.clear_objects)
 def clear_objects(call: RequestContext, index: str) -> Updated:
     """Queue the deletion of all records of an index."""
-    return {"taskID": _accept(call, index, [RecordStep("clear")]), "updatedAt": stamp_now()}
+    return {"taskID": _accept(call, index, [BatchOperation("clear")]), "updatedAt": stamp_now()}
 
 
 @serves(SearchApi.partial_update_object)
@@ -103,30 +109,33 @@ def partial_update_object(
 ) -> Saved:
     """Queue a change of some attributes."""
     action = "partialUpdateObject" if createIfNotExists else "partialUpdateObjectNoCreate"
-    return _saved(call, index, make_step(action, {**attributes, "objectID": object_id}, ""))
+    return _saved(call, index, check_operation(action, {**attributes, "objectID": object_id}, ""))
 
 
 @serves(SearchApi.batch)
 def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Batched:
     """Queue many operations as one task."""
-    steps = _steps(requests)
-    return {"taskID": _accept(call, index, steps), "objectIDs": [step.id for step in steps]}
+    operations = _operations(requests)
+    return {
+        "taskID": _accept(call, index, operations),
+        "objectIDs": [operation.id for operation in operations],
+    }
 
 
 @serves(SearchApi.batch_many)
 def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> BatchedMany:
     """Queue many operations as one task per index, all of them or none."""
-    steps = _steps(requests)
-    by_index: dict[str, list[RecordStep]] = {}
-    for request, step in zip(requests, steps, strict=True):
-        by_index.setdefault(check_index_name(request["indexName"]), []).append(step)
+    operations = _operations(requests)
+    by_index: dict[str, list[BatchOperation]] = {}
+    for request, operation in zip(requests, operations, strict=True):
+        by_index.setdefault(check_index_name(request["indexName"]), []).append(operation)
     for index in by_index:
         call.service.refuse_replica(index)
-    drafts = [NewTask(index, "steps", pack_steps(own)) for index, own in by_index.items()]
+    drafts = [NewTask(index, "steps", encode_operations(own)) for index, own in by_index.items()]
     numbers = call.service.tasks.submit(*drafts) if drafts else []
     return {
         "taskID": dict(zip(by_index, numbers, strict=True)),
-        "objectIDs": [step.id for step in steps],
+        "objectIDs": [operation.id for operation in operations],
     }
 
 
@@ -137,11 +146,14 @@ def get_objects(call: RequestContext, requests: list[ObjectRequest]) -> ManyObje
     by_index: dict[str, list[str]] = {}
     for index, request in zip(named, requests, strict=True):
         by_index.setdefault(index, []).append(request["objectID"])
-    shelves = {index: call.service.catalog.find(index) for index in by_index}
-    bodies = {index: _readable(call, shelves[index], ids) for index, ids in by_index.items()}
+    published_indices = {index: call.service.catalog.find(index) for index in by_index}
+    bodies = {
+        index: _read_permitted(call, published_indices[index], ids)
+        for index, ids in by_index.items()
+    }
     return {
         "results": [
-            _shown(call, shelves[index], body, request.get("attributesToRetrieve"))
+            _select(call, published_indices[index], body, request.get("attributesToRetrieve"))
             if (body := bodies[index].get(request["objectID"]))
             else None
             for index, request in zip(named, requests, strict=True)
@@ -160,36 +172,36 @@ def get_object(
 ) -> Record:
     """Read one record."""
     wanted = attributesToRetrieve if attributesToRetrieve is not None else attributes
-    shelf = call.service.catalog.find(index)
-    body = _readable(call, shelf, [object_id]).get(object_id)
+    published = call.service.catalog.find(index)
+    body = _read_permitted(call, published, [object_id]).get(object_id)
     if body is None:
         raise NotFound(f"ObjectID {object_id} does not exist", status=404)
-    return _shown(call, shelf, body, wanted)
+    return _select(call, published, body, wanted)
 
 
 def _check_restricted(params: Mapping[str, Any]) -> None:
     """Refuse filters that would delete everything, or all within an unspecified radius."""
-    where = read_where(params)
+    where = read_geo_parameters(params)
     if where is None and not parse_filters(params):
         raise BadInput(
-            "deleteByQuery needs a filter or a place that is not empty; use clear to delete all"
+            "deleteByQuery needs a filter or a geo parameter; use clear to delete all records"
         )
     if isinstance(where, Centre) and where.radius is None:
-        raise BadInput('deleteByQuery around a place needs `aroundRadius`, in metres or "all"')
+        raise BadInput('deleteByQuery with `aroundLatLng` needs `aroundRadius`, in metres or "all"')
 
 
-def _accept(call: RequestContext, index: str, steps: Iterable[RecordStep]) -> int:
-    return call.service.accept(index, "steps", pack_steps(steps))
+def _accept(call: RequestContext, index: str, operations: Iterable[BatchOperation]) -> int:
+    return call.service.accept(index, "steps", encode_operations(operations))
 
 
-def _saved(call: RequestContext, index: str, step: RecordStep) -> Saved:
-    task = _accept(call, index, [step])
-    return {"taskID": task, "objectID": step.id, "updatedAt": stamp_now()}
+def _saved(call: RequestContext, index: str, operation: BatchOperation) -> Saved:
+    task = _accept(call, index, [operation])
+    return {"taskID": task, "objectID": operation.id, "updatedAt": stamp_now()}
 
 
-def _steps(requests: Iterable[BatchRequest]) -> list[RecordStep]:
+def _operations(requests: Iterable[BatchRequest]) -> list[BatchOperation]:
     return [
-        make_step(request["action"], request.get("body"), f"requests[{number}].body")
+        check_operation(request["action"], request.get("body"), f"requests[{number}].body")
         for number, request in enumerate(requests)
     ]
 
@@ -201,29 +213,34 @@ def _index_of(request: ObjectRequest, number: int) -> str:
     return index
 
 
-def _readable(call: RequestContext, shelf: PublishedIndex, ids: Sequence[str]) -> dict[str, bytes]:
+def _read_permitted(
+    call: RequestContext, published: PublishedIndex, ids: Sequence[str]
+) -> dict[str, bytes]:
     """Read records by id that match the filters that the caller's key embeds, as in a search."""
-    store, changes = call.service.store, call.service.catalog.changes
-    embedded = call.caller.bind({}, shelf.name)
-    within = {name: value for name, value in embedded.items() if name in DELETES_BY}
+    store, changes = call.service.store, call.service.catalog.in_flight_writes
+    embedded = call.caller.restrict({}, published.name)
+    within = {name: value for name, value in embedded.items() if name in DELETE_PARAMETERS}
     if not within:
-        return read_bodies(store, shelf.home, ids)
+        return read_bodies(store, published.records_id, ids)
     for left in reversed(range(MAX_ATTEMPTS)):
-        moment = changes.moment()
-        passing = shelf.engine.get().passing(ids, within)
-        bodies = read_bodies(store, shelf.home, sorted(passing))
-        if not (left and changes.meet(moment, shelf.home, ids)):
+        since = changes.last_visible()
+        passing = published.engine.get().passing(ids, within)
+        bodies = read_bodies(store, published.records_id, sorted(passing))
+        if not (left and changes.may_have_changed(since, published.records_id, ids)):
             break
         changes.wait()
     return bodies
 
 
-def _shown(
-    call: RequestContext, shelf: PublishedIndex, body: bytes, wanted: list[str] | None
+def _select(
+    call: RequestContext, published: PublishedIndex, body: bytes, wanted: list[str] | None
 ) -> Record:
     check_time()
     check_list("attributesToRetrieve", wanted)
-    hidden, lists = withheld(call.caller, shelf), call.caller.shown_lists(shelf.name)
+    hidden, lists = (
+        hidden_attributes(call.caller, published),
+        call.caller.retrievable_lists(published.name),
+    )
     if wanted is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))
-    return narrow(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)
+    return apply_lists(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)

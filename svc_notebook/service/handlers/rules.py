@@ -7,7 +7,7 @@ from typing import Literal, cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Rule, RuleHits, Saved, Updated
 from svc_notebook.errors import BadInput, NotFound
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
 from svc_notebook.service.resources.checks import RULE_ENTRIES, check_rule
 from svc_notebook.service.resources.entries import (
@@ -18,6 +18,7 @@ from svc_notebook.service.resources.entries import (
     take_page,
 )
 from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.save_rule)
@@ -52,8 +53,8 @@ def save_rules(
 @serves(SearchApi.get_rule)
 def get_rule(call: RequestContext, index: str, object_id: str) -> Rule:
     """Read one rule."""
-    shelf = call.service.catalog.find(index)
-    found = read_entry(call.service.store, shelf.id, RULE_ENTRIES, object_id)
+    published = call.service.catalog.find(index)
+    found = read_entry(call.service.store, published.id, RULE_ENTRIES, object_id)
     if found is None:
         raise NotFound(f"Rule {object_id} does not exist", status=404)
     return cast("Rule", found)
@@ -93,10 +94,10 @@ def search_rules(
     enabled: bool | None = None,
 ) -> RuleHits:
     """Search rules by their words and conditions."""
-    shelf = call.service.catalog.find(index)
+    published = call.service.catalog.find(index)
     chosen = [
         rule
-        for rule in read_entries(call.service.store, shelf.id, RULE_ENTRIES)
+        for rule in read_entries(call.service.store, published.id, RULE_ENTRIES)
         if enabled in (None, rule.get("enabled", True))
         and _has(rule, "anchoring", anchoring)
         and _has(rule, "context", context)

@@ -13,13 +13,18 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import restart_time
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext, serves
-from svc_notebook.service.search.search_response import answer_facet, answer_search, skipped
+from svc_notebook.service.handlers.registry import serves
+from svc_notebook.service.search.search_response import (
+    answer_facet,
+    answer_search,
+    skipped_response,
+)
+from svc_notebook.service.service import RequestContext
 
 # Members of an entry that are not search parameters.
-ENTRY = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
+ENTRY_MEMBERS = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
 
 
 @serves(SearchApi.search)
@@ -48,7 +53,7 @@ def search_many(
             f"`requests` has {len(requests):,} searches; one call takes at most "
             f"{limits.MAX_QUERIES}: send them in parts"
         )
-    return {"results": list(_answers(call, requests, strategy == "stopIfEnoughMatches"))}
+    return {"results": list(_run_searches(call, requests, strategy == "stopIfEnoughMatches"))}
 
 
 @serves(SearchApi.search_facet)
@@ -63,23 +68,23 @@ def search_facet(
     return answer_facet(call, index, facet, facetQuery, params)
 
 
-def _answers(
+def _run_searches(
     call: RequestContext, requests: list[SearchRequest], stop: bool
 ) -> Iterator[SearchAnswer | FacetAnswer]:
     enough, held = False, 0
     for number, request in enumerate(requests):
         restart_time()
         name, call = request["indexName"], replace(call, started=perf_counter())
-        params = {key: value for key, value in request.items() if key not in ENTRY}
+        params = {key: value for key, value in request.items() if key not in ENTRY_MEMBERS}
         if request.get("type") == "facet":
             yield answer_facet(call, name, _facet(request, number), *_facet_query(request, params))
         elif enough:
-            yield skipped(name, call.service.catalog.find(name), params)
+            yield skipped_response(name, call.service.catalog.find(name), params)
         else:
             answer, full = answer_search(call, name, params)
             enough = stop and full
             if "hits" in answer:
-                # Encoded, they take a fraction of the memory until the last search is done.
+                # Encoded hits need a fraction of the memory until the last search ends.
                 hits = msgspec.json.encode(answer["hits"])
                 held += len(hits)
                 _check_size(held, number)
@@ -91,7 +96,7 @@ def _check_size(held: int, number: int) -> None:
     if held > limits.MAX_ANSWER_BYTES:
         raise BadInput(
             f"the hits of `requests[0]` to `requests[{number}]` take more than "
-            f"{limits.MAX_ANSWER_BYTES // 2**20} MB: send fewer searches in one call, or ask for "
+            f"{limits.MAX_ANSWER_BYTES // 2**20} MB: send fewer searches in one call, or request "
             "fewer hits (`hitsPerPage`) or attributes (`attributesToRetrieve`)"
         )
 

@@ -12,15 +12,16 @@ from svc_notebook.api.shapes import Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.index.schema import check_entries
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.replica_group import INHERITED
 from svc_notebook.service.indices.replica_setting import check_links, read_links
-from svc_notebook.service.indices.settings import merge_settings
-from svc_notebook.service.service import check_index_name
+from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.service import RequestContext
+from svc_notebook.service.tasks.settings_change import merge_settings
 
 # Settings that are returned even if they are not set (api-notes, section 2).
-TOLD = (
+ALWAYS_RETURNED = (
     "minWordSizefor1Typo", "minWordSizefor2Typos", "hitsPerPage", "maxValuesPerFacet",
     "paginationLimitedTo", "exactOnSingleWordQuery", "ranking", "separatorsToIndex",
     "removeWordsIfNoResults", "queryType", "highlightPreTag", "highlightPostTag",
@@ -32,11 +33,11 @@ MAX_USER_DATA_BYTES = 32 * 1024
 @serves(SearchApi.get_settings)
 def get_settings(call: RequestContext, index: str, *, getVersion: int = 1) -> ReadSettings:
     """Return the settings, the defaults that are always returned, and a replica's primary."""
-    shelf = call.service.catalog.find(index)
-    told = {name: default_of(name) for name in TOLD} | shelf.settings
-    if shelf.leader:
-        told["primary"] = call.service.catalog.family(shelf)[0].name
-    return cast("ReadSettings", told)
+    published = call.service.catalog.find(index)
+    result = {name: default_of(name) for name in ALWAYS_RETURNED} | published.settings
+    if published.primary_id:
+        result["primary"] = call.service.catalog.replica_group(published)[0].name
+    return cast("ReadSettings", result)
 
 
 @serves(SearchApi.set_settings)
@@ -49,19 +50,23 @@ def set_settings(
     forwardToSlaves: bool = False,
 ) -> Updated:
     """Queue a change of settings; invalid settings are refused now."""
-    shelf = call.service.catalog.get(index)
+    published = call.service.catalog.get(index)
     check_entries(settings)
-    Index(merge_settings(shelf.settings if shelf else {}, settings))
+    Index(merge_settings(published.settings if published else {}, settings))
     if len(msgspec.json.encode(settings.get("userData"))) > MAX_USER_DATA_BYTES:
         raise BadInput(f"`userData` is larger than {MAX_USER_DATA_BYTES // 1024} kB")
-    if shelf and shelf.virtual:
-        _check_inherited(call, shelf, settings)
+    if published and published.virtual:
+        _check_inherited(call, published, settings)
     links = read_links(settings.get("replicas") or ())
     for link in links:
         check_index_name(link.name)
     if "replicas" in settings:
         # Replicas that are unlinked change too.
-        replicas = call.service.catalog.family(shelf)[1:] if shelf and not shelf.leader else ()
+        replicas = (
+            call.service.catalog.replica_group(published)[1:]
+            if published and not published.primary_id
+            else ()
+        )
         touched = {link.name for link in links} | {replica.name for replica in replicas}
         call.caller.require("editSettings", sorted(touched))
     check_links(call.service.catalog, index, links)
@@ -69,12 +74,12 @@ def set_settings(
     return {"taskID": call.service.accept(index, "settings", order), "updatedAt": stamp_now()}
 
 
-def _check_inherited(call: RequestContext, shelf: PublishedIndex, settings: Settings) -> None:
+def _check_inherited(call: RequestContext, published: PublishedIndex, settings: Settings) -> None:
     """Refuse to change settings that a virtual replica inherits from its primary."""
     for name, value in settings.items():
-        if name in INHERITED and value != shelf.settings.get(name):
-            primary = call.service.catalog.family(shelf)[0].name
+        if name in INHERITED and value != published.settings.get(name):
+            primary = call.service.catalog.replica_group(published)[0].name
             raise BadInput(
-                f"`{name}`: {shelf.name} is a virtual replica and has it from {primary}; "
-                "set it there, or make the replica a standard one"
+                f"`{name}`: {published.name} is a virtual replica and inherits it from {primary}; "
+                "set it there, or make the replica a standard replica"
             )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import CreatedAt, DeletedAt, Source, UpdatedAt
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.list_sources)

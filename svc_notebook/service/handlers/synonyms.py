@@ -7,9 +7,9 @@ from typing import cast
 from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
-from svc_notebook.service.http.handlers import RequestContext, serves
+from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import stamp_now
-from svc_notebook.service.resources.checks import FIELDS, SYNONYM_ENTRIES, check_synonym
+from svc_notebook.service.resources.checks import SYNONYM_ENTRIES, SYNONYM_MEMBERS, check_synonym
 from svc_notebook.service.resources.entries import (
     EntriesChange,
     read_entries,
@@ -17,6 +17,7 @@ from svc_notebook.service.resources.entries import (
     take_page,
 )
 from svc_notebook.service.resources.entry_search import find_entries
+from svc_notebook.service.service import RequestContext
 
 
 @serves(SearchApi.save_synonym)
@@ -58,8 +59,8 @@ def save_synonyms(
 @serves(SearchApi.get_synonym)
 def get_synonym(call: RequestContext, index: str, object_id: str) -> Synonym:
     """Read one synonym."""
-    shelf = call.service.catalog.find(index)
-    found = read_entry(call.service.store, shelf.id, SYNONYM_ENTRIES, object_id)
+    published = call.service.catalog.find(index)
+    found = read_entry(call.service.store, published.id, SYNONYM_ENTRIES, object_id)
     if found is None:
         raise NotFound(f"Synonym {object_id} does not exist", status=404)
     return cast("Synonym", found)
@@ -97,11 +98,11 @@ def search_synonyms(
     hitsPerPage: int = 100,
 ) -> SynonymHits:
     """Search synonyms by their words and types."""
-    shelf = call.service.catalog.find(index)
+    published = call.service.catalog.find(index)
     kinds = [kind.strip().lower() for kind in type.split(",") if kind.strip()]
     for kind in kinds:
-        if kind not in FIELDS:
-            raise BadInput(f"`type`: {kind} is not a type{did_you_mean(kind, FIELDS)}")
-    entries = read_entries(call.service.store, shelf.id, SYNONYM_ENTRIES)
+        if kind not in SYNONYM_MEMBERS:
+            raise BadInput(f"`type`: {kind} is not a type{did_you_mean(kind, SYNONYM_MEMBERS)}")
+    entries = read_entries(call.service.store, published.id, SYNONYM_ENTRIES)
     chosen = [entry for entry in entries if not kinds or entry["type"] in kinds]
     return cast("SynonymHits", take_page(find_entries(chosen, query), page, hitsPerPage))

@@ -14,16 +14,16 @@ from svc_notebook.api import Endpoint
 from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.errors import KeyRefused
 from svc_notebook.service.http.body import Accounts
-from svc_notebook.service.http.rate_limit import Meter
+from svc_notebook.service.http.rate_limit import HourlyQueryLimit
 from svc_notebook.service.http.restrictions import Restriction, read_restriction
 from svc_notebook.service.keyring import Keyring, StoredKey
 from svc_notebook.service.sources import Sources
 
 # Statuses for wrong crawler credentials, where not 401 (api.md, Crawler API).
-FORBIDDEN = {"list_domains": 403}
+CREDENTIAL_STATUSES = {"list_domains": 403}
 # Maximum number of secured keys whose parent is cached.
 MAX_CACHED_SECURED_KEYS = 10_000
-INVALID = "Invalid Application-ID or API key"
+INVALID_CREDENTIALS = "Invalid Application-ID or API key"
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Caller:
     def require(self, right: str, indices: Iterable[str] = ()) -> None:
         """Raise `KeyRefused` unless a key has the right on each index."""
         if right == "admin" and not self.admin:
-            raise KeyRefused("this needs the admin key", status=403)
+            raise KeyRefused("this request needs the admin key", status=403)
         self.require_any({right}, indices)
 
     def require_any(self, rights: Set[str], indices: Iterable[str] = ()) -> None:
@@ -87,80 +87,86 @@ class Caller:
         keys = [key for key in self.keys if self._reaches(key, index)]
         return list(dict.fromkeys(one for key in keys for one in self._embedded_in(key)))
 
-    def bind(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
+    def restrict(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
         """Return a query's parameters after the restrictions of the caller's keys."""
         bound = dict(params)
         for restriction in self.restrictions(index):
-            bound = restriction.force(bound)
+            bound = restriction.apply(bound)
         return bound
 
-    def shown_lists(self, index: str) -> list[list[str]]:
+    def retrievable_lists(self, index: str) -> list[list[str]]:
         """Return the embedded lists of attributes; a caller sees what all of them name."""
         lists = [one.params.get("attributesToRetrieve") for one in self.restrictions(index)]
         return [names for names in lists if names is not None]
 
-    def token_of(self, key: StoredKey) -> str | None:
+    def embedded_user_token(self, key: StoredKey) -> str | None:
         """Return the user token embedded in a key, or None."""
         tokens = [one.params.get("userToken") for one in self._embedded_in(key)]
         return next((token for token in reversed(tokens) if token), None)
 
-    def most_hits(self, index: str) -> int | None:
+    def max_hits(self, index: str) -> int | None:
         """Return the maximum number of hits of one query on the index, or None."""
         caps = [
             key.fields.get("maxHitsPerQuery") or None
             for key in self.keys
             if self._reaches(key, index)
         ]
-        caps += [one.most_hits for one in self.restrictions(index)]
+        caps += [one.max_hits for one in self.restrictions(index)]
         return min((cap for cap in caps if cap is not None), default=None)
 
 
-class Access:
+class Authenticator:
     """Authentication: converts credentials in headers or in the query string to a caller."""
 
     def __init__(self, keyring: Keyring, sources: Sources, vendor: str = "Service") -> None:
         self._keyring = keyring
         self._sources = sources
-        self._meter = Meter()
+        self._query_limit = HourlyQueryLimit()
         self._parents: dict[str, str] = {}
         self.prefix = f"x-{vendor.lower()}-"
 
-    def admit(
-        self, row: Endpoint, headers: Mapping[str, str], query: Mapping[str, str], address: str
+    def authenticate(
+        self, endpoint: Endpoint, headers: Mapping[str, str], query: Mapping[str, str], address: str
     ) -> Caller:
         """Return the caller; raises `KeyRefused` for an invalid key, address or referer."""
-        self._sources.admit(address)
-        if row.interface == "crawler":
-            return self._admit_crawler(row.name, headers, address)
+        self._sources.check(address)
+        if endpoint.interface == "crawler":
+            return self._authenticate_crawler(endpoint.name, headers, address)
         in_url = {name.lower(): value for name, value in query.items()}
         app, key = (
             headers.get(self.prefix + name) or in_url.get(self.prefix + name) or ""
             for name in ("application-id", "api-key")
         )
-        caller = self._holder(key, address) if same(app, self._keyring.facts["appId"]) else None
+        caller = (
+            self._find_caller(key, address)
+            if equal_in_constant_time(app, self._keyring.facts["appId"])
+            else None
+        )
         if caller and caller.admin:
             caller = self._on_behalf(headers, address)
         if caller is None:
-            message = "Invalid credentials" if row.interface == "events" else INVALID
+            message = (
+                "Invalid credentials" if endpoint.interface == "events" else INVALID_CREDENTIALS
+            )
             raise KeyRefused(message, status=403)
-        _admit_place(caller, headers)
+        _check_origin(caller, headers)
         return caller
 
-    def count(self, caller: Caller, token: str | None, queries: int) -> None:
+    def count_queries(self, caller: Caller, token: str | None, queries: int) -> None:
         """Count queries against the rate limits of the caller's keys; raises `Refused`."""
         for key in caller.keys:
             if most := key.fields.get("maxQueriesPerIPPerHour"):
-                who = caller.token_of(key) or token or caller.address
-                self._meter.count(key.value, who, most, queries)
+                who = caller.embedded_user_token(key) or token or caller.address
+                self._query_limit.count(key.value, who, most, queries)
 
-    def _holder(self, value: str, address: str) -> Caller | None:
-        if same(value, self._keyring.facts["adminKey"]):
+    def _find_caller(self, value: str, address: str) -> Caller | None:
+        if equal_in_constant_time(value, self._keyring.facts["adminKey"]):
             return _administrator(address)
         if keys := self._keyring.find(value):
             return Caller(tuple(keys), address=address, accounts=((value, address),))
-        return self._holder_of_secured(value, address)
+        return self._find_secured_caller(value, address)
 
-    def _holder_of_secured(self, value: str, address: str) -> Caller | None:
+    def _find_secured_caller(self, value: str, address: str) -> Caller | None:
         secured = read_secured_key(value)
         if secured is None:
             return None
@@ -178,18 +184,18 @@ class Access:
         )
 
     def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
-        """Let a server with the admin key call on behalf of one of its own callers."""
+        """Return the caller for whom a server with the admin key calls, or the administrator."""
         address = headers.get("x-forwarded-for", "").split(",")[0].strip() or address
         if key := headers.get("x-forwarded-api-key"):
-            return self._holder(key, address)
+            return self._find_caller(key, address)
         return _administrator(address)
 
-    def _admit_crawler(self, name: str, headers: Mapping[str, str], address: str) -> Caller:
+    def _authenticate_crawler(self, name: str, headers: Mapping[str, str], address: str) -> Caller:
         facts = self._keyring.facts
         wanted = f"{facts['crawlerUserId']}:{facts['crawlerApiKey']}"
         scheme, _, word = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "basic" or not same(decode_basic(word), wanted):
-            status = FORBIDDEN.get(name, 401) if word else 401
+        if scheme.lower() != "basic" or not equal_in_constant_time(decode_basic(word), wanted):
+            status = CREDENTIAL_STATUSES.get(name, 401) if word else 401
             raise KeyRefused("Invalid crawler user id or crawler API key", status=status)
         return _administrator(address)
 
@@ -198,15 +204,17 @@ def _administrator(address: str) -> Caller:
     return Caller((), True, address, accounts=(("", address),))
 
 
-def _admit_place(caller: Caller, headers: Mapping[str, str]) -> None:
+def _check_origin(caller: Caller, headers: Mapping[str, str]) -> None:
     """Check the referer and the address of a call."""
     page = headers.get("referer") or headers.get("origin") or ""
     for key in caller.keys:
-        Restriction(referers=tuple(key.fields.get("referers", ()))).admit(caller.address, page)
+        Restriction(referers=tuple(key.fields.get("referers", ()))).check_caller(
+            caller.address, page
+        )
         if key.fields.get("queryParameters"):
-            _embedded(key.fields["queryParameters"]).admit(caller.address, page)
+            _embedded(key.fields["queryParameters"]).check_caller(caller.address, page)
     if caller.secured:
-        caller.secured.admit(caller.address, page)
+        caller.secured.check_caller(caller.address, page)
 
 
 @lru_cache(1000)
@@ -222,6 +230,6 @@ def decode_basic(word: str) -> str:
         return ""
 
 
-def same(one: str, other: str) -> bool:
+def equal_in_constant_time(one: str, other: str) -> bool:
     """Compare in constant time."""
     return hmac.compare_digest(one.encode(errors="replace"), other.encode())

@@ -1,152 +1,99 @@
-"""Read request bodies within limits, and encode and send responses."""
+"""Request bodies: read within limits, decompressed, and decoded from JSON."""
 
 from __future__ import annotations
 
-import gzip
-import secrets
+import json
+import math
 import zlib
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
-from http import HTTPStatus
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
+from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput, Refused, TooMany
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
+from svc_notebook.service.http.response import Message, Receive
 
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-Take = Callable[[int], None]
-# A key and the address it is used from.
+Reserve = Callable[[int], None]
+# A key and the address of its caller.
 Account = tuple[str, str]
 Accounts = Sequence[Account]
-
-# Pages of any origin may call; access depends on the key.
-OPEN = {"access-control-allow-origin": "*"}
-
-
-@dataclass(frozen=True)
-class ServiceResponse:
-    """A response; `plain` is the uncompressed beginning of a compressed body."""
-
-    status: int
-    body: bytes = b""
-    headers: Mapping[str, str] = field(default_factory=dict)
-    plain: bytes = b""
-
-    @property
-    def excerpt(self) -> bytes:
-        """The uncompressed beginning of the body."""
-        return self.plain or self.body[: limits.MAX_LOGGED_BYTES]
+_CONTAINERS = (dict, list)
+# Maps all digits to one, so that one substring search finds a number too long for 64 bits.
+_DIGITS = bytes(ord("1") if 48 <= byte < 58 else byte for byte in range(256))
+_LONG = b"1" * 19
 
 
-def json_reply(
-    status: int, value: Any, headers: Mapping[str, str] | None = None
-) -> ServiceResponse:
-    """Build a response with a value as JSON."""
-    own = {"content-type": "application/json; charset=UTF-8", **(headers or {})}
-    return ServiceResponse(status, msgspec.json.encode(value), own)
-
-
-def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> ServiceResponse:
-    """Build an error response; all errors have this shape."""
-    return json_reply(status, {"message": message, "status": status}, headers)
-
-
-def crawler_refusal(reply: ServiceResponse) -> ServiceResponse:
-    """Convert an error to the crawler interface's form, with `error` (api-notes, section 13)."""
-    said = msgspec.json.decode(reply.body)
-    words = HTTPStatus(reply.status).phrase.lower().replace(" ", "_").replace("-", "_")
-    error = {"code": words, "message": said["message"], "errors": []}
-    headers = {**reply.headers, **(CHALLENGE if reply.status == 401 else {})}
-    return json_reply(reply.status, {**said, "error": error}, headers)
-
-
-# Tells a caller without credentials which ones are required.
-CHALLENGE = {"www-authenticate": 'Basic realm="crawler", charset="UTF-8"'}
-
-
-def preflight(verbs: list[str], asked: str) -> ServiceResponse:
-    """Answer a CORS preflight: allow these HTTP methods and the requested headers."""
-    return ServiceResponse(
-        200,
-        headers={
-            "access-control-allow-methods": ", ".join(verbs),
-            "access-control-allow-headers": asked or "*",
-            "access-control-max-age": "86400",
-        },
-    )
-
-
-class LostCaller(Exception):
+class ClientDisconnected(Exception):
     """The caller disconnected before its request was complete."""
 
 
-class Malformed(BadInput):
+class MalformedBody(BadInput):
     """A body is not valid JSON, or does not have its declared encoding."""
 
 
-class Intake:
+class BodyMemory:
     """Counts the bytes of all request bodies in memory, by sender.
 
     A caller may hold as many bytes as it leaves free for others: one caller half of the total, two
-    callers a third each. However many bodies some callers leave unfinished, others still have room.
+    callers a third each. Unfinished bodies of some callers therefore never use all of the memory.
     """
 
     def __init__(self) -> None:
         self._held: Counter[Account] = Counter()
-        self.held = 0
+        self.used_bytes = 0
 
-    def take(self, accounts: Accounts, size: int) -> None:
+    def reserve(self, accounts: Accounts, size: int) -> None:
         """Reserve bytes; raises `TooMany` if that exceeds the caller's share.
 
         `accounts` are the caller's identities, the widest first: a key, then a secured key derived
-        from
-        it. Each has a share of what the previous one may hold.
+        from it. Each has a share of what the previous one may hold.
         """
-        room, used = float(limits.MAX_HELD_BYTES), self.held
+        free, used = float(limits.MAX_HELD_BYTES), self.used_bytes
         for account in accounts:
             own = self._held[account]
-            if own + size > room - used - size:
-                raise TooMany("too much is being sent with this key at one time; try again")
-            room, used = (room - used + own) / 2, own
+            if own + size > free - used - size:
+                raise TooMany("this key sends too many bytes at the same time; try again")
+            free, used = (free - used + own) / 2, own
         for account in accounts:
             self._held[account] += size
-        self.held += size
+        self.used_bytes += size
 
-    def let_go(self, accounts: Accounts, size: int) -> None:
+    def release(self, accounts: Accounts, size: int) -> None:
         """Release bytes."""
-        self.held -= size
+        self.used_bytes -= size
         for account in accounts:
             self._held[account] -= size
             if not self._held[account]:
                 del self._held[account]
 
 
-class Incoming:
-    """The body of a request while it is received; `whole` is true after its end was read."""
+class IncomingBody:
+    """The body of a request while it is received; `complete` is true after its end was read."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
-        self.whole = False
+        self.complete = False
 
     async def __call__(self) -> Message:
         """Receive the next part."""
         message = await self._receive()
-        self.whole = not message.get("more_body", False)
+        self.complete = not message.get("more_body", False)
         return message
 
 
 async def read_body(
-    receive: Receive, headers: Mapping[str, str], take: Take, most: int = limits.MAX_BODY_BYTES
+    receive: Receive,
+    headers: Mapping[str, str],
+    reserve: Reserve,
+    max_bytes: int = limits.MAX_BODY_BYTES,
 ) -> bytes:
-    """Read and decompress a request's body; raises `Refused` if it is larger than `most` bytes.
+    """Read and decompress a request's body; raises `Refused` if it exceeds `max_bytes`.
 
     A body beyond the limit is still read, up to `MAX_DRAINED_BYTES`, because its sender would
-    otherwise see a broken connection instead of the refusal. `take` is called with the bytes to
+    otherwise see a broken connection instead of the refusal. `reserve` is called with the bytes to
     hold.
     """
     parts: list[bytes] = []
@@ -154,29 +101,29 @@ async def read_body(
     while more and size <= limits.MAX_DRAINED_BYTES:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise LostCaller
+            raise ClientDisconnected
         part, more = message.get("body", b""), message.get("more_body", False)
         size += len(part)
-        if size <= most:
-            take(len(part))
+        if size <= max_bytes:
+            reserve(len(part))
             parts.append(part)
-    if size > most:
-        raise too_large(most)
+    if size > max_bytes:
+        raise body_too_large(max_bytes)
     packed = b"".join(parts)
-    plain = unpack(packed, headers.get("content-encoding", ""), most)
+    plain = decompress_body(packed, headers.get("content-encoding", ""), max_bytes)
     if plain is not packed:
-        take(len(plain))
+        reserve(len(plain))
     return plain
 
 
-async def drop_body(receive: Incoming) -> None:
+async def discard_body(receive: IncomingBody) -> None:
     """Read and discard the rest of a refused request's body, up to a limit."""
     size = 0
-    while not receive.whole and size <= limits.MAX_DRAINED_BYTES:
+    while not receive.complete and size <= limits.MAX_DRAINED_BYTES:
         size += len((await receive()).get("body", b""))
 
 
-def unpack(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> bytes:
+def decompress_body(body: bytes, encoding: str, max_bytes: int = limits.MAX_BODY_BYTES) -> bytes:
     """Decompress a body, up to the limit."""
     encoding = encoding.strip().lower()
     if not body or encoding in ("", "identity"):
@@ -185,45 +132,95 @@ def unpack(body: bytes, encoding: str, most: int = limits.MAX_BODY_BYTES) -> byt
         raise Refused(f"content-encoding {encoding[:40]} is not known; use gzip", status=415)
     reader = zlib.decompressobj(wbits=31)
     try:
-        plain = reader.decompress(body, most + 1)
+        plain = reader.decompress(body, max_bytes + 1)
     except zlib.error as error:
-        raise Malformed(f"the body is not valid gzip: {error}") from None
-    if len(plain) > most:
-        raise too_large(most)
+        raise MalformedBody(f"the body is not valid gzip: {error}") from None
+    if len(plain) > max_bytes:
+        raise body_too_large(max_bytes)
     if not reader.eof:
-        raise Malformed("the body is not valid gzip: it ends too early")
+        raise MalformedBody("the body is not valid gzip: it ends too early")
     return plain
 
 
-def too_large(most: int) -> Refused:
+def body_too_large(max_bytes: int) -> Refused:
     """Return the error for a body beyond the limit."""
-    return Refused(f"the body is larger than {most // 2**20} MB; send it in parts", status=413)
+    return Refused(f"the body is larger than {max_bytes // 2**20} MB; send it in parts", status=413)
 
 
-def pack(reply: ServiceResponse, headers: Mapping[str, str]) -> ServiceResponse:
-    """Compress a large response if the caller accepts gzip."""
-    if len(reply.body) < limits.MIN_COMPRESSED_BYTES or "gzip" not in headers.get(
-        "accept-encoding", ""
-    ):
-        return reply
-    own = {**reply.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
-    return ServiceResponse(
-        reply.status, gzip.compress(reply.body, compresslevel=1), own, reply.excerpt
+def read_json(raw: bytes) -> Any:
+    """Decode a body, None if it is empty; raises `BadInput` with the position of an error."""
+    if not raw.strip():
+        return None
+    try:
+        body = msgspec.json.decode(raw)
+    except RecursionError:
+        raise nested_too_deeply() from None
+    except (msgspec.MsgspecError, ValueError) as error:
+        raise _explain(raw, error) from None
+    if raw.count(b"[") + raw.count(b"{") > limits.MAX_JSON_DEPTH:
+        _refuse_depth(body)
+    if _LONG in raw.translate(_DIGITS):
+        _refuse_long_numbers(body)
+    return body
+
+
+def nested_too_deeply() -> MalformedBody:
+    """Return the error for a body that is nested too deeply."""
+    return MalformedBody(
+        f"the body is nested too deeply; the maximum is {limits.MAX_JSON_DEPTH} levels"
     )
 
 
-async def send_reply(
-    send: Send, reply: ServiceResponse, *, bare: bool = False, request_id: str = ""
-) -> None:
-    """Send a response with the request's id; if `bare`, only its head."""
-    headers = {**OPEN, **reply.headers, "correlation-id": request_id or secrets.token_hex(8)}
-    if reply.status != 204:
-        headers["content-length"] = str(len(reply.body))
-    await send(
-        {
-            "type": "http.response.start",
-            "status": reply.status,
-            "headers": [(n.encode("latin-1"), v.encode("latin-1")) for n, v in headers.items()],
-        }
-    )
-    await send({"type": "http.response.body", "body": b"" if bare else reply.body})
+def _explain(raw: bytes, error: Exception) -> MalformedBody:
+    """Return the error with its position, which the slower standard parser finds."""
+    text = str(error)
+    try:
+        body = json.loads(raw.decode("utf-8"), parse_int=float, parse_constant=_refuse_constant)
+    except UnicodeDecodeError as wrong:
+        text = f"byte {wrong.start} is not UTF-8"
+    except json.JSONDecodeError as wrong:
+        text = f"{wrong.msg} at line {wrong.lineno} column {wrong.colno}"
+    except (ValueError, RecursionError):
+        pass
+    else:
+        huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
+        if huge:
+            return MalformedBody(f"`{huge[0]}`: the number does not fit in 64 bits")
+        text = "a \\u escape encodes half a character"
+    return MalformedBody(f"the body is not valid JSON: {text}")
+
+
+def _refuse_constant(word: str) -> None:
+    raise ValueError(word)
+
+
+def _refuse_depth(body: Any) -> None:
+    level = [body]
+    for _ in range(limits.MAX_JSON_DEPTH):
+        level = [
+            inner
+            for outer in level
+            if type(outer) in _CONTAINERS
+            for inner in (outer.values() if type(outer) is dict else outer)
+            if type(inner) in _CONTAINERS
+        ]
+        if not level:
+            return
+    raise nested_too_deeply()
+
+
+def _refuse_long_numbers(body: Any) -> None:
+    for at, leaf in _leaves(body, ""):
+        if type(leaf) is int and leaf not in limits.INTEGERS:
+            raise BadInput(f"`{at}`: the number {str(leaf)[:40]} does not fit in 64 bits")
+
+
+def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    if type(value) is dict:
+        for name, inner in value.items():
+            yield from _leaves(inner, place(at, name))
+    elif type(value) is list:
+        for position, inner in enumerate(value):
+            yield from _leaves(inner, f"{at}[{position}]")
+    else:
+        yield at, value

@@ -1,8 +1,8 @@
 """One client connection: uvicorn's HTTP protocol with timeouts and a connection limit.
 
 Input that is not HTTP is refused in JSON, after the responses to earlier requests. A caller that
-sends or reads too slowly is disconnected. When there are too many connections, the one that has
-been idle longest is closed.
+sends or reads too slowly is disconnected. If there are too many connections, the connection that
+has been idle longest is closed.
 """
 
 from __future__ import annotations
@@ -13,20 +13,27 @@ from typing import cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from svc_notebook.service.http.body import OPEN, Message, Receive, Send, refusal, send_reply
+from svc_notebook.service.http.response import (
+    CORS_HEADERS,
+    Message,
+    Receive,
+    Send,
+    error_response,
+    send_response,
+)
 
 MAX_CONNECTIONS = 1000
 MAX_HEADER_BYTES = 64 * 2**10
 # The minimum rate of a request: this many seconds, and the bytes that must arrive in them.
-PATIENCE, LEAST = 20.0, 10_000
+RATE_WINDOW_SECONDS, MIN_WINDOW_BYTES = 20.0, 10_000
 # The maximum seconds for a whole request, at any rate.
 REQUEST_SECONDS = 300.0
 # A caller that closed its sending side may be waiting for the response or be gone; only a write to
 # it shows which. After this many seconds it counts as gone.
 HALF_CLOSED_SECONDS = 2.0
-# Seconds and bytes for which input is still read after a refusal; otherwise the caller would see a
-# broken connection instead of the refusal.
-LINGER, DROPPED = 2.0, 2**20
+# Seconds and bytes for which input is still read after an error response; otherwise the caller
+# would see a broken connection instead of the response.
+LINGER_SECONDS, MAX_DROPPED_BYTES = 2.0, 2**20
 
 
 class Connection(HttpToolsProtocol):
@@ -35,23 +42,23 @@ class Connection(HttpToolsProtocol):
     _in_head = False
     _head_size = 0
     _receiving = False
-    _begun = 0.0
-    _late = False  # a request was already being received at the last check
+    _started = 0.0
+    _was_receiving = False  # a request was already being received at the last check
     _received = 0
     _unsent = 0
-    _asked = 0  # requests without a complete response, including the one being received
-    _last_words: bytes | None = None
-    _since = 0.0
+    _pending = 0  # requests without a complete response, including the one being received
+    _final_response: bytes | None = None
+    _idle_since = 0.0
     _timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection; close another one if there are too many."""
         super().connection_made(transport)
-        self._since = self.loop.time()
-        self._timer = self.loop.call_later(PATIENCE, self._look)
+        self._idle_since = self.loop.time()
+        self._timer = self.loop.call_later(RATE_WINDOW_SECONDS, self._check_rate)
         self._arm_keepalive()
         if len(self.connections) > MAX_CONNECTIONS:
-            self._make_room()
+            self._evict_idle()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Cancel the timers of the connection."""
@@ -65,8 +72,8 @@ class Connection(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         super().on_message_begin()
         self._in_head = self._receiving = True
-        self._late = False
-        self._begun = self.loop.time()
+        self._was_receiving = False
+        self._started = self.loop.time()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Store a header; trailers after a body are ignored."""
@@ -75,11 +82,11 @@ class Connection(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         """Start to read the body of a request."""
-        if self._asks_upgrade():
+        if self._requests_upgrade():
             return
         super().on_headers_complete()
         self._in_head = False
-        self._asked += 1
+        self._pending += 1
 
     def on_message_complete(self) -> None:
         """Record that a request is complete."""
@@ -90,17 +97,17 @@ class Connection(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         """Continue with the next request, or close after the last response."""
-        self._asked -= 1
-        self._since = self.loop.time()
+        self._pending -= 1
+        self._idle_since = self.loop.time()
         super().on_response_complete()
-        if self._last_words is not None and not self._asked:
-            self._hang_up()
+        if self._final_response is not None and not self._pending:
+            self._send_final_response()
 
     def data_received(self, data: bytes) -> None:
         """Parse received data; a head that exceeds the limit is refused."""
         self._received += len(data)
-        if self._last_words is not None:
-            if self._received > DROPPED:
+        if self._final_response is not None:
+            if self._received > MAX_DROPPED_BYTES:
                 self.transport.abort()
             return
         try:
@@ -121,7 +128,7 @@ class Connection(HttpToolsProtocol):
             else:
                 return
 
-    def _asks_upgrade(self) -> bool:
+    def _requests_upgrade(self) -> bool:
         return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
 
     def _plain_head(self) -> bytes:
@@ -137,18 +144,18 @@ class Connection(HttpToolsProtocol):
         self.parser = httptools.HttpRequestParser(self)
         return b"\r\n".join([*lines, b"", b""])
 
-    def eof_received(self) -> bool:  # type: ignore[override]  # asyncio asks for it
+    def eof_received(self) -> bool:  # type: ignore[override]  # as asyncio requires
         """Respond to the received requests although the caller closed its sending side."""
-        if self._last_words is not None:
+        if self._final_response is not None:
             return False
         self._end(b"")
-        if self._asked:
+        if self._pending:
             self.loop.call_later(HALF_CLOSED_SECONDS, self._leave_half_closed)
-        return bool(self._asked)
+        return bool(self._pending)
 
     def _leave_half_closed(self) -> None:
         """Close if no response has started: the caller has most likely disconnected."""
-        if self._asked and not self.cycle.response_started and not self.transport.is_closing():
+        if self._pending and not self.cycle.response_started and not self.transport.is_closing():
             self.transport.close()
 
     def timeout_keep_alive_handler(self) -> None:
@@ -163,78 +170,82 @@ class Connection(HttpToolsProtocol):
             self.timeout_keep_alive, self.timeout_keep_alive_handler
         )
 
-    def _look(self) -> None:
+    def _check_rate(self) -> None:
         """Disconnect a caller that sends or reads too slowly."""
         unsent = self.transport.get_write_buffer_size()
         if unsent and unsent == self._unsent:
             self.transport.abort()
             return
         waiting = self._receiving and not self.flow.read_paused
-        slow = waiting and self._late and self._received < LEAST
-        overdue = waiting and self.loop.time() - self._begun > REQUEST_SECONDS
-        self._unsent, self._received, self._late = unsent, 0, waiting
-        self._timer = self.loop.call_later(PATIENCE, self._look)
-        if (slow or overdue) and self._last_words is None:
-            most = REQUEST_SECONDS if overdue else PATIENCE
-            self._refuse(408, f"the request did not arrive within {most:.0f} s; send it again")
+        slow = waiting and self._was_receiving and self._received < MIN_WINDOW_BYTES
+        overdue = waiting and self.loop.time() - self._started > REQUEST_SECONDS
+        self._unsent, self._received, self._was_receiving = unsent, 0, waiting
+        self._timer = self.loop.call_later(RATE_WINDOW_SECONDS, self._check_rate)
+        if (slow or overdue) and self._final_response is None:
+            limit = REQUEST_SECONDS if overdue else RATE_WINDOW_SECONDS
+            self._refuse(408, f"the request did not arrive within {limit:.0f} s; send it again")
 
-    def _make_room(self) -> None:
+    def _evict_idle(self) -> None:
         """Close the connection that has been idle longest; if none is idle, refuse this one."""
         others = [
             one for one in self.connections if one is not self and not one.transport.is_closing()
         ]
-        waiting = [one for one in cast("list[Connection]", others) if one._cycle_is_done()]
+        waiting = [one for one in cast("list[Connection]", others) if one._is_idle()]
         if waiting:
-            min(waiting, key=lambda one: (one._receiving, one._since)).timeout_keep_alive_handler()
+            min(
+                waiting, key=lambda one: (one._receiving, one._idle_since)
+            ).timeout_keep_alive_handler()
         else:
-            self.app = crowded
+            self.app = refuse_connection
 
-    def _cycle_is_done(self) -> bool:
-        return not self._asked or (self._asked == 1 and self._receiving and not self._in_head)
+    def _is_idle(self) -> bool:
+        return not self._pending or (self._pending == 1 and self._receiving and not self._in_head)
 
     def _refuse(self, status: int, message: str) -> None:
-        reply = refusal(status, message)
-        own = {"content-length": str(len(reply.body)), "connection": "close"}
-        headers = {**OPEN, **reply.headers, **own}
+        response = error_response(status, message)
+        own = {"content-length": str(len(response.body)), "connection": "close"}
+        headers = {**CORS_HEADERS, **response.headers, **own}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        self._end(f"HTTP/1.1 {status} {REASONS[status]}\r\n{head}\r\n".encode() + reply.body)
+        self._end(f"HTTP/1.1 {status} {REASONS[status]}\r\n{head}\r\n".encode() + response.body)
 
-    def _end(self, words: bytes) -> None:
-        """Stop reading; respond to complete requests, then send `words` and close."""
-        self._last_words = words
+    def _end(self, final_response: bytes) -> None:
+        """Stop reading; respond to complete requests, then send `final_response` and close."""
+        self._final_response = final_response
         self._received = 0
         if self._receiving and not self._in_head:
             self._drop_unfinished()
-        if not self._asked:
-            self._hang_up()
+        if not self._pending:
+            self._send_final_response()
 
     def _drop_unfinished(self) -> None:
         """Discard a request whose body will not be complete."""
         if self.cycle.response_started:
-            self._last_words = b""
+            self._final_response = b""
             return
-        self._asked -= 1
+        self._pending -= 1
         self.cycle.disconnected = True
         self.cycle.message_event.set()
         if self.pipeline and self.pipeline[0][0] is self.cycle:
             self.pipeline.popleft()
 
-    def _hang_up(self) -> None:
+    def _send_final_response(self) -> None:
         if self.transport.is_closing():
             return
-        if not self._last_words:
+        if not self._final_response:
             self.transport.close()
             return
-        self.transport.write(self._last_words)
+        self.transport.write(self._final_response)
         self.transport.write_eof()
-        self.loop.call_later(LINGER, self.transport.abort)
+        self.loop.call_later(LINGER_SECONDS, self.transport.abort)
 
 
 REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
 
 
-async def crowded(scope: Message, receive: Receive, send: Send) -> None:
+async def refuse_connection(scope: Message, receive: Receive, send: Send) -> None:
     """Respond with 429 in place of the service, because all connections are busy."""
-    message = "too many connections are at work; try again"
+    message = "too many open connections; try again"
     own = {"retry-after": "1", "connection": "close"}
-    await send_reply(send, refusal(429, message, own), bare=scope["method"] == "HEAD")
+    await send_response(
+        send, error_response(429, message, own), head_only=scope["method"] == "HEAD"
+    )

@@ -13,57 +13,61 @@ from svc_notebook.errors import Refused, TooMany
 
 HOUR_SECONDS = 3600.0
 # Maximum number of callers tracked, and of characters of a caller's identity.
-MOST, LETTERS = 100_000, 200
+MAX_TRACKED_CALLERS, MAX_CALLER_CHARACTERS = 100_000, 200
 
 
-class Meter:
+class HourlyQueryLimit:
     """Counts each caller's queries of the last hour; least recent callers are dropped first."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._asked: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()
+        self._query_times: OrderedDict[tuple[str, str], deque[float]] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
         """Return the number of callers tracked."""
-        return len(self._asked)
+        return len(self._query_times)
 
-    def count(self, key: str, who: str, most: int, queries: int = 1) -> None:
+    def count(self, key: str, user: str, limit: int, queries: int = 1) -> None:
         """Count queries; raises `Refused` if they exceed the key's limit per hour."""
         now = self._clock()
-        caller = key, who[:LETTERS]
+        caller = key, user[:MAX_CALLER_CHARACTERS]
         with self._lock:
-            asked = self._asked[caller] = self._asked.pop(caller, deque())
-            while asked and asked[0] <= now - HOUR_SECONDS:
-                asked.popleft()
-            if len(asked) + queries > most:
-                wait = int(asked[0] + HOUR_SECONDS - now) + 1 if asked else int(HOUR_SECONDS)
+            times = self._query_times[caller] = self._query_times.pop(caller, deque())
+            while times and times[0] <= now - HOUR_SECONDS:
+                times.popleft()
+            if len(times) + queries > limit:
+                wait = int(times[0] + HOUR_SECONDS - now) + 1 if times else int(HOUR_SECONDS)
                 # No Retry-After header: clients would sleep for that time.
                 raise Refused(
-                    f"this key may ask {most} times an hour; try again in {wait} s", status=429
+                    f"this key allows {limit} queries per hour; try again in {wait} s", status=429
                 )
-            asked.extend([now] * queries)
+            times.extend([now] * queries)
             self._forget(now)
 
     def _forget(self, now: float) -> None:
         """Drop callers without queries in the last hour, and the oldest if there are too many."""
-        for caller, asked in list(islice(self._asked.items(), 2)):
-            if not asked or asked[-1] <= now - HOUR_SECONDS or len(self._asked) > MOST:
-                del self._asked[caller]
+        for caller, times in list(islice(self._query_times.items(), 2)):
+            if (
+                not times
+                or times[-1] <= now - HOUR_SECONDS
+                or len(self._query_times) > MAX_TRACKED_CALLERS
+            ):
+                del self._query_times[caller]
 
 
 MINUTE_SECONDS = 60
 
 
-class Quota:
+class MinuteCallLimit:
     """Limits the calls in each minute of the clock."""
 
-    def __init__(self, most: int, clock: Callable[[], float] = time.time) -> None:
-        self._most = most
+    def __init__(self, limit: int, clock: Callable[[], float] = time.time) -> None:
+        self._limit = limit
         self._clock = clock
         self._lock = threading.Lock()
         self._ends = 0
-        self._left = most
+        self._left = limit
 
     def count(self, headers: MutableMapping[str, str]) -> None:
         """Count one call and add the remaining quota to the response headers; raises `TooMany`."""
@@ -72,17 +76,19 @@ class Quota:
             if now >= self._ends:
                 self._ends, self._left = (
                     (int(now) // MINUTE_SECONDS + 1) * MINUTE_SECONDS,
-                    self._most,
+                    self._limit,
                 )
             refused = self._left == 0
             self._left -= not refused
             headers.update(
                 {
-                    "x-ratelimit-limit": str(self._most),
+                    "x-ratelimit-limit": str(self._limit),
                     "x-ratelimit-remaining": str(self._left),
                     "x-ratelimit-reset": str(self._ends),
                 }
             )
         if refused:
             wait = math.ceil(self._ends - now)
-            raise TooMany(f"{self._most} such calls a minute are taken; wait {wait} s", wait=wait)
+            raise TooMany(
+                f"at most {self._limit} such calls per minute; try again in {wait} s", wait=wait
+            )

@@ -22,14 +22,15 @@ from svc_notebook.service.engine.deadline import (
     SearchCancelled,
     limit_time,
 )
-from svc_notebook.service.http.body import LostCaller, Receive, ServiceResponse
+from svc_notebook.service.http.body import ClientDisconnected
+from svc_notebook.service.http.response import Receive, ServiceResponse
 
 READER_THREADS = 6
 LARGE_REQUEST_BYTES = 32 * 2**10
 """Requests with a larger body use their caller's lane for large requests."""
-SMALL_AT_ONCE, LARGE_AT_ONCE = 4, 1
+MAX_RUNNING_SMALL, MAX_RUNNING_LARGE = 4, 1
 """Maximum requests of one caller that run at one time, in each lane."""
-MAX_WAITING = 256
+MAX_WAITING_REQUESTS = 256
 """Maximum requests of one caller that wait in one lane."""
 WATCH_AFTER_SECONDS = 0.05
 """Seconds after which a disconnect of the caller is watched for; most requests end sooner."""
@@ -63,16 +64,17 @@ class Lane:
         if self._running < self._at_once:
             self._running += 1
             turn.set_result(None)
-        elif len(self._waiting) < MAX_WAITING:
+        elif len(self._waiting) < MAX_WAITING_REQUESTS:
             self._waiting.append(turn)
         else:
             raise TooMany(
-                f"{MAX_WAITING} requests with this key wait already; send fewer at one time"
+                f"{MAX_WAITING_REQUESTS} requests with this key are waiting already; send fewer at "
+                "the same time"
             )
         return turn
 
     def leave(self, turn: asyncio.Future[None]) -> None:
-        """Leave the lane and let the next waiting request run."""
+        """Leave the lane and start the next waiting request."""
         if turn.cancelled() or not turn.done():
             with suppress(ValueError):
                 self._waiting.remove(turn)
@@ -85,7 +87,7 @@ class Lane:
         self._running -= 1
 
 
-class Readers:
+class ReaderThreads:
     """Runs reads in a thread pool; one search may take `seconds`."""
 
     def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS) -> None:
@@ -100,22 +102,22 @@ class Readers:
     async def run(self, caller: str, size: int, receive: Receive, work: Work) -> ServiceResponse:
         """Run the work of a request with a body of `size` bytes when the caller's lane permits.
 
-        Raises `TooMany` if too many of the caller's requests wait, and `LostCaller` if it
+        Raises `TooMany` if too many of the caller's requests wait, and `ClientDisconnected` if it
         disconnects.
         """
         name = LaneName(caller, size > LARGE_REQUEST_BYTES)
         lane = self._lanes.get(name)
         if lane is None:
-            lane = self._lanes[name] = Lane(LARGE_AT_ONCE if name.large else SMALL_AT_ONCE)
+            lane = self._lanes[name] = Lane(MAX_RUNNING_LARGE if name.large else MAX_RUNNING_SMALL)
         turn = lane.enter()
         deadline = Deadline(self._seconds)
         try:
-            async with _watch(receive, partial(_give_up, turn, deadline)):
-                await _until(turn)
+            async with _watch(receive, partial(_cancel, turn, deadline)):
+                await _wait_for(turn)
                 loop = asyncio.get_running_loop()
                 return await loop.run_in_executor(self._pool, _run_timed, work, deadline)
         except SearchCancelled:
-            raise LostCaller from None
+            raise ClientDisconnected from None
         except asyncio.CancelledError:
             deadline.cancel()
             raise
@@ -132,18 +134,18 @@ def _run_timed(work: Work, deadline: Deadline) -> ServiceResponse:
         return work()
 
 
-def _give_up(turn: asyncio.Future[None], deadline: Deadline) -> None:
+def _cancel(turn: asyncio.Future[None], deadline: Deadline) -> None:
     turn.cancel()
     deadline.cancel()
 
 
-async def _until(turn: asyncio.Future[None]) -> None:
+async def _wait_for(turn: asyncio.Future[None]) -> None:
     if not turn.done():
         # If only the future is cancelled, the caller disconnected; if this task is, the service
         # stops.
         await asyncio.wait([turn])
     if turn.cancelled():
-        raise LostCaller
+        raise ClientDisconnected
 
 
 @asynccontextmanager

@@ -13,16 +13,17 @@ from urllib.parse import parse_qsl, quote
 import msgspec
 
 from svc_notebook.api import Endpoint
-from svc_notebook.api.keys import KeyRows
+from svc_notebook.api.families.keys import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.body import Accounts, Message, ServiceResponse
-from svc_notebook.service.log_access import content_of
+from svc_notebook.service.http.body import Accounts
+from svc_notebook.service.http.response import Message, ServiceResponse
 from svc_notebook.service.logs import (
-    SECRETS,
+    SECRET_NAMES,
     InnerQuery,
     Logged,
+    content_of,
     hide_in_path,
     hide_in_text,
     hide_keys,
@@ -32,14 +33,14 @@ from svc_notebook.service.logs import (
 )
 
 # Endpoints whose response is a stored record, which may have any members.
-OF_RECORDS = ("get_object",)
+RECORD_ENDPOINTS = ("get_object",)
 # Maximum number of URL parameters.
 MAX_URL_PARAMETERS = 1000
 REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 @dataclass
-class Exchange:
+class RequestState:
     """The state of a request; after an early refusal the later fields are empty."""
 
     verb: str
@@ -48,11 +49,11 @@ class Exchange:
     address: str
     query_text: str
     query: dict[str, str] = field(default_factory=dict)
-    row: Endpoint | None = None
-    parts: dict[str, str] = field(default_factory=dict)
+    endpoint: Endpoint | None = None
+    path_parts: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     accounts: Accounts = ()
-    held: int = 0
+    held_bytes: int = 0
     hits: int | None = None
     params: str = ""
     inner: list[InnerQuery] = field(default_factory=list)
@@ -60,18 +61,18 @@ class Exchange:
     hidden: list[str] = field(default_factory=list)
     shows_hidden: bool = True
     started: float = field(default_factory=perf_counter)
-    said: dict[str, str] = field(default_factory=dict)
-    shown: bytes | None = None  # the response with secrets masked
+    response_headers: dict[str, str] = field(default_factory=dict)
+    masked_response: bytes | None = None  # the response with secrets masked
 
     @property
     def request_id(self) -> str:
-        """The caller's id of the request, if it is valid in a response header."""
+        """The caller's id of the request, if it may be copied to a response header."""
         given = self.headers.get("request-id", "")
         return given if REQUEST_ID.fullmatch(given) else ""
 
     @property
-    def closes(self) -> bool:
-        """Whether the caller asked to close the connection after the response, and sends a body."""
+    def closes_connection(self) -> bool:
+        """Whether the request has a body and the header `Connection: close`."""
         has_body = self.headers.keys() & {"content-length", "transfer-encoding"}
         waits = self.headers.get("expect", "").lower() == "100-continue"
         closes = "close" in self.headers.get("connection", "").lower()
@@ -90,79 +91,85 @@ class Exchange:
             raise BadInput(f"the query string is not URL-encoded UTF-8: {error}") from None
         self.query = dict(pairs)
 
-    def own_query(self, row: Endpoint, prefix: str) -> dict[str, str]:
+    def own_query(self, endpoint: Endpoint, prefix: str) -> dict[str, str]:
         """Return the parameters without credentials; raises `BadInput` for unknown ones."""
         own = {n: v for n, v in self.query.items() if not n.lower().startswith(prefix)}
-        known = [name for name, place in row.places.items() if place == "query"]
-        for name in own if row.verb != "GET" else ():
+        known = [name for name, place in endpoint.places.items() if place == "query"]
+        for name in own if endpoint.verb != "GET" else ():
             if name not in known:
                 raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, known)}")
         return own
 
-    def note_answer(self, given: Mapping[str, Any], answer: Any) -> None:
-        """Store the facts of a response that the logs show."""
-        if not isinstance(answer, dict) or (self.row and self.row.name in OF_RECORDS):
+    def record_response(self, given: Mapping[str, Any], answer: Any) -> None:
+        """Store the parts of a response that the logs show."""
+        if not isinstance(answer, dict) or (
+            self.endpoint and self.endpoint.name in RECORD_ENDPOINTS
+        ):
             return
-        if self.row and self.row.interface == "crawler":
-            self.shown = msgspec.json.encode(hide_secrets(answer))[: limits.MAX_LOGGED_BYTES]
+        if self.endpoint and self.endpoint.interface == "crawler":
+            self.masked_response = msgspec.json.encode(hide_secrets(answer))[
+                : limits.MAX_LOGGED_BYTES
+            ]
         self.hits, self.params = answer.get("nbHits"), answer.get("params", "")
-        if self.row and self.row.name == "search_many":
+        if self.endpoint and self.endpoint.name == "search_many":
             pairs = zip(given["requests"], answer["results"], strict=True)
-            self.inner = [_inner(request, result) for request, result in pairs]
+            self.inner = [_inner_query(request, result) for request, result in pairs]
 
-    def headings(self, row: Endpoint, prefix: str) -> dict[str, str]:
+    def header_arguments(self, endpoint: Endpoint, prefix: str) -> dict[str, str]:
         """Return the headers that an endpoint takes as arguments, by their declared names."""
-        names = row.headings.values()
+        names = endpoint.headings.values()
         found = {name: self.headers.get(prefix + name.lower()) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
-    def logged(self, reply: ServiceResponse, secrets: Iterable[str]) -> Logged:
+    def to_log_entry(self, response: ServiceResponse, secrets: Iterable[str]) -> Logged:
         """Return the log entry; `secrets` and the request's own secrets are masked."""
         known = {*secrets, *self._sent_secrets()} - {""}
-        return self._as_logged(reply, known)
+        return self._log_entry(response, known)
 
     def _sent_secrets(self) -> Iterator[str]:
         for texts in (self.headers, self.query):
-            yield from (value for name, value in texts.items() if name.lower().endswith(SECRETS))
+            yield from (
+                value for name, value in texts.items() if name.lower().endswith(SECRET_NAMES)
+            )
 
-    def _as_logged(self, reply: ServiceResponse, secrets: Collection[str]) -> Logged:
-        path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], reply.excerpt
-        if self.row and self.row.name in KeyRows.endpoints:
-            known = {self.parts.get("key", "")} - {""}
+    def _log_entry(self, response: ServiceResponse, secrets: Collection[str]) -> Logged:
+        path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], response.excerpt
+        if self.endpoint and self.endpoint.name in KeyEndpoints.endpoints:
+            known = {self.path_parts.get("key", "")} - {""}
             body, answer = hide_keys(body, *known), hide_keys(answer, *known)
-            shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.parts.items()}
-            path = self.row.path.format_map(shown)
-        if self.row and self.row.interface == "crawler":
+            shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.path_parts.items()}
+            path = self.endpoint.path.format_map(shown)
+        if self.endpoint and self.endpoint.interface == "crawler":
             body = hide_in_body(self.body)[: limits.MAX_LOGGED_BYTES]
-            answer = answer if self.shown is None else self.shown
+            answer = answer if self.masked_response is None else self.masked_response
         hide = partial(hide_in_text, secrets=secrets)
-        path = hide_in_path(path, secrets, known=self.row is not None)
+        path = hide_in_path(path, secrets, known=self.endpoint is not None)
         return Logged(
             verb=self.verb,
             path=path[: limits.MAX_LOGGED_BYTES],
-            query=_beginning(self.query, secrets),
-            headers=_beginning(self.headers, secrets),
+            query=_truncate(self.query, secrets),
+            headers=_truncate(self.headers, secrets),
             address=self.address,
             body=hide_known(body, secrets),
-            status=reply.status,
+            status=response.status,
             answer=hide_known(answer, secrets),
             milliseconds=int((perf_counter() - self.started) * 1000),
             hits=self.hits,
-            kind=_kind(self.row),
-            index=hide(self.parts.get("index", ""))[: limits.MAX_INDEX_NAME_CHARACTERS],
+            kind=_log_kind(self.endpoint),
+            index=hide(self.path_parts.get("index", ""))[: limits.MAX_INDEX_NAME_CHARACTERS],
             inner=self.inner,
             params=hide(self.params)[: limits.MAX_LOGGED_BYTES],
             others=self.others,
-            content=content_of(self.row) if self.row else "",
+            content=content_of(self.endpoint) if self.endpoint else "",
             hidden=self.hidden,
             shows_hidden=self.shows_hidden,
         )
 
 
-def read_head(scope: Message) -> Exchange:
+def read_head(scope: Message) -> RequestState:
     """Parse the parts of a request's head that cannot be invalid."""
     headers = {n.decode("latin-1").lower(): v.decode("latin-1") for n, v in scope["headers"]}
-    return Exchange(
+    return RequestState(
         verb=scope["method"],
         path=scope["raw_path"].split(b"?", 1)[0].decode("latin-1"),
         headers=headers,
@@ -171,30 +178,30 @@ def read_head(scope: Message) -> Exchange:
     )
 
 
-def _beginning(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
+def _truncate(texts: Mapping[str, str], secrets: Collection[str]) -> dict[str, str]:
     """Return texts up to the size limit of the logs, with secrets masked."""
     kept: dict[str, str] = {}
-    room = limits.MAX_LOGGED_BYTES
+    left = limits.MAX_LOGGED_BYTES
     for name, value in texts.items():
-        if room <= 0:
+        if left <= 0:
             break
-        kept[name] = hide_in_text(mask(name, value)[:room], secrets)
-        room -= len(name) + len(value)
+        kept[name] = hide_in_text(mask(name, value)[:left], secrets)
+        left -= len(name) + len(value)
     return kept
 
 
-def _inner(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
-    told: InnerQuery = {"index_name": request["indexName"]}
+def _inner_query(request: Mapping[str, Any], result: Mapping[str, Any]) -> InnerQuery:
+    inner: InnerQuery = {"index_name": request["indexName"]}
     if token := request.get("userToken"):
-        told["user_token"] = token
+        inner["user_token"] = token
     if query := result.get("queryID"):
-        told["query_id"] = query
-    return told
+        inner["query_id"] = query
+    return inner
 
 
-def _kind(row: Endpoint | None) -> str:
-    if row is None:
+def _log_kind(endpoint: Endpoint | None) -> str:
+    if endpoint is None:
         return ""
-    if row.acl in ("search", "browse"):
+    if endpoint.acl in ("search", "browse"):
         return "query"
-    return "" if row.reads else "build"
+    return "" if endpoint.reads else "build"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from ipaddress import ip_address, ip_network
 from typing import Any
 
 from svc_notebook.api.body_forms import read_query_text
@@ -15,20 +14,20 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
-from svc_notebook.service.search.natural_languages import ADDED, read_naturally
+from svc_notebook.service.rules.filters import FILTERS
+from svc_notebook.service.rules.natural_languages import EXTENDED_PARAMETERS, add_implied
+from svc_notebook.service.sources import is_in_networks
 
-# Filters of a key and of a query are combined by AND; for other parameters the key's value is used.
-FILTERS = ("filters", "facetFilters", "numericFilters", "tagFilters")
-PLACES = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
+GEO_PARAMETERS = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")
 # Parameters of a query that an embedded parameter removes, because they could bypass it.
-OVERRULED = {
-    **dict.fromkeys(PLACES, PLACES),
+REMOVED_BY = {
+    **dict.fromkeys(GEO_PARAMETERS, GEO_PARAMETERS),
     "query": ("similarQuery",),
     "similarQuery": ("query",),
     "page": ("offset", "length"),
 }
-SIZE = default_of("hitsPerPage")
-OWN = ("validUntil", "restrictIndices", "restrictSources", "referers")
+DEFAULT_HITS_PER_PAGE = default_of("hitsPerPage")
+KEY_LIMITS = ("validUntil", "restrictIndices", "restrictSources", "referers")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,39 +40,49 @@ class Restriction:
     referers: tuple[str, ...] = ()
     valid_until: float = float("inf")
 
-    def admit(self, address: str, page: str) -> None:
+    def check_caller(self, address: str, page: str) -> None:
         """Raise `KeyRefused` for an expired key, or a wrong address or referer."""
         if time.time() > self.valid_until:
-            raise KeyRefused("this key was valid for a while, and that is over", status=403)
-        if self.sources and not within(address, self.sources):
-            raise KeyRefused(f"this key is not for calls from {address}", status=403)
+            raise KeyRefused("this key has expired", status=403)
+        if self.sources and not is_in_networks(address, self.sources):
+            raise KeyRefused(f"this key is not valid for the address {address}", status=403)
         if self.referers and not any(matches(page, pattern) for pattern in self.referers):
-            raise KeyRefused(f"this key is not for calls from {page or 'nowhere'}", status=403)
+            raise KeyRefused(
+                f"this key is not valid for the referer {page or '(none)'}", status=403
+            )
 
     def reaches(self, index: str) -> bool:
         """Return whether the key is valid for this index."""
         return not self.indices or any(matches(index, pattern) for pattern in self.indices)
 
     @property
-    def _spoken(self) -> Mapping[str, Any]:
+    def _with_implied(self) -> Mapping[str, Any]:
         """The parameters with those that embedded `naturalLanguages` implies, unless additive."""
-        read = read_naturally(self.params)
-        return {name: v for name, v in read.items() if name in self.params or name not in ADDED}
+        read = add_implied(self.params)
+        return {
+            name: v
+            for name, v in read.items()
+            if name in self.params or name not in EXTENDED_PARAMETERS
+        }
 
     @property
-    def most_hits(self) -> int | None:
+    def max_hits(self) -> int | None:
         """The maximum number of hits of one response, or None."""
         sizes = (self.params.get(name) for name in ("hitsPerPage", "length"))
         return min((size for size in sizes if size is not None), default=None)
 
-    def force(self, params: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the parameters of a query after this restriction."""
-        own = {name: value for name, value in self._spoken.items() if name not in FILTERS}
+    def apply(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a query after this restriction.
+
+        Filters of the key and of the query are combined by AND; other parameters of the key replace
+        those of the query.
+        """
+        own = {name: value for name, value in self._with_implied.items() if name not in FILTERS}
         # One geo parameter may override another; the same applies to queries and pages.
-        ruled = {name for one, others in OVERRULED.items() if one in own for name in others}
-        params = {name: value for name, value in params.items() if name not in ruled}
+        removed = {name for one, others in REMOVED_BY.items() if one in own for name in others}
+        params = {name: value for name, value in params.items() if name not in removed}
         if "offset" in own and "length" not in own:  # an offset without a length has no effect
-            params = {"length": params.get("hitsPerPage", SIZE), **params}
+            params = {"length": params.get("hitsPerPage", DEFAULT_HITS_PER_PAGE), **params}
         embedded = render(parse_filters(self.params))
         both = " AND ".join(text for text in (embedded, params.get("filters")) if text)
         return {**params, **own, **({"filters": both} if both else {})}
@@ -85,21 +94,11 @@ def read_restriction(text: str) -> Restriction:
         given = check_members(read_query_text(text), Restrictions, "")
         indices = given.get("restrictIndices", [])
         return Restriction(
-            params={name: value for name, value in given.items() if name not in OWN},
+            params={name: value for name, value in given.items() if name not in KEY_LIMITS},
             indices=tuple(indices.split(",") if isinstance(indices, str) else indices),
             sources=given.get("restrictSources", ""),
             referers=tuple(given.get("referers", ())),
             valid_until=given.get("validUntil", float("inf")),
         )
     except BadInput as error:
-        raise KeyRefused(f"this key embeds what cannot be: {error}", status=403) from error
-
-
-def within(address: str, network: str) -> bool:
-    """Return whether an address is in a list of networks such as `10.0.0.0/8,192.168.1.7`."""
-    try:
-        own = ip_address(address)
-        networks = [ip_network(part.strip(), strict=False) for part in network.split(",")]
-    except ValueError:
-        return False
-    return any(own in net for net in networks if net.version == own.version)
+        raise KeyRefused(f"this key embeds invalid restrictions: {error}", status=403) from error

@@ -15,7 +15,7 @@ from svc_notebook.api import Endpoint
 from svc_notebook.errors import BadInput, NotFound, Refused
 
 
-class WrongVerb(Refused):
+class MethodNotAllowed(Refused):
     """The path does not support this HTTP method; `allowed` lists those that it supports."""
 
     def __init__(self, verb: str, path: str, allowed: list[str]) -> None:
@@ -26,40 +26,47 @@ class WrongVerb(Refused):
 @dataclass
 class _Node:
     parts: dict[str, _Node] = field(default_factory=dict)
-    rows: dict[str, Endpoint] = field(default_factory=dict)
+    endpoints: dict[str, Endpoint] = field(default_factory=dict)
 
 
 class Router:
     """A tree of path parts, built from the declared endpoints."""
 
-    def __init__(self, rows: Iterable[Endpoint]) -> None:
+    def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._root = _Node()
-        for row in rows:
+        for endpoint in endpoints:
             node = self._root
-            for part in row.path.split("/"):
+            for part in endpoint.path.split("/"):
                 key = "{}" if part.startswith("{") else part
                 node = node.parts.setdefault(key, _Node())
-            node.rows[row.verb] = row
+            node.endpoints[endpoint.verb] = endpoint
 
     def find(self, verb: str, raw_path: str) -> tuple[Endpoint, dict[str, str]]:
-        """Return the endpoint and its decoded path parts; raises `NotFound` or `WrongVerb`."""
+        """Return the endpoint and its decoded path parts.
+
+        Raises `NotFound` for an unknown path and `MethodNotAllowed` for an unsupported method.
+        """
         parts = raw_path.split("/")
         found = list(_matches(self._root, parts))
         for node in found:
-            if verb in node.rows:
-                return node.rows[verb], _names(node.rows[verb], parts)
+            if verb in node.endpoints:
+                return node.endpoints[verb], _read_names(node.endpoints[verb], parts)
         if not found:
-            raise NotFound(f"there is no endpoint at {raw_path[:200]}", status=404)
-        raise WrongVerb(verb, raw_path[:200], sorted({v for node in found for v in node.rows}))
+            raise NotFound(f"{raw_path[:200]} is not an endpoint", status=404)
+        raise MethodNotAllowed(
+            verb, raw_path[:200], sorted({v for node in found for v in node.endpoints})
+        )
 
     def verbs(self, raw_path: str) -> list[str]:
         """Return the HTTP methods of a path, for CORS preflights."""
-        return sorted({v for node in _matches(self._root, raw_path.split("/")) for v in node.rows})
+        return sorted(
+            {v for node in _matches(self._root, raw_path.split("/")) for v in node.endpoints}
+        )
 
 
 def _matches(node: _Node, parts: list[str]) -> Iterator[_Node]:
     if not parts:
-        if node.rows:
+        if node.endpoints:
             yield node
         return
     for key in (parts[0], "{}"):
@@ -67,8 +74,8 @@ def _matches(node: _Node, parts: list[str]) -> Iterator[_Node]:
             yield from _matches(node.parts[key], parts[1:])
 
 
-def _names(row: Endpoint, parts: list[str]) -> dict[str, str]:
-    own = row.path.split("/")
+def _read_names(endpoint: Endpoint, parts: list[str]) -> dict[str, str]:
+    own = endpoint.path.split("/")
     return {
         name[1:-1]: _decode(part)
         for name, part in zip(own, parts, strict=True)

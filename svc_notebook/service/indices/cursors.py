@@ -17,14 +17,14 @@ import msgspec
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.index.id_list import IdList
+from svc_notebook.service.engine.ranking.order import IdList
 
-MAX_KEPT_BYTES = 128 * 2**20
-"""Maximum bytes of all cached orders; the newest one is kept regardless of its size."""
-KEPT_OVERHEAD_BYTES = 1024
+MAX_CACHED_BYTES = 128 * 2**20
+"""Maximum bytes of all cached orders; the newest one is cached regardless of its size."""
+ORDER_OVERHEAD_BYTES = 1024
 """Upper bound of the memory of an order besides its objectIDs, in bytes."""
-NEW_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
-"""Seconds that an unused order is kept: one that was never used again, and any other."""
+UNUSED_SECONDS, CONTINUED_SECONDS = 30.0, 300.0
+"""Seconds after its last use that an order is cached: before and after its first reuse."""
 # Parameters that may change between pages; all others are those of the first call.
 PER_PAGE = ("hitsPerPage", "attributesToRetrieve")
 
@@ -33,11 +33,10 @@ class Cursor(NamedTuple):
     """The position of a browse.
 
     `done` records were returned; the last one is at `place` in the store, or is `last` in the
-    engine's
-    order. `params` are the parameters of the first call.
+    engine's order. `params` are the parameters of the first call.
     """
 
-    shelf: int
+    index_id: int
     params: dict[str, Any]
     done: int
     place: int = 0
@@ -56,81 +55,80 @@ def read_cursor(text: str) -> Cursor:
         packed = base64.b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         cursor = msgspec.msgpack.decode(packed, type=Cursor)
     except (binascii.Error, msgspec.MsgspecError, ValueError, RecursionError):
-        raise BadInput("`cursor` is not one that a browse returned") from None
+        raise BadInput("`cursor` is not a cursor of a browse") from None
     # A caller can forge a cursor, so its parameters are validated like all others.
     check_members(cursor.params, SearchParams, "cursor")
     return cursor
 
 
-class _Kept:
+class _CachedOrder:
     """The cached order of one browse."""
 
-    def __init__(self, told: bytes, ids: IdList, now: float) -> None:
-        self.told = told
+    def __init__(self, digest: bytes, ids: IdList, now: float) -> None:
+        self.digest = digest
         self.ids = ids
         self.used = now
         self.continued = False
 
     @property
     def nbytes(self) -> int:
-        return self.ids.nbytes + KEPT_OVERHEAD_BYTES
+        return self.ids.nbytes + ORDER_OVERHEAD_BYTES
 
-    def is_over(self, now: float) -> bool:
-        return now - self.used > (CONTINUED_SECONDS if self.continued else NEW_SECONDS)
+    def is_expired(self, now: float) -> bool:
+        return now - self.used > (CONTINUED_SECONDS if self.continued else UNUSED_SECONDS)
 
 
 class Cursors:
     """A cache of the orders of current browses, so that a page need not sort the index again.
 
     An order is a list of objectIDs and does not reference segments. Unused orders expire, and
-    beyond
-    the memory limit the least recently used one is dropped; its browse then sorts again.
+    beyond the memory limit the least recently used one is dropped; its browse then sorts again.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._orders: OrderedDict[str, _Kept] = OrderedDict()
+        self._orders: OrderedDict[str, _CachedOrder] = OrderedDict()
         self._clock = clock
         self._lock = threading.Lock()
 
     @property
     def nbytes(self) -> int:
         """The memory of all orders in bytes."""
-        return sum(kept.nbytes for kept in list(self._orders.values()))
+        return sum(cached.nbytes for cached in list(self._orders.values()))
 
-    def keep(self, ids: IdList, index: int, params: Mapping[str, Any]) -> str:
+    def cache(self, ids: IdList, index: int, params: Mapping[str, Any]) -> str:
         """Cache an order with the parameters that it depends on; return its name."""
-        name, told = secrets.token_hex(8), _told(index, params)
+        name, digest = secrets.token_hex(8), _digest(index, params)
         with self._lock:
-            self._orders[name] = _Kept(told, ids, self._clock())
-            while len(self._orders) > 1 and self.nbytes > MAX_KEPT_BYTES:
+            self._orders[name] = _CachedOrder(digest, ids, self._clock())
+            while len(self._orders) > 1 and self.nbytes > MAX_CACHED_BYTES:
                 self._orders.popitem(last=False)
         return name
 
-    def recall(self, name: str, index: int, params: Mapping[str, Any]) -> IdList | None:
+    def get(self, name: str, index: int, params: Mapping[str, Any]) -> IdList | None:
         """Return the order with this name, if it is cached and has the same parameters."""
-        told = _told(index, params)
+        digest = _digest(index, params)
         with self._lock:
-            kept = self._orders.get(name)
-            if kept is None or told != kept.told:
+            cached = self._orders.get(name)
+            if cached is None or digest != cached.digest:
                 return None
             self._orders.move_to_end(name)
-            kept.used, kept.continued = self._clock(), True
-            return kept.ids
+            cached.used, cached.continued = self._clock(), True
+            return cached.ids
 
-    def forget(self, name: str) -> None:
+    def drop(self, name: str) -> None:
         """Drop the order of a finished browse."""
         with self._lock:
             self._orders.pop(name, None)
 
-    def tidy(self) -> None:
+    def drop_expired(self) -> None:
         """Drop expired orders."""
         now = self._clock()
         with self._lock:
-            for name in [name for name, kept in self._orders.items() if kept.is_over(now)]:
+            for name in [name for name, cached in self._orders.items() if cached.is_expired(now)]:
                 del self._orders[name]
 
 
-def _told(index: int, params: Mapping[str, Any]) -> bytes:
+def _digest(index: int, params: Mapping[str, Any]) -> bytes:
     """Return a digest of the index and of all parameters that affect the order."""
     deciding = {name: value for name, value in params.items() if name not in PER_PAGE}
     packed = msgspec.json.encode([index, deciding], order="sorted")

@@ -9,14 +9,14 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 # Seconds for which a change is remembered, and that a search waits to see it.
-REMEMBERED, PATIENCE = 0.5, 0.2
+REMEMBERED_SECONDS, MAX_WAIT_SECONDS = 0.5, 0.2
 
 
-class Changed(NamedTuple):
+class InFlightWrite(NamedTuple):
     """One change: its number, index, time and objectIDs; None means all records."""
 
     number: int
-    home: int
+    records_id: int
     time: float
     ids: frozenset[str] | None
 
@@ -28,41 +28,43 @@ class InFlightWrites:
     """
 
     def __init__(self) -> None:
-        self._recent: deque[Changed] = deque()
-        self._begun = self._shown = 0
+        self._recent: deque[InFlightWrite] = deque()
+        self._started = self._visible = 0
         self.waiting = 0
-        self._showing = threading.Condition()
+        self._became_visible = threading.Condition()
 
-    def begin(self, home: int, ids: Iterable[str] | None) -> None:
+    def begin(self, records_id: int, ids: Iterable[str] | None) -> None:
         """Record, before storing, which records of an index change; None means all."""
         now = time.monotonic()
-        while self._recent and self._recent[0].time < now - REMEMBERED:
+        while self._recent and self._recent[0].time < now - REMEMBERED_SECONDS:
             self._recent.popleft()
         named = None if ids is None else frozenset(ids)
-        self._recent.append(Changed(self._begun + 1, home, now, named))
-        self._begun += 1
+        self._recent.append(InFlightWrite(self._started + 1, records_id, now, named))
+        self._started += 1
 
-    def show(self) -> None:
+    def mark_visible(self) -> None:
         """Record that all changes so far are visible to searches."""
-        with self._showing:
-            self._shown = self._begun
-            self._showing.notify_all()
+        with self._became_visible:
+            self._visible = self._started
+            self._became_visible.notify_all()
 
-    def moment(self) -> int:
+    def last_visible(self) -> int:
         """Return the number of the last change that a new search is certain to see."""
-        return self._shown
+        return self._visible
 
-    def meet(self, moment: int, home: int, ids: Iterable[str]) -> bool:
-        """Return whether any of these records may have changed since a moment."""
-        if self._begun == moment:
+    def may_have_changed(self, since: int, records_id: int, ids: Iterable[str]) -> bool:
+        """Return whether any of these records may have changed since the change of this number."""
+        if self._started == since:
             return False
-        later = [one for one in list(self._recent) if one.number > moment and one.home == home]
+        later = [
+            one for one in list(self._recent) if one.number > since and one.records_id == records_id
+        ]
         return any(one.ids is None or not one.ids.isdisjoint(ids) for one in later)
 
     def wait(self) -> None:
         """Wait until the changes so far are visible to searches."""
-        wanted = self._begun
-        with self._showing:
+        wanted = self._started
+        with self._became_visible:
             self.waiting += 1
-            self._showing.wait_for(lambda: self._shown >= wanted, PATIENCE)
+            self._became_visible.wait_for(lambda: self._visible >= wanted, MAX_WAIT_SECONDS)
             self.waiting -= 1

@@ -14,12 +14,12 @@ from typing import Any
 from svc_notebook.api.shapes import Record
 from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 
-_MARK = "_operation"
+_OPERATION_MEMBER = "_operation"
 
 
-class _Unmet(Exception):
+class _ConditionFailed(Exception):
     """The condition of a conditional operation fails."""
 
 
@@ -31,7 +31,7 @@ def update_record(record: Record | None, changes: Record, *, create: bool) -> Re
     try:
         for name, value in changes.items():
             _change(changed, name, value)
-    except _Unmet:
+    except _ConditionFailed:
         return None
     return changed
 
@@ -44,15 +44,15 @@ def check_changes(changes: Record, at: str) -> None:
 
 
 def _is_operation(value: Any) -> bool:
-    return isinstance(value, dict) and _MARK in value
+    return isinstance(value, dict) and _OPERATION_MEMBER in value
 
 
 def _check_operation(operation: Record, at: str) -> None:
-    word = operation[_MARK]
+    word = operation[_OPERATION_MEMBER]
     if not isinstance(word, str) or word not in OPERATIONS:
         advice = did_you_mean(str(word), OPERATIONS)
         raise BadInput(f"`{at}._operation`: {str(word)[:40]!r} is not an operation{advice}")
-    if extra := operation.keys() - {_MARK, "value"}:
+    if extra := operation.keys() - {_OPERATION_MEMBER, "value"}:
         raise BadInput(f"`{at}.{sorted(extra)[0]}` is not part of an operation")
     if "value" not in operation:
         raise BadInput(f"`{at}.value` is missing")
@@ -65,7 +65,7 @@ def _change(record: Record, name: str, value: Any) -> None:
     if not _is_operation(value):
         record[name] = value
         return
-    _, _, operate = OPERATIONS[value[_MARK]]
+    _, _, operate = OPERATIONS[value[_OPERATION_MEMBER]]
     result = operate(record.get(name), value["value"])
     if result is not None:
         record[name] = result
@@ -84,34 +84,34 @@ def _decrement(current: Any, value: float) -> float | None:
 
 
 def _add(current: Any, value: Any) -> list[Any] | None:
-    return [*current, value] if isinstance(current, list) else _started(current, [value])
+    return [*current, value] if isinstance(current, list) else _first_list(current, [value])
 
 
 def _remove(current: Any, value: Any) -> list[Any] | None:
-    return [item for item in current if not _same(item, value)] if _is_flat(current) else None
+    return [item for item in current if not _equal(item, value)] if _is_flat(current) else None
 
 
 def _add_unique(current: Any, value: Any) -> list[Any] | None:
     if not _is_flat(current):
-        return _started(current, [value])
-    return None if any(_same(item, value) for item in current) else [*current, value]
+        return _first_list(current, [value])
+    return None if any(_equal(item, value) for item in current) else [*current, value]
 
 
 def _increment_from(current: Any, value: int) -> float | None:
     if _number(current) != value:
-        raise _Unmet
+        raise _ConditionFailed
     return _increment(current, 1)
 
 
 def _increment_set(current: Any, value: int) -> int:
     if not value > _number(current):
-        raise _Unmet
+        raise _ConditionFailed
     return value
 
 
 def _number(current: Any) -> float:
     if current is not None and type(current) not in _NUMBERS:
-        raise _Unmet
+        raise _ConditionFailed
     return current or 0
 
 
@@ -119,11 +119,11 @@ def _is_flat(current: Any) -> bool:
     return isinstance(current, list) and not any(isinstance(i, (dict, list)) for i in current)
 
 
-def _started(current: Any, first: list[Any]) -> list[Any] | None:
+def _first_list(current: Any, first: list[Any]) -> list[Any] | None:
     return first if current is None else None
 
 
-def _same(item: Any, value: Any) -> bool:
+def _equal(item: Any, value: Any) -> bool:
     """Compare as in JSON: 1 and 1.0 are equal, 1 and true are not."""
     return isinstance(item, bool) == isinstance(value, bool) and bool(item == value)
 

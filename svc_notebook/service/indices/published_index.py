@@ -19,7 +19,7 @@ from svc_notebook.service.resources.entries import drop_entries
 COLUMNS = "id, name, settings, created, updated, stamp, leader, virtual"
 
 
-class Lazy:
+class LazyEngine:
     """An engine that is opened on first use."""
 
     def __init__(self, open: Callable[[], Index]) -> None:
@@ -35,12 +35,12 @@ class Lazy:
                     self._index = self._open()
         return self._index
 
-    def settle(self, index: Index) -> None:
+    def set(self, index: Index) -> None:
         """Set an engine that was created elsewhere."""
         self._index = index
 
     @property
-    def opened(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the engine is open."""
         return self._index is not None
 
@@ -49,7 +49,8 @@ class Lazy:
 class PublishedIndex:
     """One index: its name, settings, times, and the last task that changed it (`stamp`).
 
-    A replica has the id of its primary as `leader`, and no records of its own.
+    `primary_id` is the id of the primary of a replica, which has no records itself, and 0 for
+    other indices.
     """
 
     id: int
@@ -58,18 +59,18 @@ class PublishedIndex:
     created: str = ""
     updated: str = ""
     stamp: int = 0
-    leader: int = 0
+    primary_id: int = 0
     virtual: bool = False
-    engine: Lazy = field(default_factory=lambda: Lazy(Index), compare=False)
+    engine: LazyEngine = field(default_factory=lambda: LazyEngine(Index), compare=False)
 
     @property
-    def home(self) -> int:
+    def records_id(self) -> int:
         """The id of the index that contains the records."""
-        return self.leader or self.id
+        return self.primary_id or self.id
 
-    def over(self, stock: SegmentStore) -> Index:
+    def build_engine(self, segment_store: SegmentStore) -> Index:
         """Return an engine that searches a segment store with the settings of this index."""
-        return Index(self.settings | ({VIRTUAL: True} if self.virtual else {}), stock)
+        return Index(self.settings | ({VIRTUAL: True} if self.virtual else {}), segment_store)
 
 
 def stamp_now() -> str:
@@ -77,45 +78,47 @@ def stamp_now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def insert_shelf(
+def insert_index(
     connection: sqlite3.Connection,
     name: str,
     settings: Mapping[str, Any] | None = None,
     *,
-    leader: int = 0,
+    primary_id: int = 0,
     virtual: bool = False,
 ) -> PublishedIndex:
-    """Create an empty index, or a replica of the index `leader`."""
+    """Create an empty index, or a replica of the index `primary_id`."""
     own = dict(settings or {})
     now = stamp_now()
     row = connection.execute(
         "INSERT INTO indices (name, settings, created, updated, stamp, leader, virtual) "
         "VALUES (?, ?, ?, ?, 0, ?, ?) RETURNING id",
-        (name, msgspec.json.encode(own), now, now, leader, virtual),
+        (name, msgspec.json.encode(own), now, now, primary_id, virtual),
     ).fetchone()
-    if not leader:
+    if not primary_id:
         records.create_table(connection, row[0])
-    return PublishedIndex(row[0], name, own, now, now, 0, leader, virtual, Lazy(lambda: Index(own)))
+    return PublishedIndex(
+        row[0], name, own, now, now, 0, primary_id, virtual, LazyEngine(lambda: Index(own))
+    )
 
 
-def update_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
+def update_index(connection: sqlite3.Connection, index: PublishedIndex) -> None:
     """Store the changed facts of an index."""
     connection.execute(
         "UPDATE indices SET name = ?, settings = ?, updated = ?, stamp = ?, leader = ?, "
         "virtual = ? WHERE id = ?",
         (
-            shelf.name,
-            msgspec.json.encode(shelf.settings),
-            shelf.updated,
-            shelf.stamp,
-            shelf.leader,
-            shelf.virtual,
-            shelf.id,
+            index.name,
+            msgspec.json.encode(index.settings),
+            index.updated,
+            index.stamp,
+            index.primary_id,
+            index.virtual,
+            index.id,
         ),
     )
 
 
-def delete_shelf(connection: sqlite3.Connection, shelf: PublishedIndex) -> None:
+def delete_index(connection: sqlite3.Connection, index: PublishedIndex) -> None:
     """Delete an index that has records, with its entries; its record table is dropped later."""
-    connection.execute("DELETE FROM indices WHERE id = ?", [shelf.id])
-    drop_entries(connection, shelf.id)
+    connection.execute("DELETE FROM indices WHERE id = ?", [index.id])
+    drop_entries(connection, index.id)

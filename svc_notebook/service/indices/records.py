@@ -68,8 +68,7 @@ def copy_table(connection: sqlite3.Connection, source: int, target: int) -> None
     """Copy all records of one index to another, empty one.
 
     They get the number of the last accepted task as stamp; otherwise engine files from the time
-    when
-    the target had other records could be considered newer.
+    when the target had other records could be considered newer.
     """
     connection.execute(
         f"INSERT INTO records_{target} (place, id, stamp, body) "
@@ -96,7 +95,7 @@ def delete_bodies(connection: sqlite3.Connection, index: int, ids: Iterable[str]
 
 def read_bodies(store: Store, index: int, ids: Sequence[str]) -> dict[str, bytes]:
     """Read records by objectID; missing ones are omitted."""
-    return dict(_rows(store, _by_ids(index), _listed(ids)))
+    return dict(_rows(store, _by_ids(index), _json_list(ids)))
 
 
 def read_page(store: Store, index: int, after: int, count: int) -> list[tuple[int, bytes]]:
@@ -166,7 +165,7 @@ def _by_ids(index: int) -> str:
     return f"SELECT id, body FROM records_{index} WHERE id IN (SELECT value FROM json_each(?))"
 
 
-def _listed(ids: Sequence[str]) -> str:
+def _json_list(ids: Sequence[str]) -> str:
     return msgspec.json.encode(list(ids)).decode()
 
 

@@ -12,7 +12,7 @@ import msgspec
 from svc_notebook.errors import NotFound
 from svc_notebook.service.engine import Index, SegmentStore
 from svc_notebook.service.indices.in_flight_writes import InFlightWrites
-from svc_notebook.service.indices.published_index import COLUMNS, Lazy, PublishedIndex
+from svc_notebook.service.indices.published_index import COLUMNS, LazyEngine, PublishedIndex
 from svc_notebook.service.indices.records import (
     add_stamps,
     count_bodies,
@@ -21,7 +21,7 @@ from svc_notebook.service.indices.records import (
     read_chunks,
     read_ids,
 )
-from svc_notebook.service.indices.replica_group import group_alike, join_shapes
+from svc_notebook.service.indices.replica_group import merge_schemas, split_by_schema
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
 
@@ -33,8 +33,8 @@ class IndexRegistry:
 
     def __init__(self, store: Store, folder: Path) -> None:
         self.store = store
-        self.library = CompiledResources(store)
-        self.changes = InFlightWrites()
+        self.resources = CompiledResources(store)
+        self.in_flight_writes = InFlightWrites()
         self._folder = folder
         self._saved: dict[int, int] = {}
         self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
@@ -43,50 +43,58 @@ class IndexRegistry:
         with store.writing() as connection:
             add_stamps(connection)
         self.refresh()
-        self.sweep()
+        self.remove_leftovers()
 
     def refresh(self) -> None:
         """Reload the indices from the store; unchanged indices keep their engines."""
-        self.library.forget()
+        self.resources.forget()
         rows = self.store.read(f"SELECT {COLUMNS} FROM indices")
-        fresh = [self._shelve(*row) for row in rows]
+        fresh = [self._build_index(*row) for row in rows]
         self._by_name = {
-            shelf.name: old if (old := self._by_name.get(shelf.name)) == shelf else shelf
-            for shelf in fresh
+            index.name: old if (old := self._by_name.get(index.name)) == index else index
+            for index in fresh
         }
 
-    def _shelve(self, id: int, name: str, settings: bytes, *facts: Any) -> PublishedIndex:
-        shelf = PublishedIndex(id, name, msgspec.json.decode(settings), *facts)
-        return PublishedIndex(**{**vars(shelf), "engine": Lazy(lambda: self._open(shelf))})
+    def _build_index(self, id: int, name: str, settings: bytes, *facts: Any) -> PublishedIndex:
+        index = PublishedIndex(id, name, msgspec.json.decode(settings), *facts)
+        return PublishedIndex(**{**vars(index), "engine": LazyEngine(lambda: self._open(index))})
 
-    def _open(self, shelf: PublishedIndex) -> Index:
+    def _open(self, index: PublishedIndex) -> Index:
         """Open an engine on the segment store that its replica group shares, or on a new one."""
-        groups = group_alike(self.family(shelf))
-        group = next((some for some in groups if shelf.id in (one.id for one in some)), [shelf])
+        groups = split_by_schema(self.replica_group(index))
+        group = next((some for some in groups if index.id in (one.id for one in some)), [index])
         first = group[0]
-        stock = self._stock(group) if first.id == shelf.id else first.engine.get().stock
-        return shelf.over(stock)
+        segment_store = (
+            self._load_segment_store(group)
+            if first.id == index.id
+            else first.engine.get().segment_store
+        )
+        return index.build_engine(segment_store)
 
-    def _stock(self, group: list[PublishedIndex]) -> SegmentStore:
+    def _load_segment_store(self, group: list[PublishedIndex]) -> SegmentStore:
         """Load the engine files and apply later writes, or rebuild everything from the records."""
-        first, shape = group[0], join_shapes(group)
-        stock, stamp = SegmentStore.load(self._files(first)) or (None, -1)
-        if stock is None or stamp > first.stamp or not stock.shape.serves(shape):
+        first, schema = group[0], merge_schemas(group)
+        segment_store, stamp = SegmentStore.load(self._files(first)) or (None, -1)
+        if segment_store is None or stamp > first.stamp or not segment_store.schema.serves(schema):
             shutil.rmtree(self._files(first), ignore_errors=True)
-            return SegmentStore.filled(shape, self.chunks(first.home))
+            return SegmentStore.from_chunks(schema, self.chunks(first.records_id))
         if stamp == first.stamp:
             self._saved[first.id] = stamp
         else:
-            self._catch_up(stock, stamp, first.home)
-        return stock
+            self._catch_up(segment_store, stamp, first.records_id)
+        return segment_store
 
-    def _catch_up(self, stock: SegmentStore, stamp: int, home: int) -> None:
+    def _catch_up(self, segment_store: SegmentStore, stamp: int, records_id: int) -> None:
         """Index the records written after a task; indexing a record again has no effect."""
-        for chunk in self._while_open(read_changed(self.store, home, stamp)):
-            stock.put(chunk)
-        if len(stock) > count_bodies(self.store, home):
-            known = read_ids(self.store, home)
-            stock.delete(name for name in Index(stock=stock).matching({}) if name not in known)
+        for chunk in self._while_open(read_changed(self.store, records_id, stamp)):
+            segment_store.put(chunk)
+        if len(segment_store) > count_bodies(self.store, records_id):
+            known = read_ids(self.store, records_id)
+            segment_store.delete(
+                name
+                for name in Index(segment_store=segment_store).matching({})
+                if name not in known
+            )
 
     def chunks(self, id: int) -> Iterable[Chunk]:
         """Yield an index's records in chunks; raises when the service stops."""
@@ -100,77 +108,79 @@ class IndexRegistry:
 
     def find(self, name: str) -> PublishedIndex:
         """Return the index; raises `NotFound`."""
-        shelf = self._by_name.get(name)
-        if shelf is None:
+        index = self._by_name.get(name)
+        if index is None:
             raise NotFound(f"Index {name} does not exist", status=404)
-        return shelf
+        return index
 
     def get(self, name: str) -> PublishedIndex | None:
         """Return the index, or None."""
         return self._by_name.get(name)
 
-    def family(self, shelf: PublishedIndex) -> list[PublishedIndex]:
+    def replica_group(self, index: PublishedIndex) -> list[PublishedIndex]:
         """Return the replica group of an index: the primary, then its replicas.
 
-        An index that was withdrawn in the meantime is a group of its own.
+        An index that was withdrawn in the meantime is a separate group.
         """
-        found = [one for one in self._by_name.values() if one.home == shelf.home]
-        return sorted(found or [shelf], key=_place)
+        found = [one for one in self._by_name.values() if one.records_id == index.records_id]
+        return sorted(found or [index], key=_sort_key)
 
     def all(self) -> list[PublishedIndex]:
         """Return all indices, sorted by name."""
-        return [shelf for _, shelf in sorted(self._by_name.items())]
+        return [index for _, index in sorted(self._by_name.items())]
 
-    def publish(self, *shelves: PublishedIndex) -> None:
+    def publish(self, *indices: PublishedIndex) -> None:
         """Make the new state of indices visible to readers, all at once."""
-        self._by_name = {**self._by_name, **{shelf.name: shelf for shelf in shelves}}
+        self._by_name = {**self._by_name, **{index.name: index for index in indices}}
 
     def withdraw(self, name: str) -> None:
         """Remove an index from the view of readers."""
-        self._by_name = {n: shelf for n, shelf in self._by_name.items() if n != name}
+        self._by_name = {n: index for n, index in self._by_name.items() if n != name}
 
-    def measure(self, shelf: PublishedIndex) -> tuple[int, int]:
+    def measure(self, index: PublishedIndex) -> tuple[int, int]:
         """Return the number and bytes of an index's records; cached until the next change."""
-        known = self._sizes.get(shelf.id)
-        if known is None or known[0] != shelf.stamp:
-            known = self._sizes[shelf.id] = shelf.stamp, measure_bodies(self.store, shelf.home)
+        known = self._sizes.get(index.id)
+        if known is None or known[0] != index.stamp:
+            known = self._sizes[index.id] = (
+                index.stamp,
+                measure_bodies(self.store, index.records_id),
+            )
         return known[1]
 
-    def stored(self) -> list[PublishedIndex]:
+    def list_open(self) -> list[PublishedIndex]:
         """Return the indices with an open engine; the first one of each shared segment store."""
-        opened = (shelf for shelf in self._by_name.values() if shelf.engine.opened)
+        opened = (index for index in self._by_name.values() if index.engine.is_open)
         firsts: dict[SegmentStore, PublishedIndex] = {}
-        for shelf in sorted(opened, key=_place):
-            firsts.setdefault(shelf.engine.get().stock, shelf)
+        for index in sorted(opened, key=_sort_key):
+            firsts.setdefault(index.engine.get().segment_store, index)
         return list(firsts.values())
 
     def unsaved(self) -> list[PublishedIndex]:
         """Return the indices whose engine files are out of date."""
-        return [shelf for shelf in self.stored() if self._saved.get(shelf.id) != shelf.stamp]
+        return [index for index in self.list_open() if self._saved.get(index.id) != index.stamp]
 
-    def save(self, shelf: PublishedIndex) -> None:
+    def save(self, index: PublishedIndex) -> None:
         """Write the engine files, so that the next start need not rebuild them.
 
         Records written during the save may or may not be in the files. They are newer than the
-        stamp of
-        the files, so they are read from the records again when the files are loaded.
+        stamp of the files, so they are read from the records again when the files are loaded.
         """
-        shelf.engine.get().save(self._files(shelf), shelf.stamp)
-        self._saved[shelf.id] = shelf.stamp
+        index.engine.get().save(self._files(index), index.stamp)
+        self._saved[index.id] = index.stamp
 
-    def _files(self, shelf: PublishedIndex) -> Path:
+    def _files(self, index: PublishedIndex) -> Path:
         """Return the folder of an index's engine files; a replica has one per primary."""
-        own = shelf.home == shelf.id
-        return self._folder / (str(shelf.id) if own else f"{shelf.id}-{shelf.home}")
+        own = index.records_id == index.id
+        return self._folder / (str(index.id) if own else f"{index.id}-{index.records_id}")
 
-    def sweep(self) -> None:
+    def remove_leftovers(self) -> None:
         """Remove the remains of deleted indices: compiled resources in memory, and engine files.
 
         Also removes the files of an index that shares the files of another one.
         """
-        self.library.keep([shelf.id for shelf in self._by_name.values()])
-        waiting = (shelf for shelf in self._by_name.values() if not shelf.engine.opened)
-        kept = {self._files(shelf) for shelf in (*waiting, *self.stored())}
+        self.resources.retain([index.id for index in self._by_name.values()])
+        waiting = (index for index in self._by_name.values() if not index.engine.is_open)
+        kept = {self._files(index) for index in (*waiting, *self.list_open())}
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
             if path not in kept:
                 number, _, _ = path.name.partition("-")
@@ -178,6 +188,6 @@ class IndexRegistry:
                 shutil.rmtree(path, ignore_errors=True)
 
 
-def _place(shelf: PublishedIndex) -> tuple[int, str]:
+def _sort_key(index: PublishedIndex) -> tuple[int, str]:
     """Sort key: primaries before replicas, then by name."""
-    return shelf.leader, shelf.name
+    return index.primary_id, index.name

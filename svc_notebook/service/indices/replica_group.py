@@ -14,7 +14,7 @@ from typing import Any
 
 from svc_notebook.service.engine import Schema, SegmentStore
 from svc_notebook.service.engine.index.segment_store import Chunks
-from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now, update_shelf
+from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now, update_index
 
 ReplicaGroup = Sequence[PublishedIndex]
 
@@ -34,9 +34,9 @@ def without_replicas(settings: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in settings.items() if name != "replicas"}
 
 
-def inherit(family: ReplicaGroup) -> list[PublishedIndex]:
+def inherit(group: ReplicaGroup) -> list[PublishedIndex]:
     """Apply inherited settings to the virtual replicas of a group."""
-    primary, *replicas = family
+    primary, *replicas = group
     given = {name: value for name, value in primary.settings.items() if name in INHERITED}
     return [primary, *(_inherit(one, given) if one.virtual else one for one in replicas)]
 
@@ -46,47 +46,47 @@ def _inherit(replica: PublishedIndex, given: Mapping[str, Any]) -> PublishedInde
     return replace(replica, settings=own | dict(given))
 
 
-def mark(
-    connection: sqlite3.Connection, family: ReplicaGroup, task: int, touched: Collection[int] = ()
+def store_group(
+    connection: sqlite3.Connection, group: ReplicaGroup, task: int, touched: Collection[int] = ()
 ) -> list[PublishedIndex]:
     """Store a replica group after a task; `updated` changes for `touched` indices, or for all."""
     now = stamp_now()
-    marked = [
+    stored = [
         replace(one, stamp=task, updated=now if not touched or one.id in touched else one.updated)
-        for one in family
+        for one in group
     ]
-    for shelf in marked:
-        update_shelf(connection, shelf)
-    return marked
+    for index in stored:
+        update_index(connection, index)
+    return stored
 
 
-def stocks_of(family: ReplicaGroup) -> list[SegmentStore]:
+def segment_stores_of(group: ReplicaGroup) -> list[SegmentStore]:
     """Return the segment stores of a replica group, without duplicates."""
-    return list(dict.fromkeys(shelf.engine.get().stock for shelf in family))
+    return list(dict.fromkeys(index.engine.get().segment_store for index in group))
 
 
-def group_alike(family: ReplicaGroup) -> list[list[PublishedIndex]]:
+def split_by_schema(group: ReplicaGroup) -> list[list[PublishedIndex]]:
     """Group a replica group by stored data; the first index of each part owns the engine files."""
     groups: dict[Schema, list[PublishedIndex]] = {}
-    for shelf in family:
-        base = replace(Schema.of(shelf.settings), sorts=frozenset())
-        groups.setdefault(base, []).append(shelf)
+    for index in group:
+        base = replace(Schema.of(index.settings), sorts=frozenset())
+        groups.setdefault(base, []).append(index)
     return list(groups.values())
 
 
-def join_shapes(group: Sequence[PublishedIndex]) -> Schema:
+def merge_schemas(part: Sequence[PublishedIndex]) -> Schema:
     """Return the schema that serves all indices of a part."""
-    shapes = [Schema.of(shelf.settings) for shelf in group]
-    return replace(shapes[0], sorts=frozenset().union(*(shape.sorts for shape in shapes)))
+    schemas = [Schema.of(index.settings) for index in part]
+    return replace(schemas[0], sorts=frozenset().union(*(schema.sorts for schema in schemas)))
 
 
-def arrange(family: ReplicaGroup, records: Chunks) -> None:
+def set_engines(group: ReplicaGroup, records: Chunks) -> None:
     """Set the engines of a replica group for its settings; suitable segment stores are reused."""
-    known = stocks_of([shelf for shelf in family if shelf.engine.opened])
-    for group in group_alike(family):
-        shape = join_shapes(group)
-        stock = next((one for one in known if one.shape.serves(shape)), None)
-        if stock is None:
-            stock = SegmentStore.filled(shape, records())
-        for shelf in group:
-            shelf.engine.settle(shelf.over(stock))
+    known = segment_stores_of([index for index in group if index.engine.is_open])
+    for part in split_by_schema(group):
+        schema = merge_schemas(part)
+        segment_store = next((one for one in known if one.schema.serves(schema)), None)
+        if segment_store is None:
+            segment_store = SegmentStore.from_chunks(schema, records())
+        for index in part:
+            index.engine.set(index.build_engine(segment_store))

@@ -12,10 +12,10 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.indices import records
 from svc_notebook.service.indices.published_index import (
-    Lazy,
+    LazyEngine,
     PublishedIndex,
-    delete_shelf,
-    insert_shelf,
+    delete_index,
+    insert_index,
 )
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.indices.replica_group import ReplicaGroup, without_replicas
@@ -39,7 +39,7 @@ class ReplicaEntry(NamedTuple):
 def read_links(entries: Sequence[str]) -> list[ReplicaEntry]:
     """Parse the setting; empty entries are ignored. Raises `BadInput` for a duplicate name."""
     texts = (text for entry in entries if (text := entry.strip()))
-    links = [_read_link(text) for text in texts]
+    links = [_parse_link(text) for text in texts]
     names = [link.name for link in links]
     for name in names:
         if names.count(name) > 1:
@@ -47,7 +47,7 @@ def read_links(entries: Sequence[str]) -> list[ReplicaEntry]:
     return links
 
 
-def _read_link(text: str) -> ReplicaEntry:
+def _parse_link(text: str) -> ReplicaEntry:
     if found := _VIRTUAL.fullmatch(text):
         return ReplicaEntry(found[1].strip(), True)
     if text.startswith("virtual("):
@@ -57,40 +57,40 @@ def _read_link(text: str) -> ReplicaEntry:
 
 def check_links(catalog: IndexRegistry, name: str, links: Sequence[ReplicaEntry]) -> None:
     """Raise `BadInput` for replicas that an index cannot have."""
-    shelf = catalog.get(name)
-    if links and shelf and shelf.leader:
-        primary = catalog.family(shelf)[0].name
+    index = catalog.get(name)
+    if links and index and index.primary_id:
+        primary = catalog.replica_group(index)[0].name
         raise BadInput(f"`replicas`: {name} is a replica of {primary} and can have none")
     for link in links:
         if link.name == name:
             raise BadInput(f"`replicas`: {name} cannot be its own replica")
-        if why := _hindrance(catalog, link.name, shelf):
+        if why := _obstacle(catalog, link.name, index):
             raise BadInput(f"`replicas`: {link.name} {why}")
 
 
-def _hindrance(catalog: IndexRegistry, name: str, primary: PublishedIndex | None) -> str:
+def _obstacle(catalog: IndexRegistry, name: str, primary: PublishedIndex | None) -> str:
     """Return why an index cannot become a replica; empty if it can."""
     other = catalog.get(name)
-    if other is None or (primary and other.leader == primary.id):
+    if other is None or (primary and other.primary_id == primary.id):
         return ""
-    first, *replicas = catalog.family(other)
-    if other.leader:
-        return f"is a replica of {first.name} already; unlink it there first"
-    return "has replicas itself" if replicas else ""
+    first, *replicas = catalog.replica_group(other)
+    if other.primary_id:
+        return f"is a replica of {first.name} already; unlink it first"
+    return "has replicas" if replicas else ""
 
 
-def relink(
-    connection: sqlite3.Connection, catalog: IndexRegistry, family: ReplicaGroup
+def apply_links(
+    connection: sqlite3.Connection, catalog: IndexRegistry, group: ReplicaGroup
 ) -> tuple[list[PublishedIndex], list[PublishedIndex]]:
     """Link and unlink replicas by the primary's settings; return the group and unlinked indices.
 
     Replicas that became impossible after the settings were accepted are removed from the settings.
     """
-    primary, *replicas = family
+    primary, *replicas = group
     links = [
         link
         for link in read_links(primary.settings.get("replicas", ()))
-        if link.name != primary.name and not _hindrance(catalog, link.name, primary)
+        if link.name != primary.name and not _obstacle(catalog, link.name, primary)
     ]
     settings = primary.settings | {"replicas": [str(link) for link in links]}
     primary = replace(primary, settings=settings)
@@ -98,15 +98,15 @@ def relink(
     following = [
         replace(known[link.name], virtual=link.virtual)
         if link.name in known
-        else _follow(connection, catalog, primary, link)
+        else _make_replica(connection, catalog, primary, link)
         for link in links
     ]
     named = {link.name for link in links}
     gone = [replica for replica in replicas if replica.name not in named]
-    return [primary, *following], [free(connection, replica) for replica in gone]
+    return [primary, *following], [make_independent(connection, replica) for replica in gone]
 
 
-def _follow(
+def _make_replica(
     connection: sqlite3.Connection,
     catalog: IndexRegistry,
     primary: PublishedIndex,
@@ -114,38 +114,38 @@ def _follow(
 ) -> PublishedIndex:
     """Create a replica with its primary's settings, or convert an index without its records."""
     if other := catalog.get(link.name):
-        engine = Lazy(lambda: Index(other.settings))
+        engine = LazyEngine(lambda: Index(other.settings))
         settings = without_replicas(other.settings)
         return replace(
-            other, settings=settings, leader=primary.id, virtual=link.virtual, engine=engine
+            other, settings=settings, primary_id=primary.id, virtual=link.virtual, engine=engine
         )
-    made = insert_shelf(
+    made = insert_index(
         connection,
         link.name,
         without_replicas(primary.settings),
-        leader=primary.id,
+        primary_id=primary.id,
         virtual=link.virtual,
     )
     copy_entries(connection, primary.id, made.id, ENTRIES)
     return made
 
 
-def free(connection: sqlite3.Connection, replica: PublishedIndex) -> PublishedIndex:
+def make_independent(connection: sqlite3.Connection, replica: PublishedIndex) -> PublishedIndex:
     """Convert a replica to an independent index with its own records."""
     records.create_table(connection, replica.id)
-    records.copy_table(connection, replica.leader, replica.id)
-    return replace(replica, leader=0, virtual=False)
+    records.copy_table(connection, replica.primary_id, replica.id)
+    return replace(replica, primary_id=0, virtual=False)
 
 
-def part(freed: Sequence[PublishedIndex]) -> None:
+def separate_engines(freed: Sequence[PublishedIndex]) -> None:
     """Separate the engines of former replicas from the shared segment store."""
-    for shelf in freed:
-        shelf.engine.settle(shelf.over(shelf.engine.get().stock.fork()))
+    for index in freed:
+        index.engine.set(index.build_engine(index.engine.get().segment_store.fork()))
 
 
-def delete_primary(connection: sqlite3.Connection, family: ReplicaGroup) -> list[PublishedIndex]:
+def delete_primary(connection: sqlite3.Connection, group: ReplicaGroup) -> list[PublishedIndex]:
     """Delete an index; return its replicas, which become independent indices."""
-    primary, *replicas = family
-    freed = [free(connection, replica) for replica in replicas]
-    delete_shelf(connection, primary)
+    primary, *replicas = group
+    freed = [make_independent(connection, replica) for replica in replicas]
+    delete_index(connection, primary)
     return freed

@@ -11,23 +11,23 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import Facet, Tag, parse_filters, parse_optional
 from svc_notebook.service.engine.filters.grammar import MAX_SCORE, parse_text
+from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.resources.entries import Entry
-from svc_notebook.service.rules.consequence import SPECIAL
+from svc_notebook.service.rules.consequence import MERGED_PARAMETERS
 from svc_notebook.service.rules.filters import AUTOMATIC, AUTOMATIC_OPTIONAL
-from svc_notebook.service.tasks.batch_operations import read_object_id
 
 RULE_ENTRIES = "rules"
-_ANSWERED = ("_highlightResult", "_metadata")
+_RESPONSE_MEMBERS = ("_highlightResult", "_metadata")
 
 
 def check_rule(rule: Mapping[str, Any], at: str) -> Entry:
     """Return a rule in its stored form; raises `BadInput` if its parts are inconsistent."""
     name = read_object_id(rule["objectID"], place(at, "objectID"))
-    own = {key: value for key, value in rule.items() if key not in _ANSWERED}
+    own = {key: value for key, value in rule.items() if key not in _RESPONSE_MEMBERS}
     if "condition" in own:
         own["conditions"] = [*own.get("conditions", ()), own.pop("condition")]
     if not own["consequence"]:
-        raise BadInput(f"`{place(at, 'consequence')}` is empty; a rule does something")
+        raise BadInput(f"`{place(at, 'consequence')}` is empty; a rule needs a consequence")
     check_parts(own, at)
     _check_conditions(own.get("conditions", ()), place(at, "conditions"))
     _check_params(own["consequence"].get("params") or {}, place(at, "consequence.params"))
@@ -39,7 +39,7 @@ def _check_conditions(conditions: Iterable[Mapping[str, Any]], at: str) -> None:
         for group in parse_text(condition.get("filters", ""), f"{at}[{number}].filters"):
             if len(group) > 1 or not isinstance(group[0], Facet | Tag):
                 raise BadInput(
-                    f"`{at}[{number}].filters` may hold `facet:value` and AND only: "
+                    f"`{at}[{number}].filters` may contain only `facet:value` and AND: "
                     "neither OR nor numbers"
                 )
 
@@ -48,8 +48,12 @@ def _check_params(params: Mapping[str, Any], at: str) -> None:
     try:
         parse_filters(params)
         parse_optional(params)
-        _try_out(
-            {n: value for n, value in params.items() if n not in SPECIAL and value is not None}
+        _search_empty_index(
+            {
+                n: value
+                for n, value in params.items()
+                if n not in MERGED_PARAMETERS and value is not None
+            }
         )
     except BadInput as error:
         raise BadInput(f"`{at}`: {error}") from error
@@ -60,7 +64,7 @@ def _check_params(params: Mapping[str, Any], at: str) -> None:
                 raise BadInput(f"`{at}.{name}[{number}].score` is not from 0 to {MAX_SCORE}")
 
 
-def _try_out(params: Mapping[str, Any]) -> None:
+def _search_empty_index(params: Mapping[str, Any]) -> None:
     """Raise `BadInput` for parameters that fail any search, even of an empty index."""
     if params:
         settings = {name: value for name, value in params.items() if name == "ranking"}
@@ -69,7 +73,7 @@ def _try_out(params: Mapping[str, Any]) -> None:
 
 SYNONYM_ENTRIES = "synonyms"
 # api.md, Synonym; of the two spellings of a type, this one is stored.
-FIELDS = {
+SYNONYM_MEMBERS = {
     "synonym": ("synonyms",),
     "onewaysynonym": ("input", "synonyms"),
     "altcorrection1": ("word", "corrections"),
@@ -82,10 +86,14 @@ def check_synonym(synonym: Mapping[str, Any], at: str) -> Entry:
     """Return a synonym with only the members of its type; raises `BadInput`."""
     kind = str(synonym["type"]).lower()
     name = read_object_id(synonym["objectID"], place(at, "objectID"))
-    for field in FIELDS[kind]:
+    for field in SYNONYM_MEMBERS[kind]:
         if not synonym.get(field):
-            raise BadInput(f"`{place(at, field)}` is missing; a {kind} needs it")
-    for word in synonym["corrections"] if "corrections" in FIELDS[kind] else ():
+            raise BadInput(f"`{place(at, field)}` is missing; it is required in a {kind}")
+    for word in synonym["corrections"] if "corrections" in SYNONYM_MEMBERS[kind] else ():
         if len(word.split()) != 1:
             raise BadInput(f"`{place(at, 'corrections')}`: {word!r} is not a single word")
-    return {"objectID": name, "type": kind, **{field: synonym[field] for field in FIELDS[kind]}}
+    return {
+        "objectID": name,
+        "type": kind,
+        **{field: synonym[field] for field in SYNONYM_MEMBERS[kind]},
+    }

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.text import languages
+from svc_notebook.service.engine.query.term_variants import warm_languages
 from svc_notebook.service.engine.text.lexicon import LanguageResources, Lexicon
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.resources.dictionaries import read_dictionaries
@@ -26,28 +26,30 @@ class CompiledResources:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._lock = threading.Lock()
-        self._edition = 0
-        self._known: dict[tuple[int, str], Any] = {}
+        self._version = 0
+        self._compiled: dict[tuple[int, str], Any] = {}
 
-    def knowledge(self, owner: int) -> LanguageResources:
+    def language_resources(self, owner: int) -> LanguageResources:
         """Return the synonyms and dictionaries for searches in one index."""
-        synonyms = self._learn(
+        synonyms = self._get_or_compile(
             owner, SYNONYMS, lambda: Thesaurus(lambda: read_entries(self._store, owner, SYNONYMS))
         )
-        return LanguageResources(synonyms, self._learn(APPLICATION_ID, "lexicon", self._lexicon))
+        return LanguageResources(
+            synonyms, self._get_or_compile(APPLICATION_ID, "lexicon", self._lexicon)
+        )
 
     def warm(self, owner: int, settings: Mapping[str, Any]) -> None:
         """Compile what a search in one index needs, unless it is cached."""
-        options = EffectiveParameters(settings, {}, self.knowledge(owner))
-        list(options.knowledge.synonyms.find((), options.rules))
+        options = EffectiveParameters(settings, {}, self.language_resources(owner))
+        list(options.resources.synonyms.find((), options.rules))
         self.rules(owner).warm(options.rules)
-        languages.warm(options, ())
+        warm_languages(options, ())
 
-    def keep(self, owners: Collection[int]) -> None:
+    def retain(self, owners: Collection[int]) -> None:
         """Drop the resources of all other owners, which are deleted."""
         with self._lock:
             kept = (APPLICATION_ID, *owners)
-            self._known = {key: one for key, one in self._known.items() if key[0] in kept}
+            self._compiled = {key: one for key, one in self._compiled.items() if key[0] in kept}
 
     def _lexicon(self) -> Lexicon:
         return Lexicon(partial(read_dictionaries, self._store))
@@ -55,17 +57,17 @@ class CompiledResources:
     def rules(self, owner: int) -> Rulebook:
         """Return the compiled rules of an index."""
         read = partial(read_entries, self._store, owner, RULES)
-        rules: Rulebook = self._learn(owner, RULES, lambda: Rulebook(read))
+        rules: Rulebook = self._get_or_compile(owner, RULES, lambda: Rulebook(read))
         return rules
 
     def forget(self, owner: int | None = None) -> None:
         """Drop the resources of one owner, or of all; they are compiled again on demand."""
         self._replace(owner, {})
 
-    def revise(self, owner: int, changes: Iterable[EntriesChange]) -> None:
+    def apply_changes(self, owner: int, changes: Iterable[EntriesChange]) -> None:
         """Apply changes of an owner's entries; only the changed entries are compiled."""
         known: dict[str, Thesaurus | Rulebook] = {
-            kind: one for kind in (SYNONYMS, RULES) if (one := self._known.get((owner, kind)))
+            kind: one for kind in (SYNONYMS, RULES) if (one := self._compiled.get((owner, kind)))
         }
         for change in changes:
             if before := known.get(change.kind):
@@ -75,16 +77,16 @@ class CompiledResources:
 
     def _replace(self, owner: int | None, now: dict[tuple[int, str], Any]) -> None:
         with self._lock:
-            self._edition += 1
-            kept = {key: one for key, one in self._known.items() if owner not in (None, key[0])}
-            self._known = kept | now
+            self._version += 1
+            kept = {key: one for key, one in self._compiled.items() if owner not in (None, key[0])}
+            self._compiled = kept | now
 
-    def _learn(self, owner: int, kind: str, compile: Callable[[], Any]) -> Any:
-        known = self._known.get((owner, kind))
+    def _get_or_compile(self, owner: int, kind: str, compile: Callable[[], Any]) -> Any:
+        known = self._compiled.get((owner, kind))
         if known is None:
-            edition = self._edition
+            version = self._version
             known = compile()
             with self._lock:
-                if edition == self._edition:  # otherwise it may have been read before a change
-                    self._known[owner, kind] = known
+                if version == self._version:  # otherwise it may have been read before a change
+                    self._compiled[owner, kind] = known
         return known

@@ -1,29 +1,39 @@
-"""The entries of the dictionaries and the languages that each dictionary supports."""
+"""The dictionaries: custom and built-in entries, their checks, and the supported languages.
+
+Built-in stop words are listed one by one. Built-in plurals and compounds are computed word by word,
+so a query finds them by whole words, in the language that the request names.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.service.engine.text.compounds import LINKS, standard_splitter
+from svc_notebook.service.engine.text.lemmatization import known_forms
 from svc_notebook.service.engine.text.lexicon import Dictionaries
+from svc_notebook.service.engine.text.stop_words import standard_languages, standard_words
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
-from svc_notebook.service.resources.builtin_dictionaries import find_standard, words_of
+from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, read_entries
 from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.store import Store
-from svc_notebook.service.tasks.batch_operations import read_object_id
 
+DEFAULT_LANGUAGE = "en"
+"""The language of word forms if the request names none."""
 # api.md, Dictionary entries: what an entry needs besides its objectID and language.
-FIELDS = {
+ENTRY_MEMBERS = {
     "stopwords": ("word",),
     "plurals": ("words",),
     "compounds": ("word", "decomposition"),
 }
-OPTIONAL = {"stopwords": ("state",), "plurals": (), "compounds": ()}
+OPTIONAL_MEMBERS = {"stopwords": ("state",), "plurals": (), "compounds": ()}
 # The kinds of entries that store for which languages standard entries are disabled.
-SWITCHES = {name: f"{name} off" for name in FIELDS}
+SWITCH_KINDS = {name: f"{name} off" for name in ENTRY_MEMBERS}
 # Maximum custom entries of one dictionary; api.md names a quota but not its value.
 MAX_ENTRIES = 100_000
 LANGUAGES = tuple(
@@ -33,43 +43,47 @@ LANGUAGES = tuple(
     tr tt uk ur uz zh
     """.split()  # noqa: SIM905 - a hundred quotes would hide the codes
 )
-COMPOUNDING = ("nl", "de", "fi", "da", "sv", "no")
+COMPOUND_LANGUAGES = ("nl", "de", "fi", "da", "sv", "no")
+
+NormalizedWords = tuple[str, ...]
 
 
 def supports(dictionary: str, language: str) -> bool:
     """Return whether a dictionary supports a language."""
-    return language in (COMPOUNDING if dictionary == "compounds" else LANGUAGES)
+    return language in (COMPOUND_LANGUAGES if dictionary == "compounds" else LANGUAGES)
 
 
 def read_dictionaries(store: Store) -> Dictionaries:
     """Read the custom entries, and for which languages standard entries are disabled."""
-    own = {name: read_entries(store, APPLICATION_ID, name) for name in FIELDS}
-    return Dictionaries(own, {name: _read_off(store, name) for name in FIELDS})
+    own = {name: read_entries(store, APPLICATION_ID, name) for name in ENTRY_MEMBERS}
+    return Dictionaries(
+        own, {name: _read_disabled_languages(store, name) for name in ENTRY_MEMBERS}
+    )
 
 
 def find_words(store: Store, dictionary: str, query: str, language: str | None) -> list[Entry]:
-    """Search the effective entries: custom ones, and the standard ones that they do not replace."""
+    """Search the custom entries, and the standard entries that they do not replace."""
     kept = read_entries(store, APPLICATION_ID, dictionary)
     chosen = [entry for entry in kept if language in (None, "", entry["language"])]
     own = [
         {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
         for hit in find_entries(chosen, query)
     ]
-    off = _read_off(store, dictionary)
-    replaced = {pair for entry in kept for pair in _subjects(entry)}
+    off = _read_disabled_languages(store, dictionary)
+    replaced = {pair for entry in kept for pair in _language_words(entry)}
 
     def covered(entry: Entry) -> bool:
-        return entry["language"] in off or not replaced.isdisjoint(_subjects(entry))
+        return entry["language"] in off or not replaced.isdisjoint(_language_words(entry))
 
-    return own + find_standard(dictionary, query, language, covered)
+    return own + find_standard_entries(dictionary, query, language, covered)
 
 
-def _read_off(store: Store, dictionary: str) -> frozenset[str]:
-    switches = read_entries(store, APPLICATION_ID, SWITCHES[dictionary])
+def _read_disabled_languages(store: Store, dictionary: str) -> frozenset[str]:
+    switches = read_entries(store, APPLICATION_ID, SWITCH_KINDS[dictionary])
     return frozenset(entry["objectID"] for entry in switches if entry["off"])
 
 
-def _subjects(entry: Entry) -> set[tuple[str, str]]:
+def _language_words(entry: Entry) -> set[tuple[str, str]]:
     words = (" ".join(split(word, TokenizerSettings())) for word in words_of(entry))
     return {(entry["language"], word) for word in words}
 
@@ -77,12 +91,12 @@ def _subjects(entry: Entry) -> set[tuple[str, str]]:
 def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
     """Return an entry in its stored form; raises `BadInput`."""
     name = read_object_id(body["objectID"], place(at, "objectID"))
-    needed, optional = FIELDS[dictionary], OPTIONAL[dictionary]
+    needed, optional = ENTRY_MEMBERS[dictionary], OPTIONAL_MEMBERS[dictionary]
     for field in ("language", *needed):
         if field not in body:
-            raise BadInput(f"`{place(at, field)}` is missing; an entry of {dictionary} needs it")
+            raise BadInput(f"`{place(at, field)}` is missing; it is required in {dictionary}")
     for field in body.keys() - {"objectID", "language", "type", *needed, *optional}:
-        raise BadInput(f"`{place(at, field)}` is not part of an entry of {dictionary}")
+        raise BadInput(f"`{place(at, field)}` is not a member of an entry of {dictionary}")
     check_language(dictionary, body["language"], place(at, "language"))
     own = {field: body[field] for field in (*needed, *optional) if field in body}
     if "state" in optional:
@@ -94,4 +108,71 @@ def check_language(dictionary: str, language: str, at: str) -> None:
     """Raise `BadInput` for a language that the dictionary does not support."""
     if not supports(dictionary, language):
         advice = did_you_mean(language, LANGUAGES)
-        raise BadInput(f"`{at}`: {dictionary} know no language {language[:40]}{advice}")
+        raise BadInput(f"`{at}`: {dictionary} do not support the language {language[:40]}{advice}")
+
+
+def find_standard_entries(
+    dictionary: str, query: str, language: str | None, covered: Callable[[Entry], bool]
+) -> list[Entry]:
+    """Return the built-in entries that match, except those that custom entries replace."""
+    words = tuple(split(query, TokenizerSettings()))
+    found = FINDERS[dictionary](words, language)
+    return [
+        {**entry, "objectID": _standard_id(dictionary, entry), "type": "standard"}
+        for entry in found
+        if not covered(entry)
+    ]
+
+
+def words_of(entry: Entry) -> list[str]:
+    """Return the words of an entry."""
+    return list(entry["words"]) if "words" in entry else [entry["word"]]
+
+
+def _find_stop_words(words: NormalizedWords, language: str | None) -> Iterator[Entry]:
+    for one in [language] if language else standard_languages():
+        for folded, entry in _stop_words(one):
+            if all(any(own.startswith(word) for own in folded) for word in words):
+                yield entry
+
+
+def _find_forms(words: NormalizedWords, language: str | None) -> Iterator[Entry]:
+    language = language or DEFAULT_LANGUAGE
+    groups = {tuple(sorted({word, *(known_forms(word, language) or ())})) for word in words}
+    for group in sorted(groups):
+        if len(group) > 1:
+            yield {"language": language, "words": list(group)}
+
+
+def _find_compounds(words: NormalizedWords, language: str | None) -> Iterator[Entry]:
+    if language not in LINKS:
+        return
+    splitter = standard_splitter(language)
+    for word in dict.fromkeys(words):
+        if pieces := splitter.pieces(word):
+            parts = [piece[0] for piece in pieces]
+            yield {"language": language, "word": word, "decomposition": parts}
+
+
+FINDERS: dict[str, Callable[[NormalizedWords, str | None], Iterable[Entry]]] = {
+    "stopwords": _find_stop_words,
+    "plurals": _find_forms,
+    "compounds": _find_compounds,
+}
+
+
+@cache
+def _stop_words(language: str) -> Sequence[tuple[NormalizedWords, Entry]]:
+    return [
+        (
+            tuple(split(word, TokenizerSettings())),
+            {"language": language, "word": word, "state": "enabled"},
+        )
+        for word in standard_words(language)
+    ]
+
+
+def _standard_id(dictionary: str, entry: Entry) -> str:
+    """Return a stable objectID for an entry."""
+    text = "/".join((dictionary, entry["language"], *words_of(entry)))
+    return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()

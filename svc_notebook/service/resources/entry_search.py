@@ -8,16 +8,16 @@ from typing import Any
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split, tokens
 from svc_notebook.service.resources.entries import Entry
 
-_RULES = TokenizerSettings()
+_TOKENIZER = TokenizerSettings()
 
 
 def find_entries(entries: Iterable[Entry], query: str) -> list[Entry]:
     """Return the entries in which each query word is the prefix of a word, with highlights."""
-    wanted = split(query, _RULES)
+    wanted = split(query, _TOKENIZER)
     return [
-        {**entry, "_highlightResult": _mark(entry, wanted)}
+        {**entry, "_highlightResult": _highlight(entry, wanted)}
         for entry in entries
-        if set(wanted) <= {word for text in _texts(entry) for word in _found(text, wanted)}
+        if set(wanted) <= {word for text in _texts(entry) for word in _matched_words(text, wanted)}
     ]
 
 
@@ -29,25 +29,25 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _found(text: str, wanted: Sequence[str]) -> list[str]:
-    words = split(text, _RULES)
+def _matched_words(text: str, wanted: Sequence[str]) -> list[str]:
+    words = split(text, _TOKENIZER)
     return [one for one in wanted if any(word.startswith(one) for word in words)]
 
 
-def _mark(value: Any, wanted: Sequence[str]) -> Any:
+def _highlight(value: Any, wanted: Sequence[str]) -> Any:
     if isinstance(value, dict):
-        return {name: _mark(inner, wanted) for name, inner in value.items()}
+        return {name: _highlight(inner, wanted) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_mark(inner, wanted) for inner in value]
+        return [_highlight(inner, wanted) for inner in value]
     text = value if isinstance(value, str) else str(value)
-    found = _found(text, wanted)
+    found = _matched_words(text, wanted)
     level = "full" if found and len(found) == len(wanted) else "partial" if found else "none"
-    return {"value": _emphasise(text, found), "matchLevel": level, "matchedWords": found}
+    return {"value": _mark_words(text, found), "matchLevel": level, "matchedWords": found}
 
 
-def _emphasise(text: str, found: Sequence[str]) -> str:
+def _mark_words(text: str, found: Sequence[str]) -> str:
     marked, end = "", 0
-    for token in tokens(text, _RULES):
+    for token in tokens(text, _TOKENIZER):
         if token.text.startswith(tuple(found)):
             marked += f"{text[end : token.start]}<em>{text[token.start : token.end]}</em>"
             end = token.end

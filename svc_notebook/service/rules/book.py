@@ -9,15 +9,14 @@ from functools import cached_property
 from typing import Any
 
 from svc_notebook.service.engine.deadline import check_time, stop_clock
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.engine.text.typos import Vocabulary
-from svc_notebook.service.resources.entries import Entry
 from svc_notebook.service.rules.rule import AppliedRule, CompiledCondition, CompiledRule, apply_rule
-from svc_notebook.service.rules.search_context import Reading
+from svc_notebook.service.rules.search_context import SearchContext
 
 Key = tuple[Any, ...]
-_Cards = list[tuple[Key, CompiledRule, CompiledCondition]]
+_KeyedConditions = list[tuple[Key, CompiledRule, CompiledCondition]]
 MAX_TYPOS = 2
 
 
@@ -27,17 +26,17 @@ class Rulebook:
     They are compiled for each tokenizer configuration that searches use.
     """
 
-    def __init__(self, read: Callable[[], Iterable[Entry]] = tuple) -> None:
+    def __init__(self, read: Callable[[], Iterable[Mapping[str, Any]]] = tuple) -> None:
         self._read = read
-        self._files: dict[TokenizerSettings, _File] = {}
+        self._indexes: dict[TokenizerSettings, _ConditionIndex] = {}
         self._compiling = threading.Lock()
 
-    def find(self, reading: Reading, now: float) -> list[AppliedRule]:
+    def find(self, search: SearchContext, now: float) -> list[AppliedRule]:
         """Return the rules that apply to a search, in order of precedence."""
         found: dict[str, AppliedRule] = {}
-        for rule, condition in self._file(reading.options.rules).look_up(reading):
+        for rule, condition in self._index_for(search.options.rules).look_up(search):
             check_time()
-            if rule.is_valid(now) and (applied := apply_rule(rule, condition, reading)):
+            if rule.is_valid(now) and (applied := apply_rule(rule, condition, search)):
                 best = found.setdefault(rule.id, applied)
                 if applied.precedence < best.precedence:
                     found[rule.id] = applied
@@ -45,54 +44,59 @@ class Rulebook:
 
     def warm(self, rules: TokenizerSettings) -> None:
         """Compile ahead for the tokenizer configuration of an index."""
-        self._file(rules).warm()
+        self._index_for(rules).warm()
 
     def revised(
-        self, gone: Collection[str], new: Iterable[Entry], *, emptied: bool = False
+        self, gone: Collection[str], new: Iterable[Mapping[str, Any]], *, emptied: bool = False
     ) -> Rulebook:
         """Return a copy with new rules and without some or all of the old ones."""
         revised = Rulebook(self._read)
         new = list(new)
-        for rules, file in self._files.items():
-            cards = {**({} if emptied else file.by_id), **_make_cards(new, rules)}
-            kept = {name: own for name, own in cards.items() if name not in gone}
-            revised._files[rules] = _File(kept)
+        for rules, index in self._indexes.items():
+            compiled = {**({} if emptied else index.by_id), **_compile_rules(new, rules)}
+            kept = {name: own for name, own in compiled.items() if name not in gone}
+            revised._indexes[rules] = _ConditionIndex(kept)
         return revised
 
-    def _file(self, rules: TokenizerSettings) -> _File:
-        if (file := self._files.get(rules)) is not None:
-            return file
+    def _index_for(self, rules: TokenizerSettings) -> _ConditionIndex:
+        if (index := self._indexes.get(rules)) is not None:
+            return index
         with stop_clock(), self._compiling:
-            if rules not in self._files:
-                self._files = {**self._files, rules: _File(_make_cards(self._read(), rules))}
-            return self._files[rules]
+            if rules not in self._indexes:
+                self._indexes = {
+                    **self._indexes,
+                    rules: _ConditionIndex(_compile_rules(self._read(), rules)),
+                }
+            return self._indexes[rules]
 
 
-def _make_cards(entries: Iterable[Entry], rules: TokenizerSettings) -> dict[str, _Cards]:
+def _compile_rules(
+    entries: Iterable[Mapping[str, Any]], rules: TokenizerSettings
+) -> dict[str, _KeyedConditions]:
     """Compile the enabled rules; disabled ones get no conditions."""
-    cards: dict[str, _Cards] = {}
+    compiled: dict[str, _KeyedConditions] = {}
     for entry in entries:
         rule = CompiledRule.of(entry)
         conditions = entry.get("conditions") or [{}] if entry.get("enabled", True) else ()
         made = [CompiledCondition.of(given, rules) for given in conditions]
-        cards[rule.id] = [(_key_of(condition), rule, condition) for condition in made]
-    return cards
+        compiled[rule.id] = [(_key_of(condition), rule, condition) for condition in made]
+    return compiled
 
 
 @dataclass(frozen=True, eq=False)
-class _File:
+class _ConditionIndex:
     """Rules by id, and their conditions by the keys under which searches look them up."""
 
-    by_id: Mapping[str, _Cards]
+    by_id: Mapping[str, _KeyedConditions]
 
     @cached_property
-    def cards(self) -> Mapping[Key, list[tuple[CompiledRule, CompiledCondition]]]:
+    def by_key(self) -> Mapping[Key, list[tuple[CompiledRule, CompiledCondition]]]:
         """Rules and conditions by key."""
-        cards: dict[Key, list[tuple[CompiledRule, CompiledCondition]]] = {}
+        by_key: dict[Key, list[tuple[CompiledRule, CompiledCondition]]] = {}
         for own in self.by_id.values():
             for key, rule, condition in own:
-                cards.setdefault(key, []).append((rule, condition))
-        return cards
+                by_key.setdefault(key, []).append((rule, condition))
+        return by_key
 
     @cached_property
     def longest(self) -> Mapping[str, int]:
@@ -110,12 +114,12 @@ class _File:
     @cached_property
     def contexts(self) -> frozenset[str]:
         """The contexts of all keys."""
-        return frozenset(key[-1] for key in self.cards if key[-1] is not None)
+        return frozenset(key[-1] for key in self.by_key if key[-1] is not None)
 
     @cached_property
-    def loose(self) -> frozenset[str]:
+    def alternatives(self) -> frozenset[str]:
         """The words of keys that also match in other forms."""
-        return frozenset(self._kinds("loose"))
+        return frozenset(self._kinds("alternatives"))
 
     @cached_property
     def filters(self) -> bool:
@@ -124,57 +128,59 @@ class _File:
 
     def warm(self) -> None:
         """Compute the cached properties."""
-        _ = self.longest, self.facets, self.contexts, self.loose, self.filters
-        if self.loose:
+        _ = self.longest, self.facets, self.contexts, self.alternatives, self.filters
+        if self.alternatives:
             _ = self._vocabulary
 
     def _kinds(self, kind: str) -> Iterator[Any]:
-        return (key[1] for key in self.cards if key[0] == kind)
+        return (key[1] for key in self.by_key if key[0] == kind)
 
-    def look_up(self, reading: Reading) -> Iterator[tuple[CompiledRule, CompiledCondition]]:
-        """Yield the conditions that may hold for a search."""
-        if not self.cards:
+    def look_up(self, search: SearchContext) -> Iterator[tuple[CompiledRule, CompiledCondition]]:
+        """Yield the conditions that a search may meet."""
+        if not self.by_key:
             return
-        contexts = (None, *(self.contexts & reading.contexts))
-        for key in dict.fromkeys(self._keys(reading)):
+        contexts = (None, *(self.contexts & search.contexts))
+        for key in dict.fromkeys(self._keys(search)):
             for context in contexts:
-                yield from self.cards.get((*key, context), ())
+                yield from self.by_key.get((*key, context), ())
 
-    def _keys(self, reading: Reading) -> Iterator[Key]:
+    def _keys(self, search: SearchContext) -> Iterator[Key]:
         yield ("any",)
         if self.filters:
-            yield from (("filter", chosen) for chosen in reading.chosen)
-        words = reading.words
+            yield from (("filter", selected) for selected in search.selected)
+        words = search.words
         if not words:
             yield ("empty",)
         for start, word in enumerate(words):
             for length in range(1, min(self.longest.get(word, 0), len(words) - start) + 1):
                 yield "words", tuple(words[start : start + length])
-        yield from (("facet", facet) for facet in self.facets if reading.named(facet))
-        if self.loose:
-            yield from (("loose", word) for word in self._loose_words(reading))
+        yield from (("facet", facet) for facet in self.facets if search.named(facet))
+        if self.alternatives:
+            yield from (("alternatives", word) for word in self._alternative_words(search))
 
-    def _loose_words(self, reading: Reading) -> Iterator[str]:
+    def _alternative_words(self, search: SearchContext) -> Iterator[str]:
         """Yield the words under which patterns with alternatives may be found."""
-        for at, word in enumerate(reading.words):
+        for at, word in enumerate(search.words):
             yield word
-            yield from (form.words[0] for form in reading.forms(at))
+            yield from (form.words[0] for form in search.forms(at))
             near = self._vocabulary.misspelled(word, MAX_TYPOS, prefix=False)
             yield from self._vocabulary.names.take(near.words)
 
     @cached_property
     def _vocabulary(self) -> Vocabulary:
-        return Vocabulary.of(TermDictionary.of(sorted(self.loose)))
+        return Vocabulary.of(TermDictionary.of(sorted(self.alternatives)))
 
 
 def _key_of(condition: CompiledCondition) -> Key:
     """Return the most selective key of a condition."""
     pattern, context = condition.pattern, condition.context
     if pattern is None:
-        return ("filter", condition.chosen[0], context) if condition.chosen else ("any", context)
+        return (
+            ("filter", condition.selected[0], context) if condition.selected else ("any", context)
+        )
     if not pattern.tokens:
         return "empty", context
     run = pattern.longest_run
     if not run:
         return "facet", pattern.placeholders[0], context
-    return ("loose", run[0], context) if pattern.loose else ("words", run, context)
+    return ("alternatives", run[0], context) if pattern.alternatives else ("words", run, context)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, product
 from typing import Any
 
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pin, Pins
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
-from svc_notebook.service.rules.edits import MAX_QUERY_CHARACTERS, QueryRewriter
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split, tokens
 from svc_notebook.service.rules.filters import (
     AUTOMATIC,
     AUTOMATIC_OPTIONAL,
@@ -17,11 +18,18 @@ from svc_notebook.service.rules.filters import (
     join_filters,
     join_optional,
 )
+from svc_notebook.service.rules.pattern import PLACEHOLDER, Capture
 from svc_notebook.service.rules.rule import AppliedRule
+from svc_notebook.service.rules.search_context import Words
 
 RENDERING = "renderingContent"
 # Parameters of a rule that are merged with the query's instead of replacing them.
-SPECIAL = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
+MERGED_PARAMETERS = {*FILTERS, AUTOMATIC, AUTOMATIC_OPTIONAL, RENDERING, "query"}
+MAX_QUERY_CHARACTERS = 1000
+"""Maximum characters of a query after rules; a longer one is not edited further, but truncated."""
+MAX_FORMS = 100
+"""Maximum number of forms of the deleted words that are searched for."""
+_BLANKS = re.compile(r"\s+")
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,7 @@ class RuleOutcome:
     faults: tuple[str, ...] = ()
 
 
-def follow(
+def apply_consequences(
     applied: Sequence[AppliedRule],
     params: Mapping[str, Any],
     words: Sequence[str],
@@ -67,7 +75,7 @@ def merge(contents: Iterator[Mapping[str, Any]]) -> dict[str, Any] | None:
     """Merge objects recursively; in conflicts, the earlier object takes precedence."""
     merged: dict[str, Any] | None = None
     for content in contents:
-        merged = dict(content) if merged is None else _under(content, merged)
+        merged = dict(content) if merged is None else _merge_under(content, merged)
     return merged
 
 
@@ -77,7 +85,7 @@ def _override(params: Mapping[str, Any], own: Sequence[Mapping[str, Any]]) -> di
         changed |= {
             name: value
             for name, value in rule_params.items()
-            if name not in SPECIAL and value is not None
+            if name not in MERGED_PARAMETERS and value is not None
         }
     return changed
 
@@ -125,13 +133,99 @@ def _pin(consequences: Sequence[Mapping[str, Any]]) -> Pins:
     return Pins(tuple(pins), frozenset(hidden))
 
 
-def _under(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
+def _merge_under(lower: Mapping[str, Any], upper: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **lower,
         **{
-            name: _under(lower[name], value)
+            name: _merge_under(lower[name], value)
             if isinstance(value, dict) and isinstance(lower.get(name), dict)
             else value
             for name, value in upper.items()
         },
     }
+
+
+class QueryRewriter:
+    """Rewrites a query as one rule requires; `words` are those that its captures refer to."""
+
+    def __init__(
+        self, captures: Sequence[Capture], words: Sequence[str], rules: TokenizerSettings
+    ) -> None:
+        self._captures = captures
+        self._words = words
+        self._rules = rules
+
+    def change(self, text: str, wanted: str | Mapping[str, Any]) -> str:
+        """Return the query after the rule's changes."""
+        if isinstance(wanted, str):
+            return self._fill(wanted)
+        for word in wanted.get("remove") or ():
+            text = self._replace(text, word, "")
+        for edit in wanted.get("edits") or ():
+            insert = edit.get("insert", "") if edit["type"] == "replace" else ""
+            text = self._replace(text, edit["delete"], self._fill(insert))
+        return text
+
+    def _replace(self, text: str, deleted: str, insert: str) -> str:
+        """Replace each occurrence of consecutive words by a text."""
+        if len(text) > MAX_QUERY_CHARACTERS:
+            return text
+        for run in dict.fromkeys(self._forms(deleted)):
+            spans = list(_find_runs(text, run, self._rules))
+            if spans:
+                bounds = [0, *(edge for span in spans for edge in span), len(text)]
+                kept = [
+                    text[start:end] for start, end in zip(bounds[::2], bounds[1::2], strict=True)
+                ]
+                text = (insert or " ").join(kept)
+            if spans and not insert:
+                text = _BLANKS.sub(" ", text).strip()
+        return text
+
+    def _forms(self, deleted: str) -> Iterator[Words]:
+        """Yield the words to delete, and their forms in the query if the pattern allows them."""
+        pieces = PLACEHOLDER.split(deleted)
+        choices = [
+            self._captured_words(piece.strip())
+            if number % 2
+            else [tuple(split(piece, self._rules))]
+            for number, piece in enumerate(pieces)
+        ]
+        for parts in islice(product(*choices), MAX_FORMS):
+            if words := sum(parts, ()):
+                yield words
+                yield from self._as_typed(words)
+
+    def _as_typed(self, words: Words) -> Iterator[Words]:
+        for capture in self._captures:
+            for start in range(len(words) - len(capture.words) + 1 if capture.words else 0):
+                end = start + len(capture.words)
+                if words[start:end] == capture.words:
+                    yield words[:start] + self._typed_words(capture) + words[end:]
+
+    def _captured_words(self, facet: str) -> list[Words]:
+        found = (self._typed_words(one) for one in self._captures if one.facet == facet)
+        return list(dict.fromkeys(found))
+
+    def _typed_words(self, capture: Capture) -> Words:
+        return tuple(self._words[capture.start : capture.end])
+
+    def _fill(self, text: str) -> str:
+        """Replace placeholders by the text that they matched."""
+        pieces = PLACEHOLDER.split(text)
+        return "".join(
+            " ".join(" ".join(words) for words in self._captured_words(piece.strip()))
+            if number % 2
+            else piece
+            for number, piece in enumerate(pieces)
+        )
+
+
+def _find_runs(text: str, run: Words, rules: TokenizerSettings) -> Iterator[tuple[int, int]]:
+    found = tokens(text, rules)
+    end = 0
+    for start in range(len(found) - len(run) + 1):
+        matched = found[start : start + len(run)]
+        if start >= end and tuple(token.text for token in matched) == run:
+            yield matched[0].start, matched[-1].end
+            end = start + len(run)

@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import NamedTuple
 
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
-from svc_notebook.service.rules.search_context import Reading, Words
+from svc_notebook.service.rules.search_context import SearchContext, Words
 
 PLACEHOLDER = re.compile(r"\{facet:([^{}]*)\}")
 
@@ -44,21 +44,21 @@ class PatternMatch(NamedTuple):
 
 @dataclass(frozen=True)
 class Pattern:
-    """Words and placeholders with their anchoring; `loose` patterns also match other word forms."""
+    """Words and placeholders with anchoring; with `alternatives`, other word forms match too."""
 
     tokens: tuple[str | Placeholder, ...]
     anchoring: str
-    loose: bool = False
+    alternatives: bool = False
 
     @classmethod
     def of(
-        cls, text: str, anchoring: str, rules: TokenizerSettings, *, loose: bool = False
+        cls, text: str, anchoring: str, rules: TokenizerSettings, *, alternatives: bool = False
     ) -> Pattern:
         """Parse a pattern such as `cheap {facet:brand}`."""
         tokens: list[str | Placeholder] = []
         for number, piece in enumerate(PLACEHOLDER.split(text)):
             tokens += [Placeholder(piece.strip())] if number % 2 else split(piece, rules)
-        return cls(tuple(tokens), anchoring, loose)
+        return cls(tuple(tokens), anchoring, alternatives)
 
     @property
     def placeholders(self) -> list[str]:
@@ -75,62 +75,62 @@ class Pattern:
         ]
         return max(runs, key=len, default=())
 
-    def find(self, reading: Reading) -> PatternMatch | None:
+    def find(self, search: SearchContext) -> PatternMatch | None:
         """Return the first match in the query, with the captures of all matches."""
-        count = len(reading.words)
+        count = len(search.words)
         if not self.tokens:
             return PatternMatch(0, 0) if self.anchoring == "is" and not count else None
         first = range(1) if self.anchoring in ("is", "startsWith") else range(count)
-        found = list(self._find_all(reading, first))
+        found = list(self._find_all(search, first))
         if not found:
             return None
         captures = tuple(capture for one in found for capture in one.captures)
         return PatternMatch(found[0].start, found[0].end, captures)
 
-    def _find_all(self, reading: Reading, starts: Sequence[int]) -> Iterator[PatternMatch]:
+    def _find_all(self, search: SearchContext, starts: Sequence[int]) -> Iterator[PatternMatch]:
         """Yield non-overlapping matches from left to right, each as long as possible."""
         end = 0
         for start in starts:
-            if start >= end and (found := self._find_at(reading, start)):
+            if start >= end and (found := self._find_at(search, start)):
                 yield found
                 end = found.end
 
-    def _find_at(self, reading: Reading, start: int) -> PatternMatch | None:
+    def _find_at(self, search: SearchContext, start: int) -> PatternMatch | None:
         """Match the tokens one by one, keeping one path for each word position they may end at."""
-        ways: dict[int, dict[int, tuple[Capture, ...]]] = {0: {start: ()}}
+        paths: dict[int, dict[int, tuple[Capture, ...]]] = {0: {start: ()}}
         for number in range(len(self.tokens)):
-            for at, way in ways.pop(number, {}).items():
-                for step, end, captures in self._steps(number, at, reading):
-                    ways.setdefault(number + step, {}).setdefault(end, way + captures)
-            if not ways:
+            for at, path in paths.pop(number, {}).items():
+                for step, end, captures in self._steps(number, at, search):
+                    paths.setdefault(number + step, {}).setdefault(end, path + captures)
+            if not paths:
                 return None
-        ends = ways[len(self.tokens)]
+        ends = paths[len(self.tokens)]
         if self.anchoring in ("is", "endsWith"):
-            ends = {end: way for end, way in ends.items() if end == len(reading.words)}
+            ends = {end: path for end, path in ends.items() if end == len(search.words)}
         return PatternMatch(start, max(ends), ends[max(ends)]) if ends else None
 
     def _steps(
-        self, number: int, at: int, reading: Reading
+        self, number: int, at: int, search: SearchContext
     ) -> Iterator[tuple[int, int, tuple[Capture, ...]]]:
         """Yield how many tokens the words at a position match, and where these words end."""
         token = self.tokens[number]
         if isinstance(token, Placeholder):
-            for named in reading.named(token.facet):
+            for named in search.named(token.facet):
                 if named.start == at:
                     yield 1, named.end, (Capture(at, named.end, token.facet, named.values),)
-        elif at < len(reading.words):
-            if reading.words[at] == token:
+        elif at < len(search.words):
+            if search.words[at] == token:
                 yield 1, at + 1, ()
-            if self.loose:
-                yield from self._loose_steps(number, at, reading)
+            if self.alternatives:
+                yield from self._alternative_steps(number, at, search)
 
-    def _loose_steps(
-        self, number: int, at: int, reading: Reading
+    def _alternative_steps(
+        self, number: int, at: int, search: SearchContext
     ) -> Iterator[tuple[int, int, tuple[Capture, ...]]]:
-        for form in reading.forms(at):
+        for form in search.forms(at):
             if self.tokens[number : number + len(form.words)] == form.words:
                 end = at + form.length
                 yield len(form.words), end, (Capture(at, end, words=form.words),)
         token = str(self.tokens[number])
-        if reading.misspells(at, token):
+        if search.is_misspelled_at(at, token):
             yield 1, at + 1, (Capture(at, at + 1, words=(token,)),)

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 from svc_notebook.api.rule_checks import read_span
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
-from svc_notebook.service.resources.entries import Entry
 from svc_notebook.service.rules.pattern import Capture, Pattern, PatternMatch
-from svc_notebook.service.rules.search_context import Chosen, Reading, read_chosen
+from svc_notebook.service.rules.search_context import SearchContext, SelectedValue, selected_value
 
 ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
 NO_POSITION = 2**20
@@ -29,7 +28,7 @@ class CompiledRule:
     spans: tuple[tuple[float, float], ...] = ()
 
     @classmethod
-    def of(cls, entry: Entry) -> CompiledRule:
+    def of(cls, entry: Mapping[str, Any]) -> CompiledRule:
         """Compile a stored rule."""
         spans = tuple(map(read_span, entry.get("validity", ())))
         return cls(entry["objectID"], entry["consequence"], spans)
@@ -41,31 +40,33 @@ class CompiledRule:
 
 @dataclass(frozen=True)
 class CompiledCondition:
-    """One condition of a rule; all of its parts must hold."""
+    """One condition of a rule; a search must meet all of its parts."""
 
     pattern: Pattern | None = None
     context: str | None = None
-    chosen: tuple[Chosen, ...] = ()
+    selected: tuple[SelectedValue, ...] = ()
 
     @classmethod
     def of(cls, given: Mapping[str, Any], rules: TokenizerSettings) -> CompiledCondition:
         """Compile a stored condition."""
         text = given.get("pattern")
-        loose = bool(given.get("alternatives"))
-        pattern = None if text is None else Pattern.of(text, given["anchoring"], rules, loose=loose)
-        terms = [term for group in parse_filters(given) for term in group]
-        chosen = tuple(key for term in terms if (key := read_chosen(term)))
-        return cls(pattern, given.get("context") or None, chosen)
-
-    def find(self, reading: Reading) -> PatternMatch | None:
-        """Return where the condition matches a search, or None."""
-        if self.context is not None and self.context not in reading.contexts:
-            return None
-        if self.chosen and not reading.chosen.issuperset(self.chosen):
-            return None
-        return (
-            self.pattern.find(reading) if self.pattern else PatternMatch(NO_POSITION, NO_POSITION)
+        alternatives = bool(given.get("alternatives"))
+        pattern = (
+            None
+            if text is None
+            else Pattern.of(text, given["anchoring"], rules, alternatives=alternatives)
         )
+        terms = [term for group in parse_filters(given) for term in group]
+        selected = tuple(key for term in terms if (key := selected_value(term)))
+        return cls(pattern, given.get("context") or None, selected)
+
+    def find(self, search: SearchContext) -> PatternMatch | None:
+        """Return where the condition matches a search, or None."""
+        if self.context is not None and self.context not in search.contexts:
+            return None
+        if self.selected and not search.selected.issuperset(self.selected):
+            return None
+        return self.pattern.find(search) if self.pattern else PatternMatch(NO_POSITION, NO_POSITION)
 
 
 class AppliedRule(NamedTuple):
@@ -77,10 +78,10 @@ class AppliedRule(NamedTuple):
 
 
 def apply_rule(
-    rule: CompiledRule, condition: CompiledCondition, reading: Reading
+    rule: CompiledRule, condition: CompiledCondition, search: SearchContext
 ) -> AppliedRule | None:
     """Match one condition of a rule with a search; return None if it does not apply."""
-    found = condition.find(reading)
+    found = condition.find(search)
     if found is None:
         return None
     pattern = condition.pattern
@@ -89,7 +90,7 @@ def apply_rule(
         found.start - found.end,
         ANCHORINGS.index(pattern.anchoring) if pattern else len(ANCHORINGS),
         condition.context is None,
-        not condition.chosen,
+        not condition.selected,
         bool(pattern and pattern.placeholders),
         not rule.spans,
         rule.id,

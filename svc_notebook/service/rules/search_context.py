@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 from svc_notebook.service.engine.filters.filters import Facet, Tag, Term, parse_filters
 from svc_notebook.service.engine.index.schema import TAGS
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import typos_forgiven
+from svc_notebook.service.engine.query.query import max_typos_of
+from svc_notebook.service.engine.query.term_variants import DEFAULT_LANGUAGES
 from svc_notebook.service.engine.response.facets import Named
-from svc_notebook.service.engine.text.languages import UNSAID
-from svc_notebook.service.engine.text.lexicon import Wordbook
+from svc_notebook.service.engine.text.lexicon import NormalizedLexicon
 from svc_notebook.service.engine.text.tokenization import split
 from svc_notebook.service.engine.text.typos import typos_between
-from svc_notebook.service.search.natural_languages import CONTEXT
+from svc_notebook.service.rules.natural_languages import CONTEXT
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]
-Chosen = tuple[str, str, bool]
+SelectedValue = tuple[str, str, bool]
 """A facet, its case-folded value, and whether the value is excluded."""
 
 
@@ -32,7 +32,7 @@ class WordForm(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class SearchContext:
     """A search as conditions of rules read it; `find_named` finds facet values in the query."""
 
     options: EffectiveParameters
@@ -50,14 +50,14 @@ class Reading:
     @cached_property
     def contexts(self) -> frozenset[str]:
         """The contexts of the search."""
-        spoken = [CONTEXT] if self.options["naturalLanguages"] else []
-        return frozenset([*self.options["ruleContexts"], *spoken])
+        languages = [CONTEXT] if self.options["naturalLanguages"] else []
+        return frozenset([*self.options["ruleContexts"], *languages])
 
     @cached_property
-    def chosen(self) -> frozenset[Chosen]:
+    def selected(self) -> frozenset[SelectedValue]:
         """The facet values that the search filters by."""
         terms = [term for group in parse_filters(self._params) for term in group]
-        return frozenset(key for term in terms if (key := read_chosen(term)))
+        return frozenset(key for term in terms if (key := selected_value(term)))
 
     def named(self, facet: str) -> list[Named]:
         """Return the sequences of query words that are values of a facet."""
@@ -69,12 +69,12 @@ class Reading:
         """Return the alternative forms of the words at a position."""
         return self._forms.get(at, ())
 
-    def misspells(self, at: int, word: str) -> bool:
+    def is_misspelled_at(self, at: int, word: str) -> bool:
         """Return whether the word at a position is another word with typos."""
-        if at >= len(self.words) or word in self.options.unforgiven:
+        if at >= len(self.words) or word in self.options.words_without_typos:
             return False
         typed = self.words[at]
-        allowed = typos_forgiven(typed, self.options)
+        allowed = max_typos_of(typed, self.options)
         return 0 < typos_between(typed, word, allowed, False)[0] <= allowed
 
     @cached_property
@@ -84,21 +84,21 @@ class Reading:
     @cached_property
     def _forms(self) -> Mapping[int, list[WordForm]]:
         forms: dict[int, list[WordForm]] = {}
-        for sense in self.options.knowledge.synonyms.find(self.words, self.options.rules):
+        for sense in self.options.resources.synonyms.find(self.words, self.options.rules):
             forms.setdefault(sense.start, []).append(WordForm(sense.length, sense.words))
-        book = self.options.knowledge.lexicon.under(self.options.rules)
+        book = self.options.lexicon
         for at, word in enumerate(self.words):
             others = book.forms(word, self._languages(book))
             forms.setdefault(at, []).extend(WordForm(1, words) for words in others)
         return forms
 
-    def _languages(self, book: Wordbook) -> Sequence[str]:
+    def _languages(self, book: NormalizedLexicon) -> Sequence[str]:
         """Return the languages whose plurals count: the query's, or else all known ones."""
-        spoken: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
-        return spoken or (*UNSAID, *book.inflected)
+        languages: Sequence[str] = self.options["queryLanguages"] or self.options["indexLanguages"]
+        return languages or (*DEFAULT_LANGUAGES, *book.inflected)
 
 
-def read_chosen(term: Term) -> Chosen | None:
+def selected_value(term: Term) -> SelectedValue | None:
     """Return the facet value that a term selects; None for a numeric filter."""
     match term:
         case Facet(attribute, value, negated):

@@ -9,74 +9,92 @@ from functools import partial
 from typing import Any
 
 from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.service import limits
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS
 from svc_notebook.service.engine.response.facets import Named
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext
 from svc_notebook.service.indices.published_index import PublishedIndex
-from svc_notebook.service.rules.consequence import RENDERING, SPECIAL, RuleOutcome, follow, merge
+from svc_notebook.service.rules.consequence import (
+    MERGED_PARAMETERS,
+    RENDERING,
+    RuleOutcome,
+    apply_consequences,
+    merge,
+)
 from svc_notebook.service.rules.filters import FILTERS
 from svc_notebook.service.rules.rule import AppliedRule
-from svc_notebook.service.rules.search_context import Reading
+from svc_notebook.service.rules.search_context import SearchContext
+from svc_notebook.service.service import RequestContext
 
 
 @dataclass(frozen=True, eq=False)
-class Curated:
+class SearchWithRules:
     """A search after its rules: its index, its original parameters and the rules' outcome.
 
-    `asked` are the parameters before the rules, `outcome.params` those after; neither includes the
-    restrictions of the key.
+    `original` are the parameters before the rules, `outcome.params` those after them. Neither
+    includes the restrictions of the key.
     """
 
-    shelf: PublishedIndex
-    asked: Mapping[str, Any]
+    index: PublishedIndex
+    original: Mapping[str, Any]
     outcome: RuleOutcome
 
 
-def curate(
-    call: RequestContext, shelf: PublishedIndex, asked: Mapping[str, Any], *, mend: bool = False
-) -> Curated:
-    """Find and apply the rules of a search; with `mend`, omit invalid parameters of rules.
+def apply_rules(
+    call: RequestContext,
+    index: PublishedIndex,
+    original: Mapping[str, Any],
+    *,
+    repair: bool = False,
+) -> SearchWithRules:
+    """Find and apply the rules of a search; with `repair`, omit invalid parameters of rules.
 
     The restrictions of the caller's key count when rules are selected. Rules cannot change them,
     because they are applied afterwards, and promoted records must match them too.
     """
-    library = call.service.catalog.library
-    untouched = Curated(shelf, asked, RuleOutcome(asked))
-    bound = call.caller.bind(asked, shelf.name)
-    options = EffectiveParameters(shelf.settings, bound, library.knowledge(shelf.id))
+    resources = call.service.catalog.resources
+    untouched = SearchWithRules(index, original, RuleOutcome(original))
+    bound = call.caller.restrict(original, index.name)
+    options = EffectiveParameters(index.settings, bound, resources.language_resources(index.id))
     if not options["enableRules"]:
         return untouched
-    reading = Reading(options, partial(_find_named, shelf, options))
-    applied = library.rules(shelf.id).find(reading, time.time())
+    search = SearchContext(options, partial(_find_named, index, options))
+    applied = resources.rules(index.id).find(search, time.time())
     if not applied:
         return untouched
     faults: list[str] = []
     if len(applied) > limits.MAX_APPLIED_RULES:
-        most = limits.MAX_APPLIED_RULES
-        faults.append(f"{len(applied):,} rules apply; the first {most:,} of them were followed")
-        applied = applied[:most]
-    if mend:
-        applied = [_mend(shelf, one, faults) for one in applied]
-    outcome = replace(follow(applied, asked, reading.words, options.rules), faults=tuple(faults))
+        limit = limits.MAX_APPLIED_RULES
+        faults.append(f"{len(applied):,} rules match; only the first {limit:,} were applied")
+        applied = applied[:limit]
+    if repair:
+        applied = [_remove_invalid_params(index, one, faults) for one in applied]
+    outcome = replace(
+        apply_consequences(applied, original, search.words, options.rules), faults=tuple(faults)
+    )
     if outcome.rendering is not None:
         base = [outcome.rendering, options[RENDERING] or {}]
         outcome = replace(outcome, params={**outcome.params, RENDERING: merge(iter(base))})
-    goal = _redirected(call, shelf, outcome)
-    return Curated(goal, asked, _guard(call, goal, outcome))
+    target = _redirect_target(call, index, outcome)
+    return SearchWithRules(target, original, _restrict_pins(call, target, outcome))
 
 
-def leave_alone(shelf: PublishedIndex, asked: Mapping[str, Any], fault: str) -> Curated:
+def without_rules(
+    index: PublishedIndex, original: Mapping[str, Any], fault: str
+) -> SearchWithRules:
     """Return a search without rules, and the reason."""
-    return Curated(shelf, asked, RuleOutcome(asked, faults=(f"rules left out: {fault}",)))
+    return SearchWithRules(
+        index, original, RuleOutcome(original, faults=(f"rules left out: {fault}",))
+    )
 
 
-def _mend(shelf: PublishedIndex, applied: AppliedRule, faults: list[str]) -> AppliedRule:
+def _remove_invalid_params(
+    index: PublishedIndex, applied: AppliedRule, faults: list[str]
+) -> AppliedRule:
     """Remove a rule's parameters that are invalid for this index, and report them."""
     rule = applied.rule
     params = rule.consequence.get("params") or {}
-    wrong = {name: why for name in params if (why := _find_fault(shelf, name, params[name]))}
+    wrong = {name: why for name in params if (why := _find_fault(index, name, params[name]))}
     if not wrong:
         return applied
     faults += [f"rule {rule.id}: `{name}` left out: {why}" for name, why in wrong.items()]
@@ -85,39 +103,41 @@ def _mend(shelf: PublishedIndex, applied: AppliedRule, faults: list[str]) -> App
     return applied._replace(rule=replace(rule, consequence=consequence))
 
 
-def _find_fault(shelf: PublishedIndex, name: str, value: Any) -> str:
+def _find_fault(index: PublishedIndex, name: str, value: Any) -> str:
     """Return the error of one parameter alone; empty if it is valid."""
-    if name in SPECIAL.difference(FILTERS):
+    if name in MERGED_PARAMETERS.difference(FILTERS):
         return ""
     try:
-        shelf.engine.get().search({"hitsPerPage": 1, name: value}, lambda ids: [None] * len(ids))
+        index.engine.get().search({"hitsPerPage": 1, name: value}, lambda ids: [None] * len(ids))
     except BadInput as error:
         return str(error)
     return ""
 
 
 def _find_named(
-    shelf: PublishedIndex, options: EffectiveParameters, facet: str, words: Sequence[str]
+    index: PublishedIndex, options: EffectiveParameters, facet: str, words: Sequence[str]
 ) -> list[Named]:
-    return shelf.engine.get().named(facet, words, options.rules)
+    return index.engine.get().named(facet, words, options.rules)
 
 
-def _redirected(
-    call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome
+def _redirect_target(
+    call: RequestContext, index: PublishedIndex, outcome: RuleOutcome
 ) -> PublishedIndex:
     """Return the index that a rule redirects to, if it exists and the key reaches it."""
-    goal = call.service.catalog.get(outcome.redirect) if outcome.redirect else None
-    if goal is None:
-        return shelf
+    target = call.service.catalog.get(outcome.redirect) if outcome.redirect else None
+    if target is None:
+        return index
     try:
-        call.caller.require("search", [goal.name])
+        call.caller.require("search", [target.name])
     except KeyRefused:
-        return shelf
-    call.redirects.add(goal.name)
-    return goal
+        return index
+    call.redirects.add(target.name)
+    return target
 
 
-def _guard(call: RequestContext, shelf: PublishedIndex, outcome: RuleOutcome) -> RuleOutcome:
+def _restrict_pins(
+    call: RequestContext, index: PublishedIndex, outcome: RuleOutcome
+) -> RuleOutcome:
     if outcome.pins == NO_PINS:
         return outcome
-    return replace(outcome, pins=replace(outcome.pins, within=call.caller.bind({}, shelf.name)))
+    return replace(outcome, pins=replace(outcome.pins, within=call.caller.restrict({}, index.name)))

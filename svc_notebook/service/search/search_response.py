@@ -15,36 +15,36 @@ from svc_notebook.api.parameters import default_of
 from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.api.validation import write_text
 from svc_notebook.errors import BadInput
+from svc_notebook.service import limits
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
-from svc_notebook.service.events import milliseconds
-from svc_notebook.service.http import limits
-from svc_notebook.service.http.handlers import RequestContext
-from svc_notebook.service.impressions import HITS
+from svc_notebook.service.events import current_milliseconds
+from svc_notebook.service.impressions import MAX_HITS_PER_SEARCH
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
-from svc_notebook.service.search.natural_languages import read_naturally
-from svc_notebook.service.search.rule_application import Curated, curate, leave_alone
-from svc_notebook.service.search.visible_attributes import withheld
+from svc_notebook.service.rules.natural_languages import add_implied
+from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
+from svc_notebook.service.search.visible_attributes import hidden_attributes
+from svc_notebook.service.service import RequestContext
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
 
-QUOTED_AT_ONCE_BYTES = 4096
+MIN_BULK_QUOTED_BYTES = 4096
 # Maximum attempts of a search whose hits are overwritten while it runs.
 MAX_ATTEMPTS = 3
 # Lists that may be sent as comma-separated text.
-LISTS = ("facets", "optionalWords")
-# Lists with limits of their own.
-OF_OWN_LIMITS = {*FILTERS, OPTIONAL, *AREAS}
+COMMA_SEPARATED = ("facets", "optionalWords")
+# Lists with separate limits.
+LIMITED_ELSEWHERE = {*FILTERS, OPTIONAL, *AREAS}
 # Members that `responseFields` does not remove (api-notes, section 2).
-ALWAYS = {
+ALWAYS_RETURNED = {
     "message", "warning", "cursor", "abTestVariantID", "parsedQuery", "serverUsed", "indexUsed",
     "timeoutCounts", "timeoutHits", "processed",
 }  # fmt: skip
@@ -54,21 +54,21 @@ def answer_search(
     call: RequestContext, name: str, given: Mapping[str, Any]
 ) -> tuple[SearchAnswer, bool]:
     """Search one index; return the response, and whether its page is full."""
-    curated, params, found = _try_rules(call, name, given, partial(_find, call))
-    shelf, outcome = curated.shelf, curated.outcome
-    answer = _found_members(found) | _told_members(call, curated, params)
-    answer |= _rule_members(shelf, outcome) | _advice(shelf, params, outcome.faults)
-    if option(shelf, params, "getRankingInfo"):
-        answer |= _ranking_members(curated, name, found)
-    for hidden in withheld(call.caller, shelf):
+    searched, params, found = _try_rules(call, name, given, partial(_find, call))
+    index, outcome = searched.index, searched.outcome
+    answer = _result_members(found) | _request_members(call, searched, params)
+    answer |= _rule_members(index, outcome) | _advice(index, params, outcome.faults)
+    if option(index, params, "getRankingInfo"):
+        answer |= _ranking_members(searched, name, found)
+    for hidden in hidden_attributes(call.caller, index):
         for facets in (found.facets, found.facets_stats):
             (facets or {}).pop(hidden, None)
     if "queryID" in answer:
         before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
         ids = [hit["objectID"] for hit in answer["hits"]]
-        note_shown(call, name, params, answer, before, ids)
+        record_impression(call, name, params, answer, before, ids)
     full = len(found.hits) >= found.paging.get("hitsPerPage", found.paging.get("length", 0))
-    kept = keep_fields(answer, option(shelf, params, "responseFields"))
+    kept = keep_fields(answer, option(index, params, "responseFields"))
     return cast("SearchAnswer", kept), full
 
 
@@ -77,13 +77,15 @@ def answer_facet(
 ) -> FacetAnswer:
     """Search the values of one facet of an index."""
 
-    def find(curated: Curated, params: Params) -> FacetFound:
-        shelf, pins = curated.shelf, curated.outcome.pins
-        if facet in withheld(call.caller, shelf):
-            raise BadInput(f"the facet {facet} is not to be seen with this key")
-        limit = option(shelf, params, "maxFacetHits")
-        knowledge = call.service.catalog.library.knowledge(shelf.id)
-        return shelf.engine.get().facet_values(facet, query, params, limit, knowledge, pins)
+    def find(searched: SearchWithRules, params: Params) -> FacetFound:
+        index, pins = searched.index, searched.outcome.pins
+        if facet in hidden_attributes(call.caller, index):
+            raise BadInput(f"this key may not read the facet {facet}")
+        limit = option(index, params, "maxFacetHits")
+        language_resources = call.service.catalog.resources.language_resources(index.id)
+        return index.engine.get().facet_values(
+            facet, query, params, limit, language_resources, pins
+        )
 
     _, _, found = _try_rules(call, name, given, find)
     return {
@@ -93,44 +95,44 @@ def answer_facet(
     }
 
 
-def skipped(name: str, shelf: PublishedIndex, given: Mapping[str, Any]) -> SearchAnswer:
-    """Return the response for a search that an earlier one made unnecessary."""
-    params = present(given)
+def skipped_response(name: str, index: PublishedIndex, given: Mapping[str, Any]) -> SearchAnswer:
+    """Return the response for a search that is skipped, because an earlier one had enough hits."""
+    params = given_parameters(given)
     return {
         "hits": [],
         "nbHits": 0,
         "page": 0,
         "nbPages": 0,
-        "hitsPerPage": option(shelf, params, "hitsPerPage"),
+        "hitsPerPage": option(index, params, "hitsPerPage"),
         "processed": False,
         "processingTimeMS": 0,
         "query": params.get("query", ""),
-        "params": echo(params),
+        "params": encode_params(params),
         "index": name,
     }
 
 
-def effective(
-    call: RequestContext, shelf: PublishedIndex, given: Mapping[str, Any], size: int | None = None
+def effective_parameters(
+    call: RequestContext, index: PublishedIndex, given: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     """Return the effective parameters of a search: those given, restricted by the caller's key.
 
     `size` is the default number of hits. Raises `BadInput` for a text that is too long.
     """
-    return _bind(call, shelf, _measured(present(given)), size)
+    return _restrict_params(call, index, _check_sizes(given_parameters(given)), size)
 
 
-def present(given: Mapping[str, Any]) -> dict[str, Any]:
+def given_parameters(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parameters that are not null; null means the default."""
     return {name: value for name, value in given.items() if value is not None}
 
 
-def option(shelf: PublishedIndex, params: Mapping[str, Any], name: str) -> Any:
+def option(index: PublishedIndex, params: Mapping[str, Any], name: str) -> Any:
     """Return a parameter of the search, or else the index's setting, or else the default."""
-    return params[name] if name in params else shelf.settings.get(name, default_of(name))
+    return params[name] if name in params else index.settings.get(name, default_of(name))
 
 
-def echo(params: Mapping[str, Any]) -> str:
+def encode_params(params: Mapping[str, Any]) -> str:
     """Return the parameters as sent, as URL-encoded text."""
     texts = {
         name: msgspec.json.encode(value) if isinstance(value, list) else write_text(value).encode()
@@ -140,8 +142,8 @@ def echo(params: Mapping[str, Any]) -> str:
 
 
 def quote_bytes(raw: bytes) -> str:
-    """URL-encode like `quote_plus`, in a fiftieth of its time for megabytes."""
-    if len(raw) < QUOTED_AT_ONCE_BYTES:
+    """URL-encode like `quote_plus`, 50 times faster for megabytes."""
+    if len(raw) < MIN_BULK_QUOTED_BYTES:
         return quote_plus(raw)
     text = raw.decode("latin-1").replace("%", "%25")
     counts = np.bincount(np.frombuffer(raw, np.uint8), minlength=256)
@@ -152,12 +154,12 @@ def quote_bytes(raw: bytes) -> str:
     return text.replace(" ", "+")
 
 
-def fetch_from(call: RequestContext, shelf: PublishedIndex, read: list[str]) -> Fetch:
+def fetch_from(call: RequestContext, index: PublishedIndex, read: list[str]) -> Fetch:
     """Return a function that reads records for the engine and adds their ids to `read`."""
 
     def fetch(ids: Sequence[str]) -> list[dict[str, Any] | None]:
         read.extend(ids)
-        bodies = read_bodies(call.service.store, shelf.home, ids)
+        bodies = read_bodies(call.service.store, index.records_id, ids)
         return [msgspec.json.decode(bodies[one]) if one in bodies else None for one in ids]
 
     return fetch
@@ -167,93 +169,101 @@ def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]
     """Return only the members that `responseFields` names."""
     if "*" in fields:
         return answer
-    return {name: value for name, value in answer.items() if name in ALWAYS or name in fields}
+    return {
+        name: value for name, value in answer.items() if name in ALWAYS_RETURNED or name in fields
+    }
 
 
 def _try_rules(
-    call: RequestContext, name: str, given: Mapping[str, Any], find: Callable[[Curated, Params], T]
-) -> tuple[Curated, Params, T]:
+    call: RequestContext,
+    name: str,
+    given: Mapping[str, Any],
+    find: Callable[[SearchWithRules, Params], T],
+) -> tuple[SearchWithRules, Params, T]:
     """Search with the index's rules; if rules cause an error, search without the invalid parts."""
-    asked = read_naturally(_measured(present(given)))
-    shelf = call.service.catalog.find(name)
-    curated = curate(call, shelf, asked)
+    original = add_implied(_check_sizes(given_parameters(given)))
+    index = call.service.catalog.find(name)
+    searched = apply_rules(call, index, original)
     try:
-        return _run(call, curated, find)
+        return _run(call, searched, find)
     except BadInput as error:
-        if not curated.outcome.applied:
+        if not searched.outcome.applied:
             raise
         fault = str(error)
     try:
-        return _run(call, curate(call, shelf, asked, mend=True), find)
+        return _run(call, apply_rules(call, index, original, repair=True), find)
     except BadInput:
-        return _run(call, leave_alone(shelf, asked, fault), find)
+        return _run(call, without_rules(index, original, fault), find)
 
 
 def _run(
-    call: RequestContext, curated: Curated, find: Callable[[Curated, Params], T]
-) -> tuple[Curated, Params, T]:
-    params = _bind(call, curated.shelf, curated.outcome.params)
-    return curated, params, find(curated, params)
+    call: RequestContext, searched: SearchWithRules, find: Callable[[SearchWithRules, Params], T]
+) -> tuple[SearchWithRules, Params, T]:
+    params = _restrict_params(call, searched.index, searched.outcome.params)
+    return searched, params, find(searched, params)
 
 
-def _find(call: RequestContext, curated: Curated, params: Params) -> SearchResult:
+def _find(call: RequestContext, searched: SearchWithRules, params: Params) -> SearchResult:
     """Search, and repeat the search if hits were overwritten before they were read."""
-    shelf, catalog = curated.shelf, call.service.catalog
-    knowledge = catalog.library.knowledge(shelf.id)
-    for left in reversed(range(MAX_ATTEMPTS)):
+    index, catalog = searched.index, call.service.catalog
+    language_resources = catalog.resources.language_resources(index.id)
+    for attempts_left in reversed(range(MAX_ATTEMPTS)):
         read: list[str] = []
-        moment = catalog.changes.moment()
-        fetch = fetch_from(call, shelf, read)
-        found = shelf.engine.get().search(params, fetch, knowledge, curated.outcome.pins)
-        if not (left and catalog.changes.meet(moment, shelf.home, read)):
+        since = catalog.in_flight_writes.last_visible()
+        fetch = fetch_from(call, index, read)
+        found = index.engine.get().search(params, fetch, language_resources, searched.outcome.pins)
+        if not (
+            attempts_left
+            and catalog.in_flight_writes.may_have_changed(since, index.records_id, read)
+        ):
             break
-        catalog.changes.wait()
+        catalog.in_flight_writes.wait()
     return found
 
 
-def _measured(params: dict[str, Any]) -> dict[str, Any]:
+def _check_sizes(params: dict[str, Any]) -> dict[str, Any]:
     for name in ("query", "similarQuery"):
         if len(str(params.get(name, "")).encode(errors="replace")) > limits.MAX_QUERY_BYTES:
             raise BadInput(f"`{name}` is longer than {limits.MAX_QUERY_BYTES} bytes")
     for name, value in params.items():
-        if name not in OF_OWN_LIMITS:
+        if name not in LIMITED_ELSEWHERE:
             check_list(name, value)
     return params
 
 
 def check_list(name: str, value: Any) -> None:
     """Raise `BadInput` for a list, or its comma-separated text, with too many items."""
-    of_text = isinstance(value, str) and name in LISTS
-    count = value.count(",") + 1 if of_text else len(value) if isinstance(value, list) else 0
+    is_text = isinstance(value, str) and name in COMMA_SEPARATED
+    count = value.count(",") + 1 if is_text else len(value) if isinstance(value, list) else 0
     if count > limits.MAX_LIST_ITEMS:
         raise BadInput(
-            f"`{name}` has {count:,} items, and may have {limits.MAX_LIST_ITEMS:,}: leave some "
+            f"`{name}` has {count:,} items, the maximum is {limits.MAX_LIST_ITEMS:,}: leave some "
             "out, or make several calls"
         )
 
 
-def _bind(
-    call: RequestContext, shelf: PublishedIndex, params: Mapping[str, Any], size: int | None = None
+def _restrict_params(
+    call: RequestContext, index: PublishedIndex, params: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
-    bound = call.caller.bind(params, shelf.name)
+    bound = call.caller.restrict(params, index.name)
     # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
     read_sorts({"ranking": bound.get("ranking")})
     read_snippets(bound.get("attributesToSnippet") or ())
-    if (most := call.caller.most_hits(shelf.name)) is not None:
-        wanted = bound.get("hitsPerPage", size or option(shelf, bound, "hitsPerPage"))
+    if (most := call.caller.max_hits(index.name)) is not None:
+        wanted = bound.get("hitsPerPage", size or option(index, bound, "hitsPerPage"))
         bound["hitsPerPage"] = min(wanted, most)
         bound |= {"length": min(bound["length"], most)} if "length" in bound else {}
-    if call.caller.may("seeUnretrievableAttributes", shelf.name):
+    if call.caller.may("seeUnretrievableAttributes", index.name):
         bound["_seeUnretrievable"] = True
-    if lists := call.caller.shown_lists(shelf.name):
+    if lists := call.caller.retrievable_lists(index.name):
         bound[EMBEDDED_LISTS] = lists
-    texts = {name: text for name in LISTS if isinstance(text := bound.get(name), str)}
+    texts = {name: text for name in COMMA_SEPARATED if isinstance(text := bound.get(name), str)}
     return bound | {
         name: [part for part in text.split(",") if part] for name, text in texts.items()
     }
 
 
-def _found_members(found: SearchResult) -> dict[str, Any]:
+def _result_members(found: SearchResult) -> dict[str, Any]:
     facets = {"facets": found.facets, "facets_stats": found.facets_stats}
     return {
         "hits": found.hits,
@@ -264,21 +274,21 @@ def _found_members(found: SearchResult) -> dict[str, Any]:
     }
 
 
-def _told_members(
-    call: RequestContext, curated: Curated, params: Mapping[str, Any]
+def _request_members(
+    call: RequestContext, searched: SearchWithRules, params: Mapping[str, Any]
 ) -> dict[str, Any]:
-    shelf = curated.shelf
-    told: dict[str, Any] = {
-        "query": call.caller.bind(curated.asked, shelf.name).get("query", ""),
-        "params": echo(curated.outcome.params),
-        "renderingContent": option(shelf, params, "renderingContent") or {},
+    index = searched.index
+    answer: dict[str, Any] = {
+        "query": call.caller.restrict(searched.original, index.name).get("query", ""),
+        "params": encode_params(searched.outcome.params),
+        "renderingContent": option(index, params, "renderingContent") or {},
         "processingTimeMS": call.elapsed,
         "processingTimingsMS": {},
         "serverTimeMS": call.elapsed,
     }
     if params.get("clickAnalytics"):
-        told["queryID"] = new_query_id()
-    return told
+        answer["queryID"] = new_query_id()
+    return answer
 
 
 def new_query_id() -> str:
@@ -286,56 +296,56 @@ def new_query_id() -> str:
     return secrets.token_hex(16)
 
 
-def note_shown(
+def record_impression(
     call: RequestContext, name: str, params: Params, answer: Params, before: int, ids: Sequence[str]
 ) -> None:
     """Store an impression: the hits of a response with a queryID, for later events.
 
     `before` is the number of hits before the first one; `ids` are the objectIDs of the hits.
     """
-    call.service.shown.note(
+    call.service.impressions.add(
         {
             "queryID": answer["queryID"],
-            "timestamp": milliseconds(),
+            "timestamp": current_milliseconds(),
             "index": name,
             "query": answer["query"],
             "params": answer["params"][: limits.MAX_LOGGED_BYTES],
             "userToken": str(params.get("userToken") or ""),
             "nbHits": answer["nbHits"],
             "first": before + 1,
-            "objectIDs": list(ids[:HITS]),
+            "objectIDs": list(ids[:MAX_HITS_PER_SEARCH]),
         }
     )
 
 
-def _rule_members(shelf: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]:
+def _rule_members(index: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]:
     """Return the response members of rules, or else those of the settings."""
     members: dict[str, Any] = {}
     if outcome.user_data:
         members["userData"] = list(outcome.user_data)
-    elif "userData" in shelf.settings:
-        members["userData"] = shelf.settings["userData"]
+    elif "userData" in index.settings:
+        members["userData"] = index.settings["userData"]
     if outcome.applied:
         members["appliedRules"] = [{"objectID": name} for name in outcome.applied]
     return members
 
 
 def _advice(
-    shelf: PublishedIndex, params: Mapping[str, Any], faults: Sequence[str]
+    index: PublishedIndex, params: Mapping[str, Any], faults: Sequence[str]
 ) -> dict[str, str]:
     """Return a message about facets that were not counted and rules that could not be applied."""
-    declared = read_faceted(shelf.settings)
+    declared = read_faceted(index.settings)
     missing = [f"`{path}`" for path in params.get("facets") or () if path not in ("*", *declared)]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"
-    said = [*([uncounted] if missing else ()), *faults]
-    return {"message": "; ".join(said)} if said else {}
+    messages = [*([uncounted] if missing else ()), *faults]
+    return {"message": "; ".join(messages)} if messages else {}
 
 
-def _ranking_members(curated: Curated, name: str, found: SearchResult) -> dict[str, Any]:
+def _ranking_members(searched: SearchWithRules, name: str, found: SearchResult) -> dict[str, Any]:
     return {
         "parsedQuery": found.parsed_query,
         "index": name,
-        "indexUsed": curated.shelf.name,
+        "indexUsed": searched.index.name,
         "serverUsed": "local",
         "timeoutCounts": False,
         "timeoutHits": False,

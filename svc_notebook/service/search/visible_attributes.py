@@ -16,14 +16,14 @@ from svc_notebook.service.indices.published_index import PublishedIndex
 
 MAX_STRUCT_ATTRIBUTES = 100
 # A name that is not a pattern or path, and that JSON does not escape.
-_PLAIN = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
+_TOP_LEVEL_NAME = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
 
 
-def withheld(caller: Caller, shelf: PublishedIndex) -> list[str]:
+def hidden_attributes(caller: Caller, index: PublishedIndex) -> list[str]:
     """Return the attributes that an index hides from this caller."""
-    if caller.may("seeUnretrievableAttributes", shelf.name):
+    if caller.may("seeUnretrievableAttributes", index.name):
         return []
-    return list(shelf.settings.get("unretrievableAttributes", ()))
+    return list(index.settings.get("unretrievableAttributes", ()))
 
 
 def select_attributes(
@@ -42,14 +42,14 @@ def select_attributes(
     return {**chosen, "objectID": record["objectID"]}
 
 
-def narrow(record: Record, lists: Sequence[Sequence[str]]) -> Record:
+def apply_lists(record: Record, lists: Sequence[Sequence[str]]) -> Record:
     """Return the attributes of a record that every list names."""
     for names in lists:
         record = select_attributes(record, names, ())
     return record
 
 
-def cut_bodies(
+def select_from_bodies(
     bodies: Sequence[bytes],
     wanted: Sequence[str],
     hidden: Sequence[str],
@@ -61,7 +61,7 @@ def cut_bodies(
     """
     if [*lists] not in ([], [wanted]):
         records = map(msgspec.json.decode, bodies)
-        return [narrow(select_attributes(one, wanted, hidden), lists) for one in records]
+        return [apply_lists(select_attributes(one, wanted, hidden), lists) for one in records]
     # Values are not decoded: decoding a thousand records costs more than all the rest.
     everything = list(wanted) == ["*"]
     if everything and not hidden:
@@ -76,7 +76,7 @@ def cut_bodies(
 
 
 def _are_plain(names: Iterable[str]) -> bool:
-    return all(map(_PLAIN.fullmatch, names))
+    return all(map(_TOP_LEVEL_NAME.fullmatch, names))
 
 
 def _without(record: Record, hidden: Sequence[str]) -> Record:

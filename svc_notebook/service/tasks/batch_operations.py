@@ -12,11 +12,12 @@ import msgspec
 
 from svc_notebook.api.shapes import Record
 from svc_notebook.errors import BadInput
-from svc_notebook.service.http import limits
+from svc_notebook.service import limits
 from svc_notebook.service.indices.partial_update import check_changes, update_record
+from svc_notebook.service.limits import read_object_id
 
 
-class RecordStep(NamedTuple):
+class BatchOperation(NamedTuple):
     """One operation on a record (`id`) or on the whole index; `body` is compact JSON."""
 
     action: str
@@ -24,31 +25,18 @@ class RecordStep(NamedTuple):
     body: bytes = b""
 
 
-def make_step(action: str, body: Any, at: str) -> RecordStep:
+def check_operation(action: str, body: Any, at: str) -> BatchOperation:
     """Validate one operation of a batch; raises `BadInput` with its position."""
-    if action in WHOLE:
-        return RecordStep(action)
+    if action in INDEX_ACTIONS:
+        return BatchOperation(action)
     if not isinstance(body, dict):
         raise BadInput(f"`{at}` should be an object")
     object_id = _object_id(body, at) if action != "addObject" else _object_id_or_new(body, at)
     if action == "deleteObject":
-        return RecordStep(action, object_id)
+        return BatchOperation(action, object_id)
     if action.startswith("partial"):
         check_changes(body, at)
-    return RecordStep(action, object_id, _packed(body, object_id))
-
-
-def read_object_id(value: Any, at: str) -> str:
-    """Return an objectID, a string or an integer, as a string; raises `BadInput`."""
-    if type(value) is int:
-        value = str(value)
-    if not isinstance(value, str) or not value:
-        raise BadInput(f"`{at}` should be a string that is not empty")
-    if "\x00" in value:
-        raise BadInput(f"`{at}` holds a zero character")
-    if len(value.encode()) > limits.MAX_OBJECT_ID_BYTES:
-        raise BadInput(f"`{at}` is longer than {limits.MAX_OBJECT_ID_BYTES} bytes")
-    return value
+    return BatchOperation(action, object_id, _packed(body, object_id))
 
 
 def _object_id(body: Record, at: str) -> str:
@@ -66,22 +54,22 @@ def _packed(body: Record, object_id: str) -> bytes:
     if len(packed) > limits.MAX_RECORD_BYTES:
         raise BadInput(
             f"the record `{object_id[:80]}` has {len(packed)} bytes; "
-            f"{limits.MAX_RECORD_BYTES} are the most"
+            f"the maximum is {limits.MAX_RECORD_BYTES}"
         )
     return packed
 
 
-def pack_steps(steps: Iterable[RecordStep]) -> bytes:
+def encode_operations(operations: Iterable[BatchOperation]) -> bytes:
     """Encode operations as the body of a task."""
-    return msgspec.msgpack.encode(list(steps))
+    return msgspec.msgpack.encode(list(operations))
 
 
-_STEPS = msgspec.msgpack.Decoder(list[RecordStep])
+_DECODER = msgspec.msgpack.Decoder(list[BatchOperation])
 
 
-def unpack_steps(body: bytes) -> list[RecordStep]:
+def decode_operations(body: bytes) -> list[BatchOperation]:
     """Decode operations."""
-    return _STEPS.decode(body)
+    return _DECODER.decode(body)
 
 
 @dataclass
@@ -106,51 +94,52 @@ class RecordsChange:
         return [name for name, body in self.records.items() if body is None]
 
 
-Current = Callable[[Sequence[str]], Mapping[str, bytes]]
+ReadRecords = Callable[[Sequence[str]], Mapping[str, bytes]]
 
 
-def resolve_steps(steps: Sequence[RecordStep], current: Current) -> list[RecordsChange]:
+def resolve_operations(
+    operations: Sequence[BatchOperation], current: ReadRecords
+) -> list[RecordsChange]:
     """Compute the net effect of operations; `current` reads the records before them.
 
     An operation that empties the index starts a new change, because earlier ones do not affect
-    later
-    ones.
+    later ones.
     """
     changes = [RecordsChange()]
-    known: Mapping[str, bytes] = current([s.id for s in steps if s.action in PARTIAL])
-    for step in steps:
-        if step.action in WHOLE:
-            changes.append(RecordsChange(emptied=step.action))
+    known: Mapping[str, bytes] = current([s.id for s in operations if s.action in PARTIAL_ACTIONS])
+    for operation in operations:
+        if operation.action in INDEX_ACTIONS:
+            changes.append(RecordsChange(emptied=operation.action))
             known = {}
         else:
-            _resolve(step, changes[-1], known)
+            _resolve(operation, changes[-1], known)
     return changes
 
 
-def _resolve(step: RecordStep, change: RecordsChange, known: Mapping[str, bytes]) -> None:
-    if step.action == "deleteObject":
-        change.records[step.id] = None
+def _resolve(operation: BatchOperation, change: RecordsChange, known: Mapping[str, bytes]) -> None:
+    if operation.action == "deleteObject":
+        change.records[operation.id] = None
         return
-    body: bytes | None = step.body
-    if step.action in PARTIAL:
+    body: bytes | None = operation.body
+    if operation.action in PARTIAL_ACTIONS:
         # A record deleted by an earlier operation is None here, so it is not read from `known`.
-        body = _updated(change.records.get(step.id, known.get(step.id)), step)
+        body = _updated(change.records.get(operation.id, known.get(operation.id)), operation)
     if body is not None:
-        change.records[step.id] = body
+        change.records[operation.id] = body
         change.makes = True
 
 
-def _updated(before: bytes | None, step: RecordStep) -> bytes | None:
+def _updated(before: bytes | None, operation: BatchOperation) -> bytes | None:
     changed = update_record(
         None if before is None else msgspec.json.decode(before),
-        msgspec.json.decode(step.body),
-        create=PARTIAL[step.action],
+        msgspec.json.decode(operation.body),
+        create=PARTIAL_ACTIONS[operation.action],
     )
     return None if changed is None else msgspec.json.encode(changed)
 
 
 # The right that each batched action needs; api.md, Batch actions and Authentication.
-RIGHTS = {
+ACTION_RIGHTS = {
     "addObject": "addObject",
     "updateObject": "addObject",
     "partialUpdateObject": "addObject",
@@ -159,6 +148,6 @@ RIGHTS = {
     "delete": "deleteIndex",
     "clear": "deleteIndex",
 }
-WHOLE = ("delete", "clear")
+INDEX_ACTIONS = ("delete", "clear")
 # Whether the action creates a missing record.
-PARTIAL = {"partialUpdateObject": True, "partialUpdateObjectNoCreate": False}
+PARTIAL_ACTIONS = {"partialUpdateObject": True, "partialUpdateObjectNoCreate": False}

@@ -36,10 +36,10 @@ class QueuedTask(NamedTuple):
 
 
 @dataclass
-class _Ticket:
+class _PendingCommit:
     """A write that is being committed, and the numbers it gets."""
 
-    drafts: Sequence[NewTask]
+    tasks: Sequence[NewTask]
     ids: list[int] = field(default_factory=list)
     error: Exception | None = None
 
@@ -51,13 +51,13 @@ class TaskTransaction:
     connection: sqlite3.Connection
     ids: list[int] = field(default_factory=list)
 
-    def queue(self, draft: NewTask) -> int:
+    def queue(self, task: NewTask) -> int:
         """Queue a write; return its number, which is valid after the commit."""
-        self.ids.append(_insert(self.connection, draft))
+        self.ids.append(_insert(self.connection, task))
         return self.ids[-1]
 
 
-class Tasks:
+class TaskQueue:
     """Accepted writes in order of their numbers; all up to `published` are visible.
 
     A task's row is deleted in the transaction that applies it, so the table contains the pending
@@ -66,8 +66,8 @@ class Tasks:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._waiting: deque[_Ticket] = deque()
-        self._turn = threading.Lock()
+        self._waiting: deque[_PendingCommit] = deque()
+        self._commit_lock = threading.Lock()
         self.arrived = threading.Event()
         self.last = self._last_number()
         first = store.read("SELECT min(id) FROM tasks")[0][0]
@@ -77,42 +77,44 @@ class Tasks:
         rows = self._store.read("SELECT seq FROM sqlite_sequence WHERE name = 'tasks'")
         return int(rows[0][0]) if rows else 0
 
-    def submit(self, *drafts: NewTask) -> list[int]:
+    def submit(self, *tasks: NewTask) -> list[int]:
         """Return the numbers of the writes after they are on disk.
 
         The thread that holds the lock commits for all that wait, so that many writers share one
         flush.
         """
-        ticket = _Ticket(drafts)
-        self._waiting.append(ticket)
-        with self._turn:
-            if not ticket.ids and not ticket.error:
+        pending = _PendingCommit(tasks)
+        self._waiting.append(pending)
+        with self._commit_lock:
+            if not pending.ids and not pending.error:
                 self._commit([self._waiting.popleft() for _ in range(len(self._waiting))])
-        if ticket.error:
-            raise ticket.error
-        return ticket.ids
+        if pending.error:
+            raise pending.error
+        return pending.ids
 
     @contextmanager
-    def beside(self) -> Iterator[TaskTransaction]:
+    def transaction(self) -> Iterator[TaskTransaction]:
         """Provide a transaction that changes other data and queues the resulting writes."""
         with self._store.writing() as connection:
-            beside = TaskTransaction(connection)
-            yield beside
-        if beside.ids:
-            with self._turn:
-                self.last = max(self.last, *beside.ids)
+            transaction = TaskTransaction(connection)
+            yield transaction
+        if transaction.ids:
+            with self._commit_lock:
+                self.last = max(self.last, *transaction.ids)
             self.arrived.set()
 
-    def _commit(self, tickets: list[_Ticket]) -> None:
+    def _commit(self, commits: list[_PendingCommit]) -> None:
         try:
             with self._store.writing() as connection:
-                numbers = [[_insert(connection, draft) for draft in t.drafts] for t in tickets]
+                numbers = [
+                    [_insert(connection, task) for task in commit.tasks] for commit in commits
+                ]
         except Exception as error:
-            for ticket in tickets:
-                ticket.error = error
+            for pending in commits:
+                pending.error = error
             return
-        for ticket, ids in zip(tickets, numbers, strict=True):
-            ticket.ids = ids
+        for pending, ids in zip(commits, numbers, strict=True):
+            pending.ids = ids
         self.last = max(self.last, *(max(ids) for ids in numbers))
         self.arrived.set()
 
@@ -144,8 +146,8 @@ class Tasks:
         )
 
 
-def _insert(connection: sqlite3.Connection, draft: NewTask) -> int:
+def _insert(connection: sqlite3.Connection, task: NewTask) -> int:
     row = connection.execute(
-        "INSERT INTO tasks (index_name, kind, body) VALUES (?, ?, ?) RETURNING id", draft
+        "INSERT INTO tasks (index_name, kind, body) VALUES (?, ?, ?) RETURNING id", task
     ).fetchone()
     return int(row[0])

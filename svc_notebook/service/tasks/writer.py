@@ -8,10 +8,10 @@ import traceback
 from collections.abc import Sequence
 
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.indices.settings import Publish
-from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_trouble
+from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_failure
 from svc_notebook.service.tasks.appliers import prepare_run
-from svc_notebook.service.tasks.queue import QueuedTask, Tasks
+from svc_notebook.service.tasks.queue import QueuedTask, TaskQueue
+from svc_notebook.service.tasks.settings_change import Publish
 
 # Seconds that a stop waits for the current run; the rest is applied at the next start.
 STOP_SECONDS = 0.4
@@ -22,12 +22,12 @@ RETRY_SECONDS = 0.2
 class Writer:
     """Applies tasks in the background, from `start` to `stop`."""
 
-    def __init__(self, store: Store, tasks: Tasks, catalog: IndexRegistry) -> None:
+    def __init__(self, store: Store, tasks: TaskQueue, catalog: IndexRegistry) -> None:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
         self._stopping = threading.Event()
-        self._trouble = ""
+        self._last_failure = ""
         self._thread = threading.Thread(target=self._work, name="svc-writer", daemon=True)
 
     def start(self) -> None:
@@ -56,7 +56,7 @@ class Writer:
             except Exception as error:
                 self._wait_for_storage(error)
             else:
-                self._trouble = ""
+                self._last_failure = ""
                 return
 
     def _try(self, run: Sequence[QueuedTask]) -> None:
@@ -64,29 +64,31 @@ class Writer:
             try:
                 self._publish(self._commit(run))
             finally:
-                self._catalog.changes.show()
+                self._catalog.in_flight_writes.mark_visible()
         except Exception as error:
-            if is_storage_trouble(error) or is_sqlite_damage(error) or self._stopping.is_set():
+            if is_storage_failure(error) or is_sqlite_damage(error) or self._stopping.is_set():
                 raise
             if len(run) > 1:  # a task that cannot be applied must not discard the others
                 for task in run:
                     self._apply([task])
                 return
-            self._strike_off(run[0])
+            self._discard(run[0])
         self._tasks.published = run[-1].id
 
     def _wait_for_storage(self, error: Exception) -> None:
         if is_damage(error):
             self._store.report_damage(error)
-        elif str(error) != self._trouble:
-            sys.stderr.write(f"writes wait: {error}; free the disk or the data folder's file\n")
-        self._trouble = str(error)
+        elif str(error) != self._last_failure:
+            sys.stderr.write(
+                f"writes are paused: {error}; free space on the disk, or unlock the database file\n"
+            )
+        self._last_failure = str(error)
         self._stopping.wait(RETRY_SECONDS)
 
     def _commit(self, run: Sequence[QueuedTask]) -> Publish:
         # Opening an engine reads records, so it precedes the changes of this run.
-        if shelf := self._catalog.get(run[0].index_name):
-            for one in self._catalog.family(shelf):
+        if index := self._catalog.get(run[0].index_name):
+            for one in self._catalog.replica_group(index):
                 one.engine.get()
         apply = prepare_run(self._catalog, run)
         with self._store.writing() as connection:
@@ -104,7 +106,7 @@ class Writer:
                     traceback.print_exc(file=sys.stderr)
                 self._catalog.refresh()
 
-    def _strike_off(self, task: QueuedTask) -> None:
+    def _discard(self, task: QueuedTask) -> None:
         """Delete a task that can never be applied, because it would block all later tasks."""
         traceback.print_exc(file=sys.stderr)
         with self._store.writing() as connection:

@@ -9,11 +9,12 @@ from svc_notebook.api.parameters import ALIASES, Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.client.attribute_checks import check_attributes
 from svc_notebook.client.curation import ResourceKind, with_id
+from svc_notebook.client.temporary_index import is_scratch
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
-from svc_notebook.tuning.changes.orphaned_copies import is_scratch
 from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import (
@@ -30,13 +31,47 @@ from svc_notebook.tuning.changes.state import (
 Proposal = Mapping[str, Any] | Iterable[Mapping[str, Any]]
 
 
+@public()
 async def apply(
     index: str, change: Proposal, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:
-    """Change settings, synonyms or rules; write it to the journal and return the differences.
+    """Change settings, synonyms or rules of an index.
 
-    Everything else stays. If one part is refused, nothing is changed. Attributes that no record has
-    cause a warning, as in `svc.set_settings`.
+    Everything else stays. If one part is refused, nothing is changed. `undo` reverts the
+    change. Attributes that no record of a sample has cause an `UnknownAttributeWarning`.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    change : dict or list of dict
+        Settings by name; one synonym or rule, or several; or a dict of `settings`,
+        `synonyms` and `rules`, in which None deletes a synonym or rule by its objectID.
+    note : str, default ""
+        Note in the journal.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per changed name, as `diff` returns it; `attrs["svc"]["change_id"]` is the id
+        for `undo`.
+
+    Raises
+    ------
+    BadInput
+        If the change is empty, or a part of it is wrong.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.tuning.apply("products", {"hitsPerPage": 10}, note="shorter pages")
+          scope         name kind before after
+    0  settings  hitsPerPage  new     20    10
     """
     own, wanted = asynchronous(client), read_proposal(change)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()

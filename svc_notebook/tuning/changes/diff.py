@@ -10,12 +10,12 @@ from typing import Any
 
 import pandas as pd
 
+from svc_notebook.display import Html, write_table
 from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_default
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]
 STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
 MAX_INLINE_CHARACTERS = 90  # maximum characters of a value on one line
-CELL = "text-align:left;vertical-align:top;padding:2px 10px"
 
 
 class Differences(pd.DataFrame):
@@ -47,15 +47,14 @@ def write_differences(frame: pd.DataFrame) -> str:
     """Write differences as HTML: a table whose cells mark removed and added values."""
     if frame.empty:
         return "<p>Nothing differs.</p>"
-    head = "".join(f'<th style="{CELL}">{name}</th>' for name in ("", "name", "", "change"))
-    rows = "".join(_write_row(row) for row in frame.itertuples(index=False))
-    return f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _write_row(row: Any) -> str:
-    cells = [escape(f"{row.scope}"), f"<code>{escape(f'{row.name}')}</code>", row.kind]
-    cells_html = "".join(f'<td style="{CELL}">{cell}</td>' for cell in cells)
-    return f'<tr>{cells_html}<td style="{CELL}">{write_change(row.before, row.after)}</td></tr>'
+    rows = [
+        (
+            f"{row.scope}", Html(f"<code>{escape(f'{row.name}')}</code>"), row.kind,
+            Html(write_change(row.before, row.after)),
+        )
+        for row in frame.itertuples(index=False)
+    ]  # fmt: skip
+    return write_table(("", "name", "", "change"), rows)
 
 
 def write_change(before: Any, after: Any) -> str:

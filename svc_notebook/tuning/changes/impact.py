@@ -14,6 +14,8 @@ from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.attribute_checks import check_attributes
+from svc_notebook.declarations.declaration import public
+from svc_notebook.display import format_count, format_difference, format_number, write_table
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import Proposal, read_proposal
@@ -28,19 +30,41 @@ from svc_notebook.tuning.evaluation.comparison_summary import definitions, descr
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
-from svc_notebook.tuning.number_format import number, signed
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table
 
 By = Literal["parameters", "scratch copy"]
 SHOWN_QUERIES = 10
-TEXTS, LEFT = ("query", "filters"), ' style="text-align:left"'
+TEXTS = ("query", "filters")
 _CODE = re.compile("`([^`]+)`")
 TOUCHED = ["up", "down", "entered", "left"]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Impact:
-    """The impact of a change that was tried and not saved; displayed as HTML in notebooks."""
+    """The impact of a change that was tried and not saved; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    change : DataFrame
+        Tried change, as `diff` returns it.
+    by : {'parameters', 'scratch copy'}
+        Means by which the change was tried.
+    before : DataFrame
+        Run without the change, as `run` returns it.
+    after : DataFrame
+        Run with the change, as `run` returns it.
+    comparison : Comparison or None
+        Comparison of both runs, if judgments were given.
+
+    Examples
+    --------
+    >>> impact = svc.tuning.impact("products", {"customRanking": ["desc(reviews)"]}, ["mug"])
+    >>> impact.change[["name", "after"]]
+                name            after
+    0  customRanking  [desc(reviews)]
+    """
 
     index: str
     change: Differences
@@ -98,6 +122,7 @@ class Impact:
         return _draw(self)
 
 
+@public()
 async def impact(
     index: str,
     change: Proposal,
@@ -111,9 +136,52 @@ async def impact(
 ) -> Impact:
     """Measure the impact of changed settings, synonyms or rules on searches; nothing is saved.
 
-    The change is made by search parameters if possible, else on a scratch copy, which is dropped.
-    Without `queries` the judged queries are used. `options` are those of `compare`. Returns an
-    `Impact`.
+    The change is tried by search parameters if possible, else on a temporary copy of the index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    change : dict or list of dict
+        Settings by name; one synonym or rule, or several; or a dict of `settings`,
+        `synonyms` and `rules`, in which None deletes a synonym or rule by its objectID.
+    queries : str, list, DataFrame or path, default those of the judgments
+        Queries to search for.
+    judgments : DataFrame, list of dict or path, default None
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    metrics : str or list of str, default 'ndcg@10'
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    k : int, default 10
+        Number of hits of each query.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    **options
+        Options of `compare`.
+
+    Returns
+    -------
+    Impact
+        The hits before and after, with `queries`, `moves`, `unjudged` and, with judgments,
+        `comparison`.
+
+    Raises
+    ------
+    BadInput
+        If there are neither queries nor judgments, or the change is wrong.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> change = {"customRanking": ["desc(reviews)"]}
+    >>> impact = svc.tuning.impact("products", change, ["mug", "wool blanket"])
+    >>> impact.touched
+    2
+    >>> impact.queries[["query", "up", "down", "entered", "left"]]
     """
     if queries is None and judgments is None:
         raise BadInput("give `queries` to try the change on, or `judgments`")
@@ -169,13 +237,9 @@ def _headline(impact: Impact) -> str:
     return (
         f"{impact.index}, {len(impact.change)} change{'s' * (len(impact.change) != 1)} tried by "
         f"{impact.by}, nothing saved: {impact.touched:,} of {len(impact.queries):,} queries "
-        f"touched; {_hits(entered)} new, {left:,} dropped out, {moved:,} moved; zero results "
-        f"{zero_results[0]:,} → {zero_results[1]:,}"
+        f"touched; {format_count(entered, 'hit')} new, {left:,} dropped out, {moved:,} moved; "
+        f"zero results {zero_results[0]:,} → {zero_results[1]:,}"
     )
-
-
-def _hits(count: int) -> str:
-    return "1 hit" if count == 1 else f"{count:,} hits"
 
 
 def _describe_scores(impact: Impact) -> list[str]:
@@ -187,7 +251,7 @@ def _describe_scores(impact: Impact) -> list[str]:
     ]
     lines += [f"  {name}: {words}" for name, words in definitions(impact.comparison)]
     if count := len(impact.unjudged):
-        lines.append(f"{_hits(count)} new and unjudged: see `.unjudged`")
+        lines.append(f"{format_count(count, 'hit')} new and unjudged: see `.unjudged`")
     return lines
 
 
@@ -204,16 +268,15 @@ def _draw(impact: Impact) -> str:
 def _draw_queries(shown: DataFrame) -> str:
     filtered = bool((shown["filters"] != "").any())
     names = [str(name) for name in shown if name != "filters" or filtered]
-    head = "".join(
-        f"<th{LEFT * (name in TEXTS)}>{escape(name.replace('_', ' '))}</th>" for name in names
-    )
     cells = [[_cell(name, value) for value in shown[name]] for name in names]
-    rows = "".join(f"<tr>{''.join(row)}</tr>" for row in zip(*cells, strict=True))
-    return f"<table><tr>{head}</tr>{rows}</table>"
+    numbers = [place for place, name in enumerate(names) if name not in TEXTS]
+    head = [name.replace("_", " ") for name in names]
+    return write_table(head, zip(*cells, strict=True), numbers=numbers)
 
 
 def _cell(name: str, value: Any) -> str:
     if name in TEXTS:
-        return f"<td{LEFT}>{escape(str(value))}</td>"
-    written = {"before": number, "after": number, "delta": signed}.get(name, lambda n: f"{n:,}")
-    return f"<td>{written(value)}</td>"
+        return str(value)
+    if name == "delta":
+        return format_difference(value)
+    return format_number(value) if name in ("before", "after") else f"{value:,}"

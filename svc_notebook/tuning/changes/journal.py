@@ -25,7 +25,7 @@ import msgspec
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.session.file_lock import take_turn
+from svc_notebook.files import hold_lock
 from svc_notebook.tuning.changes.state import Delta, Scope
 
 Outcome = Literal["done", "failed", "open"]
@@ -75,7 +75,7 @@ class Journal:
         Raises `BadInput` if it cannot be written to disk.
         """
         with self._open():
-            async with take_turn(self.path.with_suffix(".lock")):
+            async with hold_lock(self.path.with_suffix(".lock")):
                 await asyncio.to_thread(_append, self.path, _line(change))
 
     @asynccontextmanager
@@ -86,7 +86,7 @@ class Journal:
         """
         async with AsyncExitStack() as stack:
             with self._open():
-                await stack.enter_async_context(take_turn(self.path.with_suffix(".turn")))
+                await stack.enter_async_context(hold_lock(self.path.with_suffix(".turn")))
             yield
 
     @contextmanager

@@ -10,9 +10,9 @@ import msgspec
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
+from svc_notebook.client.temporary_index import is_scratch
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
 from svc_notebook.tuning.changes.journal import Change, Journal, new_change
-from svc_notebook.tuning.changes.orphaned_copies import is_scratch
 from svc_notebook.tuning.changes.state import Delta, Objects, Scope, compare, read_part, write_parts
 
 Wanted = Mapping[Scope, Objects]

@@ -1,25 +1,30 @@
-"""Scratch copies: copies of an index to change and measure, then promoted or dropped."""
+"""Scratch copies: copies of an index to change and measure, then promoted or dropped.
+
+They are temporary indices; the others, of loads and of previews, are listed and dropped here, too.
+"""
 
 from __future__ import annotations
 
 import asyncio
-import atexit
 from collections.abc import Iterable
-from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, Self
 
 import pandas as pd
 
-from svc_notebook.api.warning import warn_user
-from svc_notebook.client import background_loop
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.client import AsyncClient, background_loop
 from svc_notebook.client.operations import write_and_wait
-from svc_notebook.errors import BadInput, CallFailed, KeyRefused, NotFound, SvcError
+from svc_notebook.client.temporary_index import (
+    TemporaryIndex,
+    drop_temporary_indices,
+    list_temporary_indices,
+)
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.session.file_lock import take_turn
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change
-from svc_notebook.tuning.changes.orphaned_copies import name_scratch, turn_of
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot, tabulate_change
 from svc_notebook.tuning.changes.state import (
     Deltas,
@@ -38,7 +43,11 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.evaluation.comparison import Comparison
 
 MAX_LISTED_CHANGES = 5  # changes listed in an error
-NEEDED = ("addObject", "deleteIndex")  # to create and to delete the copy
+# The columns of `scratches`, with their types.
+COLUMNS = {
+    "name": "string", "index": "string", "purpose": "string", "entries": "int64", "updatedAt": "",
+    "owner": "string", "in_use": "bool",
+}  # fmt: skip
 OWN = "replicas"  # a setting that a copy does not have, and that stays unchanged on the index
 
 
@@ -47,44 +56,35 @@ class AsyncScratch:
 
     def __init__(self, index: str, client: AnyClient | None = None) -> None:
         self.index = index
-        self.name = name_scratch(index)
-        self.client = asynchronous(client)
         self.before: Snapshot | None = None
-        self.state = "not made yet"
-        self._held = AsyncExitStack()
+        self._copy = TemporaryIndex(asynchronous(client), index, "scratch")
+
+    @property
+    def name(self) -> str:
+        """The name of the copy."""
+        return self._copy.name
+
+    @property
+    def client(self) -> AsyncClient:
+        """The client that reads and changes the index and the copy."""
+        return self._copy.client
+
+    @client.setter
+    def client(self, client: AsyncClient) -> None:
+        self._copy.client = client
+
+    @property
+    def state(self) -> str:
+        """Whether the copy is open, dropped or promoted."""
+        return self._copy.state
 
     async def open(self) -> Self:
         """Copy records, settings, synonyms and rules; raise `NotFound` without such an index."""
         if self.before:
             raise BadInput(f"{self.name} is {self.state}; make another scratch copy")
-        await self._check_rights()
         self.before = await snapshot(self.index, client=self.client)
-        turn = turn_of(self.name)
-        await asyncio.to_thread(turn.parent.mkdir, parents=True, exist_ok=True)
-        await self._held.enter_async_context(take_turn(turn))
-        atexit.register(self._drop_at_exit)
-        self.state = "open"
-        try:
-            copied = await self.client.operate_index(self.index, "copy", self.name)
-            await self.client.wait(dict(copied), index=self.index)
-        except BaseException:
-            with suppress(SvcError):  # the reason why the copy failed is more important
-                await asyncio.shield(self.drop())
-            raise
+        await self._copy.open()
         return self
-
-    async def _check_rights(self) -> None:
-        """Reject, before anything is copied, a key that could not delete the copy."""
-        try:
-            key = await self.client.get_key(self.client.connection.api_key.reveal())
-        except CallFailed:  # the admin key, or a secured key: checked when it is used
-            return
-        lacking = [right for right in NEEDED if right not in key["acl"]]
-        if lacking:
-            rights = " and ".join(f"`{right}`" for right in lacking)
-            raise KeyRefused(
-                f"a scratch copy needs the right {rights}, which this key has not", status=403
-            )
 
     async def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
         """Run queries on the copy; see `svc_notebook.tuning.run`."""
@@ -135,34 +135,21 @@ class AsyncScratch:
                 self._refuse_if_changed(base, now)
             made = await self._put_in_place(_deltas(now, tried), note or f"promote {self.name}")
         await self.drop()
-        self.state = "promoted"
+        self._copy.state = "promoted"
         return tabulate_change(made)
 
     async def drop(self) -> None:
         """Delete the copy; the index is unchanged. Dropping it twice is harmless."""
-        if self.state != "open":
-            return
-        try:
-            with suppress(NotFound):
-                deleted = await self.client.delete_index(self.name)
-                with suppress(CallFailed):
-                    await self.client.wait(dict(deleted), index=self.name)
-        finally:
-            await self._held.aclose()
-        self.state = "dropped"
-        atexit.unregister(self._drop_at_exit)
-        turn_of(self.name).unlink(missing_ok=True)
+        await self._copy.drop()
 
     async def __aenter__(self) -> Self:
         return await self.open()
 
     async def __aexit__(self, kind: object = None, *_: object) -> None:
-        try:
+        if kind is None:
             await asyncio.shield(self.drop())
-        except SvcError as error:
-            if kind is None:
-                raise
-            warn_user(f"{self.name} is left, `drop_scratches` drops it: {error}")
+        else:
+            await self._copy.discard()
 
     def __repr__(self) -> str:
         return f"<scratch copy {self.name} of {self.index}: {self.state}>"
@@ -209,17 +196,32 @@ class AsyncScratch:
             raise BadInput(f"{self.name} is {self.state}; `with scratch(...) as s:` makes one")
         return self.before
 
-    def _drop_at_exit(self) -> None:
-        with suppress(SvcError):
-            background_loop.run(self.drop())
-
 
 def _deltas(before: IndexConfiguration, after: IndexConfiguration) -> Deltas:
     return differences(without(before, OWN), without(after, OWN))
 
 
 class Scratch:
-    """A copy of an index with blocking methods; `aio` is its asynchronous version."""
+    """A temporary copy of an index with blocking methods; `aio` is its asynchronous version.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index that was copied.
+    name : str
+        Name of the copy.
+    before : Snapshot or None
+        Settings, synonyms and rules of the index when it was copied.
+    state : str
+        `open`, `dropped` or `promoted`.
+
+    Examples
+    --------
+    >>> copy = svc.tuning.scratch("products").open()
+    >>> copy.state
+    'open'
+    >>> copy.drop()
+    """
 
     def __init__(self, index: str, client: AnyClient | None = None) -> None:
         self.aio = AsyncScratch(index, client)
@@ -245,12 +247,46 @@ class Scratch:
         return self.aio.state
 
     def open(self) -> Self:
-        """Copy records, settings, synonyms and rules; `drop` or `promote` ends it."""
+        """Copy records, settings, synonyms and rules of the index.
+
+        Returns
+        -------
+        Scratch
+            The copy itself, until `drop` or `promote`.
+
+        Raises
+        ------
+        NotFound
+            If the index does not exist.
+        KeyRefused
+            If the key may not create or delete the copy.
+        """
         background_loop.run(self.aio.open())
         return self
 
     def run(self, queries: Queries, params: Any = None, **options: Any) -> pd.DataFrame:
-        """Run queries on the copy; see `svc_notebook.tuning.run`."""
+        """Search the copy for many queries.
+
+        Parameters
+        ----------
+        queries : str, list, DataFrame or path
+            Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file
+            of it.
+        params : dict, default None
+            Search parameters of every query.
+        **options
+            Options of `svc.tuning.run`.
+
+        Returns
+        -------
+        DataFrame
+            One row per hit, as `svc.tuning.run` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or an argument is not valid.
+        """
         return background_loop.run(self.aio.run(queries, params, **options))
 
     def evaluate(
@@ -260,19 +296,101 @@ class Scratch:
         metrics: str | Iterable[str] = METRICS,
         **options: Any,
     ) -> pd.DataFrame:
-        """Run queries on the copy and score the result; see `svc_notebook.tuning.evaluate`."""
+        """Search the copy for many queries and score the hits.
+
+        Parameters
+        ----------
+        queries : str, list, DataFrame or path
+            Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file
+            of it.
+        judgments : DataFrame, list of dict or path
+            Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+            file of them.
+        metrics : str or list of str, default 'ndcg@10'
+            Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`,
+            `err@k`, `rbp(p)`, `judged@k`.
+        **options
+            Options of `svc.tuning.evaluate`, and `k`, the number of hits of each query (10
+            by default).
+
+        Returns
+        -------
+        DataFrame
+            One row per query and metric, as `svc.tuning.evaluate` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or an argument is not valid.
+        """
         return background_loop.run(self.aio.evaluate(queries, judgments, metrics, **options))
 
     def compare(self, queries: Queries, judgments: Table, **options: Any) -> Comparison:
-        """Compare the index with the copy; see `svc_notebook.tuning.compare`."""
+        """Compare the index with the copy.
+
+        Parameters
+        ----------
+        queries : str, list, DataFrame or path
+            Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file
+            of it.
+        judgments : DataFrame, list of dict or path
+            Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+            file of them.
+        **options
+            Options of `svc.tuning.compare`, and `k`, the number of hits of each query (10
+            by default).
+
+        Returns
+        -------
+        Comparison
+            The comparison of the index, the base, with the copy.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or an argument is not valid.
+        """
         return background_loop.run(self.aio.compare(queries, judgments, **options))
 
     def diff(self) -> Differences:
-        """Return the differences between the copy and the index at the time of copying."""
+        """Return the differences between the copy and the index when it was copied.
+
+        Returns
+        -------
+        DataFrame
+            One row per differing name, as `svc.tuning.diff` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open.
+        """
         return background_loop.run(self.aio.diff())
 
     def promote(self, note: str = "", *, force: bool = False) -> Differences:
-        """Give the index the copy's settings, synonyms and rules in one step; drop the copy."""
+        """Give the index the settings, synonyms and rules of the copy, and delete the copy.
+
+        Records and the set of replicas stay. `svc.tuning.undo` reverts the change.
+
+        Parameters
+        ----------
+        note : str, default ""
+            Note in the journal.
+        force : bool, default False
+            Overwrite changes that were made to the index since it was copied.
+
+        Returns
+        -------
+        DataFrame
+            One row per changed name, as `svc.tuning.diff` returns it.
+
+        Raises
+        ------
+        BadInput
+            If the copy is not open, or the index was changed since it was copied.
+        CallFailed
+            If the service cannot be reached or refuses the call.
+        """
         return background_loop.run(self.aio.promote(note, force=force))
 
     def drop(self) -> None:
@@ -290,16 +408,172 @@ class Scratch:
 
 
 def scratch(index: str, *, client: AnyClient | None = None) -> Scratch:
-    """Create a scratch copy of an index: `with scratch("products") as s:`.
+    """Create a temporary copy of an index as a context manager.
 
-    Change `s.name` with any function, measure it with `s.evaluate` or `s.compare`, then
-    `s.promote()`. Leaving the block without that drops the copy, and so does the end of this
-    process. If the process was killed, `scratches` lists the copy. In a notebook `s =
-    scratch("products").open()` keeps the copy from cell to cell.
+    Change the copy by its name with any function, measure it with `evaluate` or `compare`, then
+    `promote` it. Leaving the block without that deletes the copy, and so does the end of the
+    process. In a notebook, `open()` keeps the copy from cell to cell. `scratches` lists copies
+    that a killed process left.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    Scratch
+        The copy, with `name`, `run`, `evaluate`, `compare`, `diff`, `promote` and `drop`.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, on entering.
+    KeyRefused
+        If the key may not create or delete the copy, on entering.
+
+    Examples
+    --------
+    >>> with svc.tuning.scratch("products") as copy:
+    ...     svc.set_settings(copy.name, {"customRanking": ["desc(reviews)"]})
+    ...     change = copy.promote(note="most reviewed first")
+    >>> change[["name", "after"]]
+                name            after
+    0  customRanking  [desc(reviews)]
     """
     return Scratch(index, client)
 
 
+@public(name="scratch", awaited=True)
 def async_scratch(index: str, *, client: AnyClient | None = None) -> AsyncScratch:
-    """Create a scratch copy of an index: `async with scratch("products") as s:`."""
+    """Create a temporary copy of an index as an asynchronous context manager.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    AsyncScratch
+        The copy, whose methods are coroutines.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist, on entering.
+    KeyRefused
+        If the key may not create or delete the copy, on entering.
+
+    Examples
+    --------
+    >>> copy = svc.tuning.aio.scratch("products")
+    >>> copy.state
+    'not made yet'
+    """
     return AsyncScratch(index, client)
+
+
+@public(verb("scratches", "scratches"))
+async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
+    """List temporary indices: scratch copies, and those of loads and previews.
+
+    An index of this machine that is not in use was left behind by a process that was killed, or
+    by a load that `resume=True` continues; `drop_scratches` deletes it. The key needs the right
+    `listIndexes`.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per temporary index: `name` and `index` (str, the index for which it was made),
+        `purpose` (str: `scratch`, `load`, `replace`, `preview`, or `unknown` for an index of an
+        earlier release or of a crawler), `entries` (int64), `updatedAt` (datetime64[us, UTC]),
+        `owner` (str: `this machine`, `another machine` or `unknown`) and `in_use` (bool, whether a
+        process of this machine uses it).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> with svc.tuning.scratch("products") as copy:
+    ...     copies = svc.tuning.scratches()
+    >>> copies[["index", "purpose", "entries", "in_use"]]
+          index  purpose  entries  in_use
+    0  products  scratch      240    True
+    """
+    found = await list_temporary_indices(asynchronous(client))
+    rows = [
+        (item["name"], name.index, name.purpose, item["entries"], item["updatedAt"], name.owner,
+         name.in_use)
+        for item, name in found
+    ]  # fmt: skip
+    frame = pd.DataFrame(rows, columns=list(COLUMNS))
+    frame["updatedAt"] = pd.to_datetime(frame["updatedAt"], utc=True, format="ISO8601")
+    return frame.astype({name: dtype for name, dtype in COLUMNS.items() if dtype})
+
+
+@public(
+    verb(
+        "scratches drop",
+        "scratches drop --yes",
+        completes={"names": "index"},
+        destructive="delete temporary indices",
+    )
+)
+async def drop_scratches(
+    names: OneOrMany | None = None, *, client: AnyClient | None = None
+) -> list[str]:
+    """Delete temporary indices: those named, else those left behind.
+
+    Other indices are never deleted. A load that was interrupted and whose temporary index is
+    deleted starts again when it is resumed.
+
+    Parameters
+    ----------
+    names : str or list of str, default None
+        Names of the temporary indices, in use or not; None selects those of this machine that no
+        process uses and whose purpose is known.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    list of str
+        Names of the deleted indices.
+
+    Raises
+    ------
+    BadInput
+        If a name is not the name of a temporary index.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts a deletion but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.tuning.drop_scratches()
+    []
+    """
+    own = asynchronous(client)
+    found = {item["name"]: name for item, name in await list_temporary_indices(own)}
+    if names is None:
+        left = [name for name, facts in found.items() if facts.is_left]
+        return await drop_temporary_indices(own, left, unused=True)
+    chosen = list_texts(names, "names", column="name")
+    for name in chosen:
+        if name not in found:
+            raise BadInput(f"`{name}` is not a temporary index{did_you_mean(name, found)}")
+    return await drop_temporary_indices(own, chosen)

@@ -14,7 +14,9 @@ import msgspec
 
 from svc_notebook.api.parameters import Settings
 from svc_notebook.api.validation import check_members
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.files import write_named_file
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
@@ -36,7 +38,25 @@ ENDING = ".json"  # distinguishes the name of a file from the name of an index
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The settings, synonyms and rules of an index at one moment."""
+    """The settings, synonyms and rules of an index at one moment.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    taken_at : str
+        Time in ISO 8601 format, UTC.
+    state : IndexConfiguration
+        `settings`, `synonyms` and `rules` as dicts by name.
+
+    Examples
+    --------
+    >>> taken = svc.tuning.snapshot("products")
+    >>> list(taken.state.synonyms)
+    ['cups']
+    >>> taken.save("products.json").name
+    'products.json'
+    """
 
     index: str
     taken_at: str
@@ -54,7 +74,13 @@ class Snapshot:
         return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
-        """Return the snapshot as plain JSON, with the lists in the API's format."""
+        """Return the snapshot as plain JSON, with the lists in the format of the API.
+
+        Returns
+        -------
+        dict
+            `edition`, `index`, `taken_at`, `hash`, `settings`, `synonyms` and `rules`.
+        """
         return {
             "edition": SNAPSHOT_FORMAT,
             "index": self.index,
@@ -66,19 +92,26 @@ class Snapshot:
         }
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write it to a file, atomically."""
+        """Write the snapshot to a JSON file; an existing file is replaced.
+
+        Parameters
+        ----------
+        path : path
+            File to write.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        BadInput
+            If the file cannot be written.
+        """
         own = Path(path).expanduser()
-        draft = own.with_name(f".{own.name}.{os.getpid()}")
         text = msgspec.json.format(msgspec.json.encode(self.to_json()), indent=2)
-        try:
-            with draft.open("wb") as file:
-                file.write(text + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            draft.replace(own)
-        except OSError as error:
-            draft.unlink(missing_ok=True)
-            raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+        write_named_file(own, text + b"\n", sync=True)
         return own
 
     def __repr__(self) -> str:
@@ -91,12 +124,42 @@ class Snapshot:
 Side = str | Snapshot | Mapping[str, Any] | os.PathLike[str]
 
 
+@public(verb("snapshot", "snapshot products monday.json", names={"path": "file"}))
 async def snapshot(
     index: str, path: str | os.PathLike[str] | None = None, *, client: AnyClient | None = None
 ) -> Snapshot:
-    """Take a snapshot of an index's settings, synonyms and rules; write it to a file if named.
+    """Take a snapshot of the settings, synonyms and rules of an index.
 
-    Records are not included; `svc.export` exports them. Returns a `Snapshot`.
+    Records are not included; `svc.export` writes them.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    path : path, default None
+        JSON file to write; None writes no file.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    Snapshot
+        The snapshot.
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not `.json`, or the file cannot be written.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> taken = svc.tuning.snapshot("products", "products.json")
+    >>> taken.index
+    'products'
     """
     if isinstance(path, str) and not path.endswith(ENDING):
         raise BadInput(f"name the file {path}{ENDING}: without {ENDING} the name means an index")
@@ -108,7 +171,29 @@ async def snapshot(
 
 
 def read_snapshot(source: str | os.PathLike[str] | Mapping[str, Any]) -> Snapshot:
-    """Read a snapshot from its file or its JSON; raise `BadInput` if it is invalid or damaged."""
+    """Read a snapshot from a file or from JSON.
+
+    Parameters
+    ----------
+    source : path or dict
+        JSON file that `snapshot` wrote, or its content.
+
+    Returns
+    -------
+    Snapshot
+        The snapshot.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read, or the snapshot is not valid or was edited.
+
+    Examples
+    --------
+    >>> taken = svc.tuning.snapshot("products", "products.json")
+    >>> svc.tuning.read_snapshot("products.json").hash == taken.hash
+    True
+    """
     if isinstance(source, Mapping):
         return _checked(source, "the snapshot")
     try:
@@ -145,11 +230,49 @@ def _checked(found: Any, name: str) -> Snapshot:
     return read
 
 
+@public(
+    verb(
+        "diff",
+        "diff products products-new",
+        "diff monday.json products",
+        completes={"one": "index", "other": "index"},
+    )
+)
 async def diff(one: Side, other: Side, *, client: AnyClient | None = None) -> Differences:
-    """Compare two states: indices by their names, snapshots, or files of them (`Path`, `.json`).
+    """Compare the settings, synonyms and rules of two indices or snapshots.
 
-    Returns a row for each differing name: `scope, name, kind, before, after`, where kind is `new`,
-    `changed` or `gone`. A missing setting has its default.
+    Parameters
+    ----------
+    one : str, path, Snapshot or dict
+        Name of an index, JSON file of a snapshot, or snapshot.
+    other : str, path, Snapshot or dict
+        Name of an index, JSON file of a snapshot, or snapshot to compare with it.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per differing name: `scope` (object, `settings`, `synonyms` or `rules`), `name`
+        (object), `kind` (object, `new`, `changed` or `gone`), `before` and `after` (object, the
+        values; a missing setting has its default).
+
+    Raises
+    ------
+    BadInput
+        If a snapshot cannot be read or is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> before = svc.tuning.snapshot("products")
+    >>> svc.set_settings("products", {"hitsPerPage": 10})
+    >>> svc.tuning.diff(before, "products")
+          scope         name kind before after
+    0  settings  hitsPerPage  new     20    10
     """
     return tabulate(differences(await _state(one, client), await _state(other, client)))
 
@@ -162,12 +285,57 @@ async def _state(side: Side, client: AnyClient | None) -> IndexConfiguration:
     return read_snapshot(side).state
 
 
+@public(
+    verb(
+        "restore",
+        "restore products monday.json --yes",
+        names={"source": "file"},
+        destructive="replace settings, synonyms and rules of {index}",
+    )
+)
 async def restore(
     index: str, source: Side, *, note: str = "", client: AnyClient | None = None
 ) -> Differences:
-    """Restore an index's settings, synonyms and rules; return the differences.
+    """Restore the settings, synonyms and rules of an index from a snapshot.
 
-    The set of replicas stays unchanged. It is one change in the journal, and can be undone.
+    The set of replicas stays. The change is written to the journal as a whole; `undo` reverts
+    it.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    source : str, path, Snapshot or dict
+        JSON file of a snapshot, snapshot, or name of another index.
+    note : str, default ""
+        Note in the journal.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per changed name, as `diff` returns it; `attrs["svc"]["change_id"]` is the id
+        for `undo`.
+
+    Raises
+    ------
+    BadInput
+        If the snapshot cannot be read or is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> before = svc.tuning.snapshot("products")
+    >>> svc.set_settings("products", {"hitsPerPage": 10})
+    >>> svc.tuning.restore("products", before)
+          scope         name  kind before after
+    0  settings  hitsPerPage  gone     10    20
     """
     own = asynchronous(client)
     wanted = without(await _state(source, client), "replicas")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pandas as pd
 
-from svc_notebook.client import AsyncClient
+from svc_notebook.client import AsyncClient, Client
+from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
@@ -25,13 +26,35 @@ MAX_LISTED_CONFLICTS = 5
 MAX_NAMED_ENTRIES = 3
 
 
+@public(verb("history", "history products", lists=True))
 async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFrame:
-    """List the changes made to an index from this machine, newest first.
+    """Return the changes made to an index from this machine, newest first.
 
-    Returns a row for each scope of a change, with the affected objects `before` and `after`, by
-    name; `parent` is the change that it undid. `state` is `done`, or `open` if the outcome of the
-    change is unknown: `undo` then reverts what it wrote, if anything. Failed changes had no effect
-    and are left out.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per change and scope: `change_id` (string), `when` (datetime64[us, UTC]),
+        `index` and `scope` (string), `before` and `after` (object, dicts by name), `note`
+        (string), `parent` (string, the change that it undid) and `state` (string, `done`, or
+        `open` if the outcome is unknown).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.tuning.apply("products", {"hitsPerPage": 10}, note="shorter pages")
+    >>> svc.tuning.history("products").loc[0, ["scope", "after", "note", "state"]].tolist()
+    ['settings', {'hitsPerPage': 10}, 'shorter pages', 'done']
     """
     journal = Journal.of(asynchronous(client), index)
     kept = [change for change in reversed(journal.read()) if change.state != "failed"]
@@ -51,6 +74,25 @@ def _rows(change: Change) -> Iterator[tuple[Any, ...]]:
         )  # fmt: skip
 
 
+def settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
+    """Describe the change that is undone, and bind the call to it."""
+    change = find_change(client.aio, given["index"], given.get("change_id"))
+    action = f"undo change {change.change_id}: {describe_change(change)}"
+    made_by = f", made by `{change.note}`" if change.note else ""
+    force = ", overwriting what was changed there since" if given.get("force") else ""
+    return f"{action}{made_by}{force}", {"change_id": change.change_id}
+
+
+@public(
+    verb(
+        "undo",
+        "undo products",
+        "undo products 3f9c21aa --yes",
+        names={"change_id": "change"},
+        destructive="take back a change of {index}",
+        settles=settle_undo,
+    )
+)
 async def undo(
     index: str,
     change_id: str | None = None,
@@ -59,10 +101,44 @@ async def undo(
     note: str = "",
     client: AnyClient | None = None,
 ) -> Differences:
-    """Undo a change: the one named, else the newest that was not undone; return the differences.
+    """Undo a change of the settings, synonyms and rules of an index.
 
-    An undo of values that were changed again since is refused, unless `force` overwrites them. An
-    undo is itself a change, and can be undone by its own id.
+    An undo is itself a change, which can be undone by its id.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    change_id : str, default None
+        Id of the change; None selects the newest that was not undone.
+    force : bool, default False
+        Overwrite values that were changed again since.
+    note : str, default ""
+        Note in the journal.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per changed name, as `diff` returns it; `attrs["svc"]["change_id"]` is the id
+        for `undo`.
+
+    Raises
+    ------
+    BadInput
+        If the change does not exist, or values were changed again since.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.tuning.apply("products", {"hitsPerPage": 10})
+    >>> svc.tuning.undo("products")
+          scope         name  kind before after
+    0  settings  hitsPerPage  gone     10    20
     """
     own = asynchronous(client)
     change = find_change(own, index, change_id)

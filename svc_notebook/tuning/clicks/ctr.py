@@ -18,11 +18,40 @@ if TYPE_CHECKING:
 
 
 def positions(shown: DataFrame, *, smoothing: float = 2) -> DataFrame:
-    """Return for each position `impressions, clicks, ctr, examination, corrected`.
+    """Return the click-through rate of each position, raw and corrected.
 
-    `examination` is the probability that a position is examined, relative to the most examined one,
-    by the position-based model. `corrected` is `ctr / examination`: the click-through rate that the
-    hits of this position would have at the most examined position. Raises `BadInput` as `pbm` does.
+    Parameters
+    ----------
+    shown : DataFrame
+        Impressions, as `impressions` returns them, or a table with the columns `query`,
+        `objectID`, `position`, `clicks` and `impressions`.
+    smoothing : float, default 2
+        Number of impressions of the prior, of which half attract.
+
+    Returns
+    -------
+    DataFrame
+        One row per position: `position` (int64), `impressions` and `clicks` (float64), `ctr`
+        (float64), `examination` (float64, probability that the position is examined, relative
+        to the most examined one) and `corrected` (float64, `ctr` divided by `examination`).
+
+    Raises
+    ------
+    BadInput
+        If every hit was always shown at one position.
+    BadRecord
+        If a row is not valid.
+
+    Examples
+    --------
+    >>> shown = pd.DataFrame({
+    ...     "query": "mug", "objectID": ["MUG-001", "MUG-002"] * 2, "position": [1, 2, 2, 1],
+    ...     "clicks": [30, 12, 18, 20], "impressions": 100,
+    ... })
+    >>> svc.tuning.clicks.positions(shown)[["position", "clicks", "ctr"]]
+       position  clicks   ctr
+    0         1    50.0  0.25
+    1         2    30.0  0.15
     """
     counted = ImpressionArrays.of(check_impressions(shown))
     found = fit_examination(
@@ -50,10 +79,37 @@ MAX_LABELLED_POSITIONS = 20
 
 
 def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes:
-    """Draw the click-through rate of the first `top` positions, raw and corrected.
+    """Plot the click-through rate of each position, raw and corrected.
 
-    Bars are raw rates; dots are the rates if every position were examined as much as the most
-    examined one (see `positions`).
+    Parameters
+    ----------
+    shown : DataFrame
+        Impressions, as `impressions` returns them, or a table with the columns `query`,
+        `objectID`, `position`, `clicks` and `impressions`.
+    top : int, default 20
+        Maximum number of positions.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If every hit was always shown at one position.
+    BadRecord
+        If a row is not valid.
+
+    Examples
+    --------
+    >>> shown = pd.DataFrame({
+    ...     "query": "mug", "objectID": ["MUG-001", "MUG-002"] * 2, "position": [1, 2, 2, 1],
+    ...     "clicks": [30, 12, 18, 20], "impressions": 100,
+    ... })
+    >>> axes = svc.tuning.clicks.plot_positions(shown)
     """
     axis: Axes = make_axes(axes, 1, 1, HEIGHT_INCHES)[0]
     if shown.empty:

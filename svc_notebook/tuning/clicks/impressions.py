@@ -20,16 +20,45 @@ SHOWN = ("session", "timestamp", "query", "filters", "objectID", "position", "cl
 def impressions(
     events: DataFrame, searches: DataFrame, *, action: Action = "click", settle: float = 0
 ) -> DataFrame:
-    """Join events to the searches that they came from: a row for each hit that was shown.
+    """Join events to the searches that they belong to, by queryID.
 
-    `events` are those of `read_events`, `searches` those of `read_searches`: a search and its
-    events have one queryID, here `session`. With `action="conversion"` conversions count instead of
-    clicks. Two clicks of one search on one hit count once.
+    With search as you type, the hits of most searches are hardly seen; `settle` omits them.
 
-    With search as you type, every keystroke is a search whose hits are hardly seen. With `settle`,
-    a search that the same user follows by another within that many seconds is dropped, unless one
-    of its hits was clicked. `attrs["svc"]` contains how many events counted, came from no search
-    (`without`), or from an unknown search or a hit that it did not show (`unmatched`).
+    Parameters
+    ----------
+    events : DataFrame
+        Events, as `svc.read_events` returns them.
+    searches : DataFrame
+        Searches, as `svc.read_searches` returns them.
+    action : {'click', 'conversion'}, default 'click'
+        Type of event that counts.
+    settle : float, default 0
+        Seconds within which a later search of the same user replaces a search, unless one
+        of its hits was clicked.
+
+    Returns
+    -------
+    DataFrame
+        One row per hit that was shown: `session` (str, the queryID), `timestamp`
+        (datetime64[us, UTC]), `query`, `filters` and `objectID` (str), `position` (int64, from
+        1) and `clicked` (bool). `attrs["svc"]` contains the number of events that were
+        `counted`, that belong to no search (`without`), and whose search or hit is unknown
+        (`unmatched`).
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "mug", clickAnalytics=True, userToken="anna")
+    >>> hits.head(1).svc.events(eventType="click", eventName="Product opened")
+    >>> searches = svc.read_searches("products").query("queryID == @hits.queryID[0]")
+    >>> shown = svc.tuning.clicks.impressions(svc.read_events("products"), searches)
+    >>> shown.loc[shown["clicked"], ["query", "objectID", "position"]]
+      query objectID  position
+    0   mug  MUG-001         1
     """
     _check_columns(events, ("eventType", "queryID", "objectIDs"), "events", "read_events")
     _check_columns(searches, ("queryID", "objectIDs", "first", "params"), "searches",
@@ -113,10 +142,37 @@ def _passing(searches: DataFrame, shown: DataFrame, settle: float) -> set[str]:
 
 
 def check_impressions(given: DataFrame) -> DataFrame:
-    """Check a table of impressions: `query, filters, objectID, position, impressions, clicks`.
+    """Check a table of impressions.
 
-    `clicked` describes one impression, `clicks` and `impressions` several; `filters` and `session`
-    are optional. Raises `BadRecord` with the first invalid row.
+    Parameters
+    ----------
+    given : DataFrame
+        Table with the columns `query`, `objectID`, `position` and either `clicked` or
+        `clicks` and `impressions`, and optionally `filters` and `session`.
+
+    Returns
+    -------
+    DataFrame
+        The table with `query`, `filters` and `objectID` (str), `position` (int64), `clicks` and
+        `impressions` (float64), and `session` if it has one.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+    BadRecord
+        If a row is not valid; it names row and column.
+
+    Examples
+    --------
+    >>> shown = pd.DataFrame({
+    ...     "query": "mug", "objectID": ["MUG-001", "MUG-002"], "position": [1, 2],
+    ...     "clicks": [30, 12], "impressions": 100,
+    ... })
+    >>> svc.tuning.clicks.check_impressions(shown)
+      query filters objectID  position  clicks  impressions
+    0   mug          MUG-001         1    30.0        100.0
+    1   mug          MUG-002         2    12.0        100.0
     """
     advice = "clicks.impressions(events, searches) returns them"
     for name in ("query", "objectID", "position"):

@@ -27,16 +27,56 @@ def judgments(
     settle: float = 0,
     rater: str = "clicks",
 ) -> DataFrame:
-    """Estimate judgments from clicks: `query, objectID, rating` and the other columns of judgments.
+    """Estimate judgments from clicks.
 
-    `shown` are events, with the `searches` that they came from; or, without `searches`, impressions
-    (see `svc_notebook.tuning.clicks`). `model` is one of `MODELS`, which describe their ratings;
-    `smoothing` is its s. Pairs with fewer impressions than `minimum` are left out, because their
-    estimates are unreliable. `grades` converts ratings to whole numbers: a number g gives 0 to g, g
-    for the best hit of each query and others in proportion; a list of rising limits gives the
-    number of limits that a rating reaches. `action` and `settle` are as in `impressions`.
+    Parameters
+    ----------
+    shown : DataFrame
+        Events, as `svc.read_events` returns them, with `searches`; or impressions, as
+        `impressions` returns them.
+    searches : DataFrame, default None
+        Searches that the events belong to, as `svc.read_searches` returns them.
+    model : {'ctr', 'dctr', 'coec', 'sdbn', 'pbm'}, default 'coec'
+        Click model; `svc.tuning.clicks.MODELS` describes the ratings of each.
+    minimum : float, default 10
+        Minimum number of impressions of a query and a hit.
+    smoothing : float, default that of the model
+        Strength of the prior, 0 or more.
+    grades : int or list of float, default None
+        Whole-number grades: the best grade, given to the best hit of each query, or rising
+        limits of ratings; None keeps ratings.
+    action : {'click', 'conversion'}, default 'click'
+        Type of event that counts.
+    settle : float, default 0
+        Seconds within which a later search of the same user replaces a search, unless one
+        of its hits was clicked.
+    rater : str, default 'clicks'
+        Name of the rater.
 
-    Raises `BadInput` if no pair remains.
+    Returns
+    -------
+    DataFrame
+        One row per query and hit, with the columns of `svc.tuning.check_judgments`, then
+        `impressions` and `clicks` (float64) and the columns of the model.
+
+    Raises
+    ------
+    BadInput
+        If an option is not valid, or no hit has enough impressions.
+    BadRecord
+        If a row is not valid.
+
+    Examples
+    --------
+    >>> shown = pd.DataFrame({
+    ...     "query": "mug", "objectID": ["MUG-001", "MUG-002"], "position": [1, 2],
+    ...     "clicks": [30, 12], "impressions": 100,
+    ... })
+    >>> judgments = svc.tuning.clicks.judgments(shown, model="ctr")
+    >>> judgments[["query", "objectID", "rating"]]
+      query objectID  rating
+    0   mug  MUG-001    0.30
+    1   mug  MUG-002    0.12
     """
     if model not in MODELS:
         raise BadInput(

@@ -45,10 +45,32 @@ TESTED = [
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Comparison:
-    """One base run and one or more runs compared with it; displayed as HTML in notebooks.
+    """One base run and the runs compared with it; displayed as HTML in notebooks.
 
-    `runs` and `long` are the runs and their scores as `evaluate` returns them, `gains` the known
-    gain of each hit.
+    Attributes
+    ----------
+    base : str
+        Name of the base run.
+    variants : tuple of str
+        Names of the runs compared with it.
+    runs : DataFrame
+        Hits of all runs, as `run` returns them.
+    long : DataFrame
+        Scores of all runs, as `evaluate` returns them.
+    gains : DataFrame
+        Known gain of each judged hit.
+    seed : int, default 0
+        Seed of the random numbers.
+    resamples : int, default 10000
+        Number of resamples of intervals and tests.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> compared = svc.tuning.compare(before, after, "judgments.csv")
+    >>> compared.moves[["query", "objectID", "rank_before", "rank_after"]]
     """
 
     base: str
@@ -61,7 +83,12 @@ class Comparison:
 
     @cached_property
     def scores(self) -> DataFrame:
-        """Every query's score `before` and `after`, and the `delta`, for each run and metric."""
+        """Each query's score before and after, for each run and metric.
+
+        Columns: `run`, `query`, `filters` and `metric` (str), `before`, `after`, `delta`,
+        `judged_before` and `judged_after` (float64), `hits_before`, `hits_after` and
+        `n_relevant` (int64), and those of `weight`, `stratum` and `split` that the scores have.
+        """
         old = self.long[self.long["run"] == self.base]
         parts = [
             _pair(old, self.long[self.long["run"] == name]).assign(run=name)
@@ -73,7 +100,12 @@ class Comparison:
 
     @cached_property
     def moves(self) -> DataFrame:
-        """Every hit with its ranks before and after, its gain, and how far it `moved`."""
+        """Each hit with its ranks before and after.
+
+        Columns: `run`, `query`, `filters` and `objectID` (str), `rank_before`, `rank_after` and
+        `moved` (Int64, ranks gained), `kind` (str, `up`, `down`, `same`, `entered` or `left`)
+        and `gain` (float64, NaN if unjudged).
+        """
         return pd.concat(
             [find_moves(self.run_of(self.base), self.run_of(name), self.gains)
              for name in self.variants],
@@ -82,7 +114,11 @@ class Comparison:
 
     @cached_property
     def rbo(self) -> DataFrame:
-        """The similarity of the rankings of each query: rank-biased overlap, from 0 to 1."""
+        """The similarity of the rankings of each query.
+
+        Columns: `run`, `query` and `filters` (str) and `rbo` (float64, rank-biased overlap from
+        0 to 1).
+        """
         return pd.concat(
             [find_overlaps(self.run_of(self.base), self.run_of(name)) for name in self.variants],
             ignore_index=True,
@@ -94,25 +130,80 @@ class Comparison:
         return list(dict.fromkeys(self.long["metric"]))
 
     def run_of(self, name: str) -> DataFrame:
-        """Return the hits of one run."""
+        """Return the hits of one run.
+
+        Parameters
+        ----------
+        name : str
+            Name of the run.
+
+        Returns
+        -------
+        DataFrame
+            One row per hit, as `run` returns it.
+        """
         return self.runs[self.runs["run"] == name]
 
     def test(self) -> DataFrame:
         """Test each run and metric against the base, paired by query.
 
-        `delta` is the mean difference, `low` and `high` its 95 % bootstrap interval, `p` the
-        p-value of a paired sign-flip test, `p_holm` corrected for the number of runs. A query
-        without a value in both runs is left out.
+        Returns
+        -------
+        DataFrame
+            One row per run and metric: `run` and `metric` (str), `before`, `after` and `delta`
+            (float64, means), `low` and `high` (float64, 95 % bootstrap interval of the mean
+            difference), `p` (float64, of a paired sign-flip test), `p_holm` (float64, corrected
+            for the number of runs), `wins`, `ties`, `losses` and `queries` (int64), `left_out`
+            (int64, queries without a value in both runs), `judged_before` and `judged_after`
+            (float64, shares of judged hits).
         """
         return self._tested.copy()
 
     def plot(self, metric: str | None = None, *, run: str | None = None, axes: Any = None) -> Axes:
-        """Draw the difference of each query by one metric, by default the first."""
+        """Plot the difference of each query by one metric.
+
+        Parameters
+        ----------
+        metric : str, default the first
+            Name of the metric.
+        run : str, default the first
+            Name of the run that is compared with the base.
+        axes : Axes or sequence of Axes, default None
+            Axes to draw into; None creates a figure.
+
+        Returns
+        -------
+        Axes
+            The axes.
+
+        Raises
+        ------
+        BadInput
+            If the metric or the run does not exist.
+        """
         drawn: Axes = plot_deltas(self, metric, run=run, axes=axes)
         return drawn
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Any:
-        """Write this comparison to one self-contained HTML file; see `tuning.report`."""
+        """Write the comparison to one self-contained HTML file.
+
+        Parameters
+        ----------
+        path : path
+            File to write; its suffix is `.html`.
+        **options
+            Options of `svc.tuning.report`.
+
+        Returns
+        -------
+        Path
+            The path of the file.
+
+        Raises
+        ------
+        BadInput
+            If the suffix is not supported.
+        """
         from svc_notebook.tuning import report
 
         return report(self, path=path, **options)
@@ -150,11 +241,56 @@ def compare(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Comparison:
-    """Compare a run with another, or with several: a table of them, a list, or a dict by name.
+    """Compare a run with another, or with several.
 
-    A query without a row in a run counts as one without hits, and scores 0, as in `evaluate`; such
-    queries are counted and reported. Options are those of `evaluate`; the same `seed` gives the
-    same intervals and tests. Returns a `Comparison`.
+    Parameters
+    ----------
+    a : DataFrame, list of dict or path
+        Base run, as `run` returns it.
+    b : DataFrame, list or dict of DataFrame, or path
+        Runs to compare with it: a table, a list of tables, or tables by name.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    metrics : str or list of str, default 'ndcg@10'
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    gains : dict of float, default None
+        Gain of each rating; None uses the rating itself. Gains of several raters are
+        averaged.
+    relevant : float, default 1
+        Minimum gain of a relevant record.
+    queries : str, list, DataFrame or path, default None
+        Queries with `weight`, `stratum` and `split`.
+    resamples : int, default 10000
+        Number of resamples of intervals and tests.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    Comparison
+        The scores and differences of each query, with the methods `test`, `plot` and `report`.
+
+    Raises
+    ------
+    BadInput
+        If `a` is not one run, or an option is not valid.
+    BadRecord
+        If a row of a table is not valid.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> compared = svc.tuning.compare(before, after, "judgments.csv")
+    >>> compared.test()[["metric", "wins", "losses"]]
+        metric  wins  losses
+    0  ndcg@10     8       0
     """
     check_seed(seed)
     check_resamples(resamples)

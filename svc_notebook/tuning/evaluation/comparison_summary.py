@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from svc_notebook.display import format_difference, format_number, shorten, write_table
 from svc_notebook.tuning.evaluation.missing_queries import describe_missing
-from svc_notebook.tuning.number_format import number, p_value, signed, span
+from svc_notebook.tuning.number_format import p_value, span
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.results import ComparedRuns
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
 SHOWN_QUERIES = 5
 """Of the winners, and of the losers."""
 MAX_TEXT_CHARACTERS = 60
-CELL = "text-align:left;vertical-align:top;padding:2px 10px"
-NUMBER = "text-align:right;vertical-align:top;padding:2px 10px;font-variant-numeric:tabular-nums"
 SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
 
 
@@ -64,12 +63,18 @@ def describe_row(row: Any, corrected: bool = False) -> list[str]:
     """Describe one row of `Comparison.test`: means, difference, interval, p, outcomes, judged."""
     p = row["p_holm"] if corrected else row["p"]
     return [
-        f"{number(row['before'])} → {number(row['after'])}",
-        f"{signed(row['delta'])} {span(row['low'], row['high'])}".strip(),
+        f"{format_number(row['before'])} → {format_number(row['after'])}",
+        f"{format_difference(row['delta'])} {span(row['low'], row['high'])}".strip(),
         ("p(Holm) " if corrected else "p ") + p_value(p),
         f"W {row['wins']}  T {row['ties']}  L {row['losses']}",
-        f"judged {number(row['judged_before'], 2)} → {number(row['judged_after'], 2)}",
+        judged_shares(row),
     ]
+
+
+def judged_shares(row: Any) -> str:
+    """Format the judged shares before and after, of one row of `Comparison.test`."""
+    before, after = row["judged_before"], row["judged_after"]
+    return f"judged {format_number(before, 2)} → {format_number(after, 2)}"
 
 
 def definitions(comparison: ComparedRuns) -> Iterator[tuple[str, str]]:
@@ -97,7 +102,7 @@ def notes(comparison: ComparedRuns) -> Iterator[str]:
         changed, unjudged = int((moves["kind"] != "same").sum()), int(entered["gain"].isna().sum())
         yield (
             f"{_short(name)}: {changed:,} of {len(moves):,} hits moved, {len(entered):,} entered, "
-            f"{unjudged:,} of them unjudged; mean overlap (RBO) {number(rbo, 2)}"
+            f"{unjudged:,} of them unjudged; mean overlap (RBO) {format_number(rbo, 2)}"
         )
     yield (
         f"intervals: 95 % bootstrap; p: paired sign-flip; {comparison.resamples:,} resamples, "
@@ -135,8 +140,8 @@ def _rows(part: DataFrame) -> list[list[str]]:
     return [
         [
             row["query"] + (f"  ({row['filters']})" if row["filters"] else ""),
-            f"{number(row['before'])} → {number(row['after'])}",
-            signed(row["delta"]),
+            f"{format_number(row['before'])} → {format_number(row['after'])}",
+            format_difference(row["delta"]),
         ]
         for row in part.to_dict("records")
     ]
@@ -144,15 +149,9 @@ def _rows(part: DataFrame) -> list[list[str]]:
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: int) -> str:
     """Write a table whose first columns are text and whose other columns are numbers."""
-    styles = [CELL] * words + [NUMBER] * (len(head) - words)
-
-    def line(tag: str, cells: Sequence[str]) -> str:
-        pairs = zip(cells, styles, strict=True)
-        return "".join(f'<{tag} style="{style}">{escape(_short(c))}</{tag}>' for c, style in pairs)
-
-    body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
-    return f"<table><thead><tr>{line('th', head)}</tr></thead><tbody>{body}</tbody></table>"
+    numbers = range(words, len(head))
+    return write_table(head, rows, numbers=numbers, max_characters=MAX_TEXT_CHARACTERS)
 
 
 def _short(text: str) -> str:
-    return text if len(text) <= MAX_TEXT_CHARACTERS else f"{text[: MAX_TEXT_CHARACTERS - 1]}…"
+    return shorten(text, MAX_TEXT_CHARACTERS)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from svc_notebook.display import shorten, text_of
 from svc_notebook.tuning.evaluation.criteria import PROMOTED, SORTS, TIE
 
 Hit = Mapping[str, Any]
@@ -71,9 +71,7 @@ def _describe_member(criterion: str, value: Any) -> str:
     sort = _SORT.fullmatch(criterion)
     if value is None:
         return f"no `{sort[1] if sort else criterion}`"
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    cut = text[: MAX_VALUE_CHARACTERS - 1]
-    return text if len(text) <= MAX_VALUE_CHARACTERS else f"{cut}…"
+    return shorten(text_of(value), MAX_VALUE_CHARACTERS)
 
 
 def _count(number: int, one: str, several: str) -> str:

@@ -45,12 +45,38 @@ Settings = Mapping[str, Any]
 
 
 def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
-    """Explain for each hit of a query why it ranks before the next: the first different criterion.
+    """Explain the order of a run's hits: the first criterion in which each differs from the next.
 
-    Returns the columns of `svc.explain` without titles, and `swap`: the smallest change of the
-    order of criteria that would rank the next hit first, with `setting` as its code; empty if no
-    such change does. `also` names what changes the compared values. It uses the ranking in the
-    `attrs` of the run, otherwise the default ranking.
+    Parameters
+    ----------
+    run : DataFrame, list of dict or path
+        Run, as `run` returns it; without its `attrs`, the default ranking is assumed.
+    query : str
+        Query whose hits are explained.
+    filters : str, default None
+        Filters of the query; necessary if the run has the query with several filters.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair of adjacent hits: `rank` (int64, from 1), `criterion` and `better`
+        (str), `objectID` and `value` (str) of the hit, `next_objectID` and `next_value` (str)
+        of the next hit, `swap` (str, smallest change of the order of criteria that ranks the
+        next hit higher, or empty), `setting` (object, that change as a dict or None), `also`
+        (str, what else changes the compared values), `raw_value` and `next_raw_value` (object,
+        the values of the response).
+
+    Raises
+    ------
+    BadInput
+        If the run does not have the query, or has it several times.
+
+    Examples
+    --------
+    >>> hits = svc.tuning.run("products", ["desk lamp"], k=2)
+    >>> svc.tuning.explain(hits, "desk lamp")[["criterion", "objectID", "next_objectID"]]
+      criterion objectID next_objectID
+    0       tie  LMP-001       LMP-002
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = _hits_of(check_runs(run), query, filters)

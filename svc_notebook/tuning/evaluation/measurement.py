@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.metric_names import deepest
 from svc_notebook.tuning.evaluation.runs import run
@@ -17,6 +18,7 @@ from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments
 MAX_IDS_PER_REQUEST = 1000  # records per call
 
 
+@public(bar="searches")
 async def measure(
     index: str,
     judgments: Table,
@@ -32,10 +34,61 @@ async def measure(
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
 ) -> DataFrame:
-    """Search for every judged query, or `queries`, and average the scores: run, evaluate, summary.
+    """Search for every judged query and average the scores: run, evaluate, summary.
 
-    `k` is the number of hits for each query, by default as many as the metrics need. Returns the
-    DataFrame of `summary`.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    metrics : str or list of str, default 'ndcg@10'
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    queries : str, list, DataFrame or path, default those of the judgments
+        Queries to search for.
+    params : dict, default None
+        Search parameters of every query.
+    k : int, default as many as the metrics need, at least 10
+        Number of hits of each query.
+    name : str, default the index and the parameters
+        Name of the run.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    gains : dict of float, default None
+        Gain of each rating; None uses the rating itself. Gains of several raters are
+        averaged.
+    relevant : float, default 1
+        Minimum gain of a relevant record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of searches done and the total number of
+        searches.
+
+    Returns
+    -------
+    DataFrame
+        One row per metric, as `summary` returns it.
+
+    Raises
+    ------
+    BadInput
+        If a query, a judgment, a metric or a parameter is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> scores = svc.tuning.measure("products", "judgments.csv", ["ndcg@10", "p@5"])
+    >>> scores[["metric", "mean", "queries"]].round(3)
+        metric   mean  queries
+    0  ndcg@10  ...          8
+    1      p@5  ...          8
     """
     wanted = [metrics] if isinstance(metrics, str) else list(metrics)
     judged = check_judgments(judgments)
@@ -57,10 +110,39 @@ async def measure(
     )  # fmt: skip
 
 
+@public()
 async def missing(index: str, judgments: Table, *, client: AnyClient | None = None) -> DataFrame:
-    """List the judgments of records that the index does not have, as after a change of objectIDs.
+    """Return the judgments of records that the index does not have.
 
-    Returns the columns of judgments; empty if the index has all judged records.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per judgment, with the columns of `check_judgments`; empty if the index has all
+        judged records.
+
+    Raises
+    ------
+    BadRecord
+        If a judgment is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.tuning.missing("products", "judgments.csv").empty
+    True
     """
     reader = asynchronous(client)
     judged = check_judgments(judgments)

@@ -20,12 +20,40 @@ WANTED = [*QUESTION, "objectID", "rank_before", "rank_after", "influence"]
 
 
 def agreement(judgments: Table) -> DataFrame:
-    """Measure the agreement of raters beyond chance: 1 is complete, 0 is chance, below 0 is worse.
+    """Measure the agreement of raters.
 
-    Returns for each pair of raters the share of equal ratings, and Cohen's kappa, plain and with
-    squared weights; for three or more raters Fleiss' kappa over the hits that all have rated; and
-    Krippendorff's alpha for ordered grades, over all hits rated at least twice. `hits` is the
-    number of hits used.
+    The measures are the share of equal ratings, Cohen's kappa, plain and with squared weights,
+    for each pair of raters; Fleiss' kappa for three or more raters, over the hits that all have
+    rated; and Krippendorff's alpha for ordered grades, over the hits that were rated at least
+    twice. A kappa or alpha of 1 is complete agreement, 0 is chance.
+
+    Parameters
+    ----------
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID`, `rating` and `rater`.
+
+    Returns
+    -------
+    DataFrame
+        One row per measure: `measure` and `raters` (str), `value` (float64) and `hits` (int64,
+        number of hits used).
+
+    Raises
+    ------
+    BadInput
+        If there are fewer than two raters.
+    BadRecord
+        If a judgment is not valid.
+
+    Examples
+    --------
+    >>> anna = pd.DataFrame({"query": "mug", "objectID": ["MUG-001", "MUG-002"], "rating": [3, 1]})
+    >>> ben = anna.assign(rating=[2, 1])
+    >>> judgments = pd.concat([anna.assign(rater="anna"), ben.assign(rater="ben")])
+    >>> svc.tuning.agreement(judgments).head(2)
+             measure     raters     value  hits
+    0  equal ratings  anna, ben  0.500000     2
+    1  Cohen's kappa  anna, ben  0.333333     2
     """
     table = _by_rater(check_judgments(judgments))
     if table.shape[1] < 2:
@@ -34,10 +62,40 @@ def agreement(judgments: Table) -> DataFrame:
 
 
 def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFrame:
-    """List the `n` unjudged hits whose ratings could change the difference of two runs most.
+    """Return the unjudged hits whose ratings could change the difference of two runs most.
 
-    `influence` is the change of the ndcg difference of the query if the hit had the best grade:
-    zero for a hit that both runs have at the same rank.
+    Parameters
+    ----------
+    a : DataFrame, list of dict or path
+        Run, as `run` returns it.
+    b : DataFrame, list of dict or path
+        Run to compare with it.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    n : int, default 20
+        Maximum number of hits, 1 or more.
+
+    Returns
+    -------
+    DataFrame
+        One row per hit: `query`, `filters` and `objectID` (str), `rank_before` and `rank_after`
+        (Int64) and `influence` (float64, change of the difference of the query's nDCG if the
+        hit had the best grade).
+
+    Raises
+    ------
+    BadInput
+        If `n` is less than 1.
+    BadRecord
+        If a row of a table is not valid.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", ["mug"])
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", ["mug"])
+    >>> svc.tuning.next_to_judge(before, after, "judgments.csv", n=5)
     """
     if n < 1:
         raise BadInput(f"`n` is 1 or more, not {n}")

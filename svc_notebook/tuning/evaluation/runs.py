@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +14,8 @@ from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public
+from svc_notebook.display import text_of
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, TooMany, Unreachable
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.evaluation.criteria import PROMOTED, RANKING, ranking_of, sorts_of
@@ -41,6 +42,7 @@ class FailedSearch:
 Answer = Mapping[str, Any] | FailedSearch
 
 
+@public(bar="searches")
 async def run(
     index: str,
     queries: Queries,
@@ -51,16 +53,56 @@ async def run(
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
 ) -> DataFrame:
-    """Search an index for many queries, as it ranks now or with `params`: a row for each hit.
+    """Search an index for many queries and return one row per hit.
 
-    `queries` are texts, dicts, or a table; judgments or a run are accepted. `k` (default 10) is the
-    number of hits for each query. `name` is the name of the run, `client` the current client by
-    default.
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list, DataFrame or path
+        Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file of
+        it. The queries of judgments or of a run are used if one is given.
+    params : dict, default None
+        Search parameters of every query.
+    k : int, default 10
+        Number of hits of each query, up to 1,000.
+    name : str, default the index and the parameters
+        Name of the run.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of searches done and the total number of
+        searches.
 
-    Returns a run: a row for each hit with the value of each criterion; see
-    `svc_notebook.tuning.tables.schema.RUNS`. A query without hits is a row without `objectID`; a
-    failed query has its message in `error`. `attrs["svc"]` contains the parameters and the index's
-    ranking.
+    Returns
+    -------
+    DataFrame
+        One row per hit: `run`, `query` and `filters` (str), `rank` (Int64, from 1), `objectID`
+        (str), `score` (float64, the negative rank), `nbHits`, `nbTypos`, `geoDistance`,
+        `words`, `optionalFilters`, `proximityDistance`, `firstMatchedWord`, `nbExactWords` and
+        `userScore` (Int64), `promoted` (boolean), `sorted` (object, the attributes of the
+        custom ranking), `queryID` and `error` (str). A query without hits has one row without
+        `objectID`; a failed query has its message in `error`. `attrs["svc"]` contains the
+        parameters and the ranking of the index.
+
+    Raises
+    ------
+    BadInput
+        If a query, a parameter or `k` is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.tuning.run("products", ["desk lamp", "mug"], k=2)
+    >>> hits[["query", "rank", "objectID", "nbHits"]]
+           query  rank objectID  nbHits
+    0  desk lamp     1  LMP-001      10
+    1  desk lamp     2  LMP-002      10
+    2        mug     1  MUG-001      20
+    3        mug     2  MUG-002      20
     """
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS_PER_QUERY:
         raise BadInput(f"`k` is from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
@@ -144,12 +186,8 @@ def _check_params(params: Any) -> dict[str, Any]:
 
 
 def _title(index: str, params: Params) -> str:
-    parts = [f"{name}={_short(value)}" for name, value in params.items()]
+    parts = [f"{name}={text_of(value, compact=True)}" for name, value in params.items()]
     return " ".join([index, *parts])
-
-
-def _short(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, separators=(",", ":"))
 
 
 def _frame(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> DataFrame:

@@ -63,17 +63,56 @@ def evaluate(
     relevant: float = 1.0,
     queries: Queries | None = None,
 ) -> DataFrame:
-    """Score each answer of runs by each metric; `definition` describes each metric in full.
+    """Score each query of runs by each metric.
 
-    `value` is NaN if no relevant hit is known (`n_relevant` is 0) or the search failed. A query
-    without hits scores 0, and so does one without a row in a run: one of `queries`, or of the other
-    runs, or, for a run without `nbHits`, a judged one. Those cause a warning and are counted in
-    `attrs["svc"]["absent"]`.
+    A query without hits scores 0, and so does a query without a row in a run: one of `queries`,
+    of the other runs, or, for a run without `nbHits`, a judged one. Such queries cause a
+    warning; `attrs["svc"]["absent"]` is their number by run.
 
-    `gains` maps ratings to gains, `relevant` is the minimum gain of a relevant hit; the gains of
-    several raters are averaged. With `unjudged="bound"`, `residual` is the increase of the value,
-    up to 1, if all unjudged hits had the best grade; the ideal remains that of the judged records.
-    `weight`, `stratum` and `split` are taken from `queries`.
+    Parameters
+    ----------
+    runs : DataFrame, list of dict or path
+        Runs, as `run` returns them, or a CSV or Parquet file of them.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    metrics : str or list of str, default 'ndcg@10'
+        Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
+        `rbp(p)`, `judged@k`.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    gains : dict of float, default None
+        Gain of each rating; None uses the rating itself. Gains of several raters are
+        averaged.
+    relevant : float, default 1
+        Minimum gain of a relevant record.
+    queries : str, list, DataFrame or path, default None
+        Queries with `weight`, `stratum` and `split`, which become columns of the result.
+
+    Returns
+    -------
+    DataFrame
+        One row per run, query and metric: `run`, `query`, `filters` and `metric` (str), `value`
+        (float64, NaN if no relevant record is known or the search failed), `residual` (float64,
+        increase of the value if all unjudged hits had the best grade; NaN unless bounds are
+        computed), `judged_at_k` (float64, share of judged hits), `n_hits` and `n_relevant`
+        (int64), `error` and `definition` (str).
+
+    Raises
+    ------
+    BadInput
+        If a metric or an option is not valid.
+    BadRecord
+        If a row of a table is not valid.
+
+    Examples
+    --------
+    >>> hits = svc.tuning.run("products", ["mug"])
+    >>> scores = svc.tuning.evaluate(hits, "judgments.csv", "rr@10")
+    >>> scores[["query", "metric", "n_relevant"]]
+      query metric  n_relevant
+    0   mug  rr@10           3
     """
     found, given = check_runs(runs), check_judgments(judgments)
     found, absent = add_missing_rows(found, given, queries)
@@ -122,11 +161,39 @@ def summary(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> DataFrame:
-    """Average the scores of each run and metric, with a 95 % bootstrap interval of the mean.
+    """Average the scores of each run and metric, with a bootstrap interval.
 
-    `queries` is the number of averaged queries; queries without relevant records, without hits
-    (scored 0) and failed ones are counted separately. `by` names further grouping columns, such as
-    `stratum`. A column `weight` weights the queries.
+    Parameters
+    ----------
+    scores : DataFrame
+        Result of `evaluate`; a column `weight` weights the queries.
+    by : str or list of str, default none
+        Further columns to group by, such as `stratum`.
+    resamples : int, default 10000
+        Number of bootstrap resamples.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    DataFrame
+        One row per run, metric and group: `run` and `metric` (str), the columns of `by`,
+        `mean`, `low` and `high` (float64, mean and its 95 % interval), `residual` and `judged`
+        (float64, means), `queries` (int64, averaged queries), `without_relevant`,
+        `without_hits` and `failed` (int64, queries) and `definition` (str).
+
+    Raises
+    ------
+    BadInput
+        If the scores are not a result of `evaluate`, or lack a column of `by`.
+
+    Examples
+    --------
+    >>> hits = svc.tuning.run("products", "judgments.csv")
+    >>> scores = svc.tuning.evaluate(hits, "judgments.csv")
+    >>> svc.tuning.summary(scores)[["run", "metric", "queries"]]
+            run   metric  queries
+    0  products  ndcg@10        8
     """
     _check_scores(scores)
     keys = ["run", "metric", *([by] if isinstance(by, str) else by)]

@@ -10,6 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.display import write_table
 from svc_notebook.errors import BadInput
 
 STYLE = """
@@ -92,24 +93,15 @@ def write_figures(figures: Sequence[Mapping[str, Any]]) -> str:
     return f'<div class="figures">{"".join(cards)}</div>'
 
 
-def write_table(frame: DataFrame) -> str:
+def write_wide_table(frame: DataFrame) -> str:
     """Write a table of text; columns of numbers are right-aligned."""
     if frame.empty:
         return "<p class=small>none</p>"
-    marks = [" class=n" if all(map(_is_number, frame[name])) else "" for name in frame]
-    head = "".join(
-        f"<th{mark}>{escape(str(name).replace('_', ' '))}</th>"
-        for name, mark in zip(frame, marks, strict=True)
-    )
-    rows = "".join(
-        "<tr>"
-        + "".join(f"<td{m}>{escape(str(c))}</td>" for c, m in zip(row, marks, strict=True))
-        + "</tr>"
-        for row in frame.itertuples(index=False)
-    )
-    return (
-        f"<div class=wide><table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
+    numbers = [place for place, name in enumerate(frame) if all(map(_is_number, frame[name]))]
+    head = [str(name).replace("_", " ") for name in frame]
+    rows = frame.itertuples(index=False, name=None)
+    table = write_table(head, rows, numbers=numbers, max_characters=MAX_OPEN_CODE_CHARACTERS)
+    return f"<div class=wide>{table}</div>"
 
 
 def _is_number(text: Any) -> bool:

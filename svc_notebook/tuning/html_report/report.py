@@ -17,11 +17,13 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.display import format_difference, format_number
 from svc_notebook.errors import BadInput
+from svc_notebook.files import write_named_file
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, notes
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, judged_shares, notes
 from svc_notebook.tuning.evaluation.scores import summary
 from svc_notebook.tuning.html_report.page import (
     draw,
@@ -29,9 +31,9 @@ from svc_notebook.tuning.html_report.page import (
     write_figures,
     write_page,
     write_section,
-    write_table,
+    write_wide_table,
 )
-from svc_notebook.tuning.number_format import number, p_value, signed, span
+from svc_notebook.tuning.number_format import p_value, span
 from svc_notebook.tuning.plots import plot_deltas, plot_density, plot_judged, plot_tops
 from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.tables.schema import now
@@ -51,10 +53,39 @@ def report(
     note: str = "",
     titles: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a comparison, an impact or a variant search to one HTML file; return its path.
+    """Write a comparison, an impact or a variant search to one self-contained HTML file.
 
-    `change` is the applied change, as `promote`, `apply` and `diff` return it; with it the report
-    explains how to undo it. `note` is a paragraph of your own, `titles` maps objectIDs to titles.
+    Parameters
+    ----------
+    subject : Comparison, Impact or Search
+        Result to report.
+    path : path
+        File to write; its suffix is `.html`.
+    title : str, default ""
+        Title; "" derives it from the subject.
+    change : DataFrame, default None
+        Applied change, as `apply`, `diff` or `Scratch.promote` returns it; the report then
+        explains how to undo it.
+    note : str, default ""
+        Paragraph at the start of the report.
+    titles : dict or Series, default None
+        Titles of records by objectID.
+
+    Returns
+    -------
+    Path
+        The path of the file.
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported, or the subject is another object.
+
+    Examples
+    --------
+    >>> impact = svc.tuning.impact("products", {"ignorePlurals": ["en"]}, ["mugs", "lamps"])
+    >>> svc.tuning.report(impact, "impact.html", title="Plurals").name
+    'impact.html'
     """
     own = Path(path).expanduser()
     if own.suffix.lower() not in (".html", ".htm"):
@@ -70,7 +101,7 @@ def report(
     ]
     heading = title or _title(subject)
     about = [line for line in (note, _about(subject, compared)) if line]
-    _write_whole(own, write_page(heading, about, parts))
+    write_named_file(own, write_page(heading, about, parts))
     return own
 
 
@@ -113,13 +144,13 @@ def _write_heads(compared: Comparison | None) -> Iterator[str]:
         p = p_value(row["p_holm"] if several else row["p"])
         figures.append({
             "name": row["run"] if several else row["metric"],
-            "value": signed(row["delta"]),
+            "value": format_difference(row["delta"]),
             "span": span(row["low"], row["high"]),
             "words": [
-                f"{number(row['before'])} → {number(row['after'])}",
+                f"{format_number(row['before'])} → {format_number(row['after'])}",
                 f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost",
                 f"p {p}" if p.startswith("<") else f"p = {p}",
-                f"judged {number(row['judged_before'], 2)} → {number(row['judged_after'], 2)}",
+                judged_shares(row),
             ],
         })  # fmt: skip
     yield write_figures(figures)
@@ -137,13 +168,15 @@ def _write_search(subject: Subject) -> Iterator[str]:
     picture = draw(lambda: plot_search(subject), "each trial, and the finalists held out")
     rows = subject.trace.sort_values("score", ascending=False).head(SHOWN_QUERIES)
     columns = ["trial", "variant", "queries", "score", "delta", "judged"]
-    yield write_section("The search", texts + picture + write_table(_format_numbers(rows[columns])))
+    yield write_section(
+        "The search", texts + picture + write_wide_table(_format_numbers(rows[columns]))
+    )
     if subject.holdout is not None:
         frame = subject.test()[["run", "tune_delta", "delta", "low", "high", "p_holm"]]
         words = (
             "<p>The variants selected on the tune queries, evaluated on the held-out queries.</p>"
         )
-        yield write_section("Held out", words + write_table(_format_numbers(frame)))
+        yield write_section("Held out", words + write_wide_table(_format_numbers(frame)))
 
 
 def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None) -> Iterator[str]:
@@ -156,7 +189,7 @@ def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None)
         "losses",
     ]]  # fmt: skip
     tested = tested if len(compared.variants) > 1 else tested.drop(columns="p_holm")
-    yield write_section("Scores", write_table(_format_numbers(tested)) + small)
+    yield write_section("Scores", write_wide_table(_format_numbers(tested)) + small)
     pictures = [
         draw(lambda: plot_deltas(compared), "difference of each query"),
         draw(lambda: plot_density(compared), "the mean difference, resampled"),
@@ -184,8 +217,8 @@ def _write_extremes(compared: Comparison, titles: Mapping[str, str] | None) -> s
         for row in part.head(SHOWN_TOP_LISTS).to_dict("records")
     ]
     return (
-        f"<h3>Won most</h3>{write_table(_format_numbers(won))}"
-        f"<h3>Lost most</h3>{write_table(_format_numbers(lost))}{''.join(tops)}"
+        f"<h3>Won most</h3>{write_wide_table(_format_numbers(won))}"
+        f"<h3>Lost most</h3>{write_wide_table(_format_numbers(lost))}{''.join(tops)}"
     )
 
 
@@ -231,9 +264,9 @@ def _as_change(made: DataFrame) -> dict[str, Any]:
 
 
 NUMBER_FORMATS: dict[str, Callable[[float], str]] = {
-    "delta": signed, "tune_delta": signed, "low": signed, "high": signed, "p": p_value,
-    "p_holm": p_value,
-}  # fmt: skip
+    **dict.fromkeys(("delta", "tune_delta", "low", "high"), format_difference),
+    **dict.fromkeys(("p", "p_holm"), p_value),
+}
 
 
 def _format_numbers(frame: DataFrame) -> DataFrame:
@@ -249,14 +282,4 @@ def _cell(name: str, value: Any) -> str:
         return value
     if name in NUMBER_FORMATS:
         return NUMBER_FORMATS[name](float(value))
-    return number(value) if isinstance(value, float) else f"{value:,}"
-
-
-def _write_whole(path: Path, text: str) -> None:
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(path)
-    except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+    return format_number(value) if isinstance(value, float) else f"{value:,}"

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
-from svc_notebook.tuning.number_format import p_value, signed, span
+from svc_notebook.tuning.number_format import p_value, span
 from svc_notebook.tuning.plots.labels import pick, plain_title, short
 from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
 
@@ -31,9 +32,37 @@ def plot_deltas(
     top: int = 8,
     axes: Any = None,
 ) -> Axes:
-    """Draw each query's difference by one metric, sorted; label the `top` gains and losses.
+    """Plot the difference of each query by one metric, sorted, with labels of the largest.
 
-    Gains are dark, losses are pale; their numbers are in the title.
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare`.
+    metric : str, default the first
+        Name of the metric.
+    run : str, default the first
+        Name of the run that is compared with the base.
+    top : int, default 8
+        Number of labelled gains and of labelled losses, 1 or more.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If the metric or the run does not exist, or `top` is less than 1.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> axes = svc.tuning.plot_deltas(svc.tuning.compare(before, after, "judgments.csv"))
     """
     if top < 1:
         raise BadInput("`top` is 1 or more")
@@ -57,7 +86,7 @@ def plot_deltas(
 
 
 def _title(row: Any) -> str:
-    mean = f"{signed(row['delta'])} {span(row['low'], row['high'])}".strip()
+    mean = f"{format_difference(row['delta'], 3)} {span(row['low'], row['high'])}".strip()
     return (
         f"{row['metric']}, {short(str(row['run']), 32)}: mean {mean};  "
         f"{row['wins']} won, {row['ties']} tied, {row['losses']} lost"
@@ -104,7 +133,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
     label = short(f"{row['query']}  ({row['filters']})" if row["filters"] else row["query"])
     words = [
         (0.0, -5, away, label or "(empty)", 8.5, own.ink),
-        (delta, 5, near, signed(delta, 2), 8.5, own.ink),
+        (delta, 5, near, format_difference(delta, 2), 8.5, own.ink),
         (delta, 41, near, f"{row['before']:.2f} → {row['after']:.2f}", 7.5, own.grey),
     ]
     for x, aside, alignment, text, size, colour in words:
@@ -115,7 +144,34 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
 
 
 def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: Any = None) -> Axes:
-    """Draw the distribution of each run's mean difference over resamples, with 95 % interval."""
+    """Plot the distribution of each run's mean difference over resamples, with its 95 % interval.
+
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare`.
+    metric : str, default the first
+        Name of the metric.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If the metric does not exist.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> axes = svc.tuning.plot_density(svc.tuning.compare(before, after, "judgments.csv"))
+    """
     metric, _ = pick(comparison, metric, None)
     names = comparison.variants
     axis: Axes = make_axes(axes, 1, 1, 1.2 + 0.95 * len(names))[0]
@@ -153,7 +209,7 @@ def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> Non
     axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
     axis.axhline(base, color=own.palest, lw=0.8)
     between = span(row["low"], row["high"])
-    words = f"{signed(row['delta'])}  {between}   p {p_value(row['p_holm'])}"
+    words = f"{format_difference(row['delta'], 3)}  {between}   p {p_value(row['p_holm'])}"
     axis.text(
         row["delta"], base + 0.66, words, ha="center", va="bottom", fontsize=8.5, color=own.ink
     )

@@ -22,7 +22,30 @@ MAX_GRADE_BARS = 12
 
 
 def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
-    """Draw the number of hits of each grade; unrateable and unrated hits are counted in text."""
+    """Plot the number of hits of each grade.
+
+    Parameters
+    ----------
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadRecord
+        If a judgment is not valid.
+
+    Examples
+    --------
+    >>> axes = svc.tuning.plot_grades("judgments.csv")
+    """
     judged = check_judgments(judgments)
     ratings = judged["rating"].dropna().to_numpy()
     queries = len(judged[QUESTION].drop_duplicates())
@@ -52,7 +75,36 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
 def plot_confusion(
     judgments: Table, raters: tuple[str, str] | None = None, *, axes: Any = None
 ) -> Axes:
-    """Draw the confusion matrix of two raters; by default the first two."""
+    """Plot the confusion matrix of two raters.
+
+    Parameters
+    ----------
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID`, `rating` and `rater`.
+    raters : tuple of two str, default the first two
+        Names of the raters.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If there are fewer than two raters, or no such rater.
+    BadRecord
+        If a judgment is not valid.
+
+    Examples
+    --------
+    >>> anna = pd.DataFrame({"query": "mug", "objectID": ["MUG-001", "MUG-002"], "rating": [3, 1]})
+    >>> ben = anna.assign(rating=[2, 1])
+    >>> judgments = pd.concat([anna.assign(rater="anna"), ben.assign(rater="ben")])
+    >>> axes = svc.tuning.plot_confusion(judgments)
+    """
     judged = check_judgments(judgments)
     one, other = _two(judged, raters)
     both = _paired(judged, one, other)

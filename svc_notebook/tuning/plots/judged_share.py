@@ -20,9 +20,30 @@ NEEDED = ("run", "metric", "mean", "low", "high", "judged")
 def plot_judged(
     summary: DataFrame, metric: str | None = None, *, axes: Any = None
 ) -> Sequence[Axes]:
-    """Draw the mean of each run of `summary` with its interval, and its judged share; two axes.
+    """Plot the mean of each run with its interval, and the share of judged hits.
 
-    A run with a lower judged share than another has a disadvantage that is not due to its ranking.
+    Parameters
+    ----------
+    summary : DataFrame
+        Result of `summary`.
+    metric : str, default the first
+        Name of the metric.
+    axes : sequence of two Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    sequence of two Axes
+        The axes of means and shares.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, or the metric does not exist.
+
+    Examples
+    --------
+    >>> mean, share = svc.tuning.plot_judged(svc.tuning.measure("products", "judgments.csv"))
     """
     check_columns(summary, NEEDED, "summary(scores)")
     known = list(dict.fromkeys(summary["metric"]))

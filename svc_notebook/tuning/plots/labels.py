@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ MAX_LABEL_CHARACTERS = 38
 
 def short(text: str, longest: int = MAX_LABEL_CHARACTERS) -> str:
     """Shorten a label at its end."""
-    return text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return shorten(text, longest)
 
 
 def plain_title(axes: Axes) -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.plots.canvas import background, clean, colours, make_axes
-from svc_notebook.tuning.number_format import signed
 from svc_notebook.tuning.plots.labels import pick, plain_title, short
 
 if TYPE_CHECKING:
@@ -29,10 +29,41 @@ def plot_tops(
     titles: Mapping[str, str] | None = None,
     axes: Any = None,
 ) -> Axes:
-    """Draw the hits of one query before and after, joined by lines; hollow is unjudged.
+    """Plot the hits of one query before and after, with their ratings.
 
-    The number in a circle is the rating. `titles` maps objectIDs to titles, such as
-    `records.set_index("objectID")["title"]`.
+    Parameters
+    ----------
+    comparison : Comparison
+        Result of `compare`.
+    query : str
+        Query whose hits are drawn.
+    filters : str, default ""
+        Filters of the query.
+    run : str, default the first
+        Name of the run that is compared with the base.
+    titles : dict or Series, default None
+        Titles of records by objectID.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If neither run has hits of the query, or the run does not exist.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> compared = svc.tuning.compare(before, after, "judgments.csv")
+    >>> titles = svc.samples.products().set_index("sku")["name"]
+    >>> axes = svc.tuning.plot_tops(compared, "mug", titles=titles)
     """
     metric, run = pick(comparison, None, run)
     rows = comparison.moves
@@ -61,7 +92,7 @@ def _title(comparison: ComparedRuns, metric: str, run: str, query: str, filters:
     label = short(f"{query}  ({filters})" if filters else query, 50)
     if own["delta"] != own["delta"]:
         return label
-    before, after, delta = own["before"], own["after"], signed(own["delta"])
+    before, after, delta = own["before"], own["after"], format_difference(own["delta"], 3)
     return f"“{label}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
 
 

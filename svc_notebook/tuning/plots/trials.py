@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from svc_notebook.display import format_difference
 from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
-from svc_notebook.tuning.number_format import signed
 from svc_notebook.tuning.plots.labels import plain_title
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def _draw_trials(axis: Axes, found: SearchedVariants) -> None:
         best = np.maximum.accumulate(deltas[whole])
         axis.step(places[whole], best, where="post", color=own.hue, linewidth=1.6)
         axis.annotate(
-            signed(best[-1]), (places[whole][-1], best[-1]), (0, 5), textcoords="offset points",
-            ha="right", fontsize=8.5, color=own.ink,
+            format_difference(best[-1]), (places[whole][-1], best[-1]), (0, 5),
+            textcoords="offset points", ha="right", fontsize=8.5, color=own.ink,
         )  # fmt: skip
     clean(axis, f"{found.metric}: gain of each trial on {found.plan.tune:,} tune queries")
     axis.set_xlabel("trial", fontsize=8.5, color=own.ink)
@@ -67,7 +67,7 @@ def _draw_finalists(axis: Axes, found: SearchedVariants) -> None:
         )
         axis.scatter([place + 0.18], [held], s=26, color=own.hue, zorder=3)
         axis.annotate(
-            signed(held), (place + 0.18, held), (6, -3), textcoords="offset points",
+            format_difference(held, 3), (place + 0.18, held), (6, -3), textcoords="offset points",
             fontsize=8.5, color=own.ink,
         )  # fmt: skip
 

@@ -27,10 +27,36 @@ ROW_INCHES = 0.25
 def plot_variants(
     scores: DataFrame, metric: str | None = None, *, top: int = 25, axes: Any = None
 ) -> Axes:
-    """Draw the scores of `evaluate` as a heatmap of queries by runs; darker is better.
+    """Plot the scores of queries by run as a heatmap.
 
-    It shows the `top` queries in which runs differ most; values are printed, missing ones are
-    blank.
+    Parameters
+    ----------
+    scores : DataFrame
+        Result of `evaluate`.
+    metric : str, default the first
+        Name of the metric.
+    top : int, default 25
+        Maximum number of queries, those whose scores differ most; 1 or more.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, the metric does not exist, or `top` is less than 1.
+
+    Examples
+    --------
+    >>> before = svc.tuning.run("products", "judgments.csv")
+    >>> svc.set_settings("products", {"customRanking": ["desc(reviews)"]})
+    >>> after = svc.tuning.run("products", "judgments.csv", name="most reviewed")
+    >>> scores = svc.tuning.evaluate(pd.concat([before, after]), "judgments.csv")
+    >>> axes = svc.tuning.plot_variants(scores)
     """
     check_columns(scores, ("run", "query", "filters", "metric", "value"), "evaluate(…)")
     if top < 1:

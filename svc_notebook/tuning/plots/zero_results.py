@@ -15,7 +15,31 @@ HEIGHT_INCHES = 1.9
 
 
 def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
-    """Draw the zero-result share of the searches of each stratum of a log (`zero_shares`)."""
+    """Plot the zero-result share of the searches of each stratum of a log.
+
+    Parameters
+    ----------
+    log : DataFrame
+        Result of `read_searches` or `read_logs`, or a table with the columns `query` and
+        `nbHits`.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If the log does not contain the number of hits.
+
+    Examples
+    --------
+    >>> log = pd.DataFrame({"query": ["mug", "toaster", "toaster"], "nbHits": [20, 0, 0]})
+    >>> axes = svc.tuning.plot_zero_shares(log)
+    """
     axis: Axes = make_axes(axes, 1, 1, HEIGHT_INCHES)[0]
     shares = zero_shares(log)
     *_, total = shares.to_dict("records")

@@ -17,6 +17,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.files import replace_file
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.tables.schema import ColumnSchema
@@ -46,24 +47,43 @@ def read_table(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
 
 
 def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
-    """Write a table to a CSV or Parquet file atomically.
+    """Write a table to a CSV or Parquet file.
 
-    Objects and lists are written as JSON.
+    Objects and lists are written as JSON. An existing file is replaced when the new one is
+    complete.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Table, such as judgments, queries or a run.
+    path : path
+        File to write; its suffix `.csv` or `.parquet` determines the format.
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or the file cannot be written.
+
+    Examples
+    --------
+    >>> hits = svc.tuning.run("products", ["mug"])
+    >>> svc.tuning.write_table(hits, "run.csv")
+    >>> len(svc.tuning.check_runs("run.csv"))
+    10
     """
     target = Path(path).expanduser()
     if not is_table_file(target):
         raise BadInput(f"unsupported format `{target.suffix}`; use {' or '.join(KINDS)}")
-    draft = target.with_name(f".{target.name}.new")
     plain = frame.copy(deep=False)
     for name in [name for name, dtype in plain.dtypes.items() if dtype == np.dtype(object)]:
         plain[name] = plain[name].map(_to_json)
     plain.attrs = {}
     try:
-        if target.suffix.lower() == ".parquet":
-            plain.to_parquet(draft, index=False)
-        else:
-            plain.to_csv(draft, index=False, quoting=_quoting(plain))
-        draft.replace(target)
+        with replace_file(target) as draft:
+            if target.suffix.lower() == ".parquet":
+                plain.to_parquet(draft, index=False)
+            else:
+                plain.to_csv(draft, index=False, quoting=_quoting(plain))
     except OSError as error:
         raise BadInput(f"{target} cannot be written: {error.strerror or error}") from error
 

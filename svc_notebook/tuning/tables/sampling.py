@@ -25,15 +25,36 @@ NOT_SEARCHES = r"/browse$|/facets/|/objects$"
 
 
 def count_queries(log: DataFrame | Iterable[str]) -> DataFrame:
-    """Count the queries of a log: `query, filters, frequency, zero, stratum`, most frequent first.
+    """Count the queries of a log, most frequent first.
 
-    `log` is the result of `read_searches` or `read_logs`, texts, or your own table: `query`, and
-    optionally `filters`, `nbHits`, and `frequency` for aggregated rows. `zero` is the number of
-    searches without results. Searches without words are left out.
+    The most frequent queries that make a third of all searches are the stratum `head`, those of
+    the next third `torso`, the others `tail`; queries that never had results are `zero`.
+    Searches without words are omitted.
 
-    Strata are by frequency: the most frequent queries that make a third of all searches are the
-    head, those of the next third the torso, the others the tail; `zero` are queries that never had
-    results.
+    Parameters
+    ----------
+    log : DataFrame or list of str
+        Result of `read_searches` or `read_logs`, queries, or a table with the column
+        `query` and optionally `filters`, `nbHits` and `frequency`.
+
+    Returns
+    -------
+    DataFrame
+        One row per query and filters: `query` and `filters` (str), `frequency` (int64), `zero`
+        (int64, searches without results) and `stratum` (str).
+
+    Raises
+    ------
+    BadInput
+        If the log has no column `query`, or a frequency is not a number.
+
+    Examples
+    --------
+    >>> svc.tuning.count_queries(["mug", "mug", "lamp", "towel"])
+       query filters  frequency  zero stratum
+    0    mug                  2     0    head
+    1   lamp                  1     0   torso
+    2  towel                  1     0    tail
     """
     rows = _read_log(log)
     rows = rows[rows["query"].str.strip() != ""]
@@ -56,13 +77,35 @@ def _strata(falling: Series[Any]) -> Series[str]:
 
 
 def no_results(log: DataFrame, *, least: int = 1) -> DataFrame:
-    """List the zero-result queries of a log, the most frequent first.
+    """Return the zero-result queries of a log, most frequent first.
 
-    Columns `query, filters, frequency, zero, stratum, share`: of `frequency` searches `zero` had no
-    results, which is this `share` of all searches without results; `stratum` is by frequency alone.
-    With `least` only queries with at least that many searches without results. `log` is as in
-    `count_queries`, with `nbHits`. `attrs["svc"]["shares"]` contains `zero_shares`: the zero-result
-    share of each stratum.
+    Parameters
+    ----------
+    log : DataFrame
+        Result of `read_searches` or `read_logs`, or a table with the columns `query` and
+        `nbHits`.
+    least : int, default 1
+        Minimum number of searches without results.
+
+    Returns
+    -------
+    DataFrame
+        One row per query and filters: `query` and `filters` (str), `frequency` (int64), `zero`
+        (int64, searches without results), `stratum` (str, by frequency alone) and `share`
+        (float64, of all searches without results). `attrs["svc"]["shares"]` is the zero-result
+        share of each stratum.
+
+    Raises
+    ------
+    BadInput
+        If the log does not contain the number of hits.
+
+    Examples
+    --------
+    >>> log = pd.DataFrame({"query": ["mug", "toaster", "toaster"], "nbHits": [20, 0, 0]})
+    >>> svc.tuning.no_results(log)
+         query filters  frequency  zero stratum  share
+    0  toaster                  2     2    head    1.0
     """
     counted = _by_frequency(log)
     total = counted["zero"].sum()
@@ -81,8 +124,29 @@ def no_results(log: DataFrame, *, least: int = 1) -> DataFrame:
 def zero_shares(log: DataFrame) -> DataFrame:
     """Return the zero-result share of the searches of each stratum, and of all searches.
 
-    Columns `stratum, queries, searches, zero, share`. The strata are those of `count_queries`, by
-    frequency alone: head, torso and tail.
+    Parameters
+    ----------
+    log : DataFrame
+        Result of `read_searches` or `read_logs`, or a table with the columns `query` and
+        `nbHits`.
+
+    Returns
+    -------
+    DataFrame
+        One row per stratum (`head`, `torso`, `tail`, by frequency alone) and one for `all`:
+        `stratum` (str), `queries`, `searches` and `zero` (int64) and `share` (float64).
+
+    Raises
+    ------
+    BadInput
+        If the log does not contain the number of hits.
+
+    Examples
+    --------
+    >>> log = pd.DataFrame({"query": ["mug", "toaster", "toaster"], "nbHits": [20, 0, 0]})
+    >>> svc.tuning.zero_shares(log).tail(1)
+      stratum  queries  searches  zero     share
+    3     all        2         3     2  0.666667
     """
     counted = _by_frequency(log)
     parts = [(name, counted[counted["stratum"] == name]) for name in (*ENDS, "tail")]
@@ -102,12 +166,37 @@ def _by_frequency(log: DataFrame) -> DataFrame:
 def sample_queries(
     log: DataFrame | Iterable[str], n: int, how: How = "stratified", seed: int = 0
 ) -> DataFrame:
-    """Sample `n` queries of a log to judge: a table of queries without duplicates.
+    """Sample queries of a log.
 
-    `stratified` draws equally from head, torso, tail and zero, `uniform` draws every query with
-    equal probability, `frequency` in proportion to frequency. `weight` corrects for that: the
-    weighted mean over the sample estimates the mean over all searches of the log. The same `seed`
-    draws the same.
+    The weighted mean over the sample estimates the mean over all searches of the log.
+
+    Parameters
+    ----------
+    log : DataFrame or list of str
+        Result of `read_searches` or `read_logs`, queries, or a table with the column
+        `query`.
+    n : int
+        Number of queries, 1 or more.
+    how : {'stratified', 'frequency', 'uniform'}, default 'stratified'
+        Probability of a query: equal shares of each stratum, in proportion to its
+        frequency, or equal.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    DataFrame
+        One row per query, with the columns of `check_queries`.
+
+    Raises
+    ------
+    BadInput
+        If the log has no queries, or an option is not valid.
+
+    Examples
+    --------
+    >>> log = ["mug", "mug", "lamp", "towel"]
+    >>> svc.tuning.sample_queries(log, 2)[["query", "weight", "frequency", "stratum"]]
     """
     if how not in DRAWS:
         raise BadInput(f"`how` is one of {', '.join(DRAWS)}, not {how!r}{did_you_mean(how, DRAWS)}")
@@ -164,11 +253,39 @@ def share_out(n: int, most: Sequence[int]) -> list[int]:
 
 
 def split(queries: Queries, holdout: float = 0.3, seed: int = 0) -> DataFrame:
-    """Assign each query to `tune` or `holdout`, in the column `split`.
+    """Assign each query to the part that is used for tuning, or to the held-out part.
 
-    The assignment depends on the words of the query alone, in any table and order and with any
-    filters, so that no query used for tuning is ever used for measuring. About the share `holdout`
-    of distinct queries is held out; another `seed` gives another assignment.
+    The assignment depends on the words of the query alone, in any table and with any filters.
+
+    Parameters
+    ----------
+    queries : str, list, DataFrame or path
+        Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file of
+        it.
+    holdout : float, default 0.3
+        Share of distinct queries to hold out, between 0 and 1.
+    seed : int, default 0
+        Seed of the assignment.
+
+    Returns
+    -------
+    DataFrame
+        One row per query, with the columns of `check_queries`; `split` (str) is `tune` or
+        `holdout`.
+
+    Raises
+    ------
+    BadInput
+        If the share or a query is not valid.
+
+    Examples
+    --------
+    >>> svc.tuning.split(["mug", "lamp", "towel", "desk"])[["query", "split"]]
+       query    split
+    0    mug     tune
+    1   lamp     tune
+    2  towel  holdout
+    3   desk     tune
     """
     if not 0 < holdout < 1:
         raise BadInput(f"`holdout` is a share between 0 and 1, such as 0.3, not {holdout}")

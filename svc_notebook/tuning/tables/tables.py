@@ -32,9 +32,35 @@ MAX_LISTED_COLUMNS = 8  # columns listed in an error
 
 
 def check_judgments(given: Table) -> DataFrame:
-    """Check judgments, one for each `query, filters, objectID, rater`.
+    """Check judgments: one for each query, filters, objectID and rater.
 
-    Raises `BadRecord`, with row and column, for an invalid one.
+    Parameters
+    ----------
+    given : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+
+    Returns
+    -------
+    DataFrame
+        One row per judgment: `query` and `objectID` (str), `rating` (float64, 0 or more),
+        `rater` (str), `unrateable` (bool), `note` (str), `source` (str, `human`, `click` or
+        `import`), `judged_at` (datetime64[us, UTC]) and `filters` (str), then the other columns
+        of the table.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+    BadRecord
+        If a judgment is not valid; it names row and column.
+
+    Examples
+    --------
+    >>> judgments = [{"query": "mug", "objectID": "MUG-001", "rating": 3}]
+    >>> svc.tuning.check_judgments(judgments)[["query", "objectID", "rating", "source"]]
+      query objectID  rating source
+    0   mug  MUG-001     3.0  human
     """
     frame = _check(given, JUDGMENTS, "judgments")
     both = frame["unrateable"] & frame["rating"].notna()
@@ -48,9 +74,35 @@ def check_judgments(given: Table) -> DataFrame:
 
 
 def check_queries(given: Queries) -> DataFrame:
-    """Check queries, one for each `query, filters`; texts are accepted.
+    """Check queries: one for each text and filters; equal rows are merged.
 
-    Equal rows are merged. From judgments and runs, their queries are taken.
+    Parameters
+    ----------
+    given : str, list, DataFrame or path
+        Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file of
+        it. The queries of judgments or of a run are used if one is given.
+
+    Returns
+    -------
+    DataFrame
+        One row per query: `query` and `filters` (str), `params` (object, dict of search
+        parameters), `weight` (float64, 1 by default), `frequency` (Int64), `stratum` (str,
+        `head`, `torso`, `tail`, `zero` or empty), `tags` (object, list) and `split` (str,
+        `tune`, `holdout` or empty), then the other columns of the table.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+    BadRecord
+        If a query is not valid; it names row and column.
+
+    Examples
+    --------
+    >>> svc.tuning.check_queries(["mug", "mug", "lamp"])[["query", "weight"]]
+      query  weight
+    0   mug     1.0
+    1  lamp     1.0
     """
     frame = _check(_as_queries(given), QUERIES, "queries")
     known = frame[[*QUERIES]].map(repr)
@@ -63,10 +115,34 @@ def check_queries(given: Queries) -> DataFrame:
 
 
 def check_runs(given: Table) -> DataFrame:
-    """Check runs: a row for each hit, and one without `objectID` for a query without hits.
+    """Check runs: one row for each hit, and one without `objectID` for a query without hits.
 
-    Without `rank` the order is that of `score`, or the given one if no hit has a score. A `run`
-    without a name is `run`.
+    Without `rank`, hits are ranked by `score`, or, without scores, in the given order.
+
+    Parameters
+    ----------
+    given : DataFrame, list of dict or path
+        Runs with the columns `query` and `objectID`, or a CSV or Parquet file of them.
+
+    Returns
+    -------
+    DataFrame
+        One row per hit, with the columns of `run`, then the other columns of the table.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+    BadRecord
+        If a row is not valid; it names row and column.
+
+    Examples
+    --------
+    >>> rows = [{"query": "mug", "objectID": "MUG-001"}, {"query": "mug", "objectID": "MUG-002"}]
+    >>> svc.tuning.check_runs(rows)[["run", "query", "rank", "objectID"]]
+       run query  rank objectID
+    0  run   mug     1  MUG-001
+    1  run   mug     2  MUG-002
     """
     frame = _check(given, RUNS, "runs")
     found = frame["objectID"].notna()

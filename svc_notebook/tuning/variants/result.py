@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
+from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.evaluation.comparison import Comparison
 from svc_notebook.tuning.evaluation.comparison_summary import definitions, describe_row
-from svc_notebook.tuning.number_format import signed
 from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
@@ -28,11 +28,35 @@ if TYPE_CHECKING:
 class Search:
     """The result of a search over variants; displayed as HTML in notebooks.
 
-    `trace` has a row for each trial: `trial, variant`, the value of each name, the number of
-    `queries`, mean `score` and `delta` to the current index on the same queries, share of `judged`
-    hits, number of `zero`-result queries, and whether it was the `best` so far on all queries.
-    `holdout` compares, on the held-out queries, the current index with the `finalists`, the best
-    variants on the tune queries; None without finalists, or if the search was stopped.
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    metric : str
+        Metric that selected variants.
+    plan : TrialPlan
+        Plan of the search.
+    trace : DataFrame
+        One row per trial: `trial` (int64), `variant` (str), one column (object) for each
+        name of the space, `queries` (int64), `score` and `delta` (float64, mean and its
+        difference to the index on the same queries), `judged` (float64, share of judged
+        hits), `zero` (int64, zero-result queries) and `best` (bool, best so far on all
+        queries).
+    holdout : Comparison or None
+        Comparison of the index with the finalists on the held-out queries; None without
+        finalists or if the search was stopped.
+    finalists : tuple of Variant
+        Best variants on the queries used for tuning.
+    before : Snapshot
+        Settings, synonyms and rules of the index before the search.
+
+    Examples
+    --------
+    >>> space = {"customRanking": [["desc(reviews)"], ["asc(price)"]]}
+    >>> found = svc.tuning.search("products", space, judgments="judgments.csv")
+    >>> found.trace[["variant", "queries", "best"]]
+    >>> found.change
+    {'settings': {'customRanking': ['desc(reviews)']}}
     """
 
     index: str
@@ -98,5 +122,5 @@ def _describe(found: Search) -> list[str]:
     several = len(found.finalists) > 1
     for row in found.test().to_dict("records"):
         held = "  ".join(describe_row(row, several))
-        lines.append(f"{row['run']}: tune {signed(row['tune_delta'])}, held out {held}")
+        lines.append(f"{row['run']}: tune {format_difference(row['tune_delta'])}, held out {held}")
     return [*lines, *(f"{name}: {words}" for name, words in definitions(found.holdout))]

@@ -10,6 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
@@ -39,6 +40,7 @@ OnProgress = Callable[[int, int], None]
 MIN_QUERIES_PER_PART = 2
 
 
+@public(bar="searches")
 async def search(
     index: str,
     space: Mapping[str, Sequence[Any]],
@@ -57,15 +59,71 @@ async def search(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> Search:
-    """Search a space for better settings, synonyms or rules; nothing is saved.
+    """Search a space of variants for better settings, synonyms or rules; nothing is saved.
 
-    `space` maps names to values, `{"ignorePlurals": [False, ["en"]]}`; search parameters are tried
-    directly, other settings on one scratch copy. `sampler` is `grid`, `random`, `halving` or
-    `coordinate`; `budget` is the maximum number of searches, which `plan_search` reports in
-    advance. Only the tune queries select variants: those marked in `split`, else all except the
-    share `holdout` (default 0.3); the `best` (default 3) are then evaluated on the held-out
-    queries. With a file `notes`, a stopped search is resumed. `options` are those of `evaluate`.
-    Returns a `Search`.
+    Variants are selected on the queries of one part alone: those marked `tune` in the column
+    `split`, else all except the share `holdout`. The best are then compared with the index on
+    the held-out queries. Search parameters are tried directly, other settings on one temporary
+    copy of the index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    space : dict of lists
+        Values to try by name of a setting, or `synonyms` and `rules`, such as
+        `{"ignorePlurals": [False, ["en"]]}`.
+    queries : str, list, DataFrame or path, default those of the judgments
+        Queries to search for.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them; required.
+    sampler : {'grid', 'random', 'halving', 'coordinate'}, default 'grid'
+        Order in which variants are tried.
+    metric : str, default 'ndcg@10'
+        Metric that selects variants.
+    budget : int, default None
+        Maximum number of searches; None selects it by the sampler.
+    holdout : float, default 0.3
+        Share of the queries to hold out.
+    best : int, default 3
+        Number of variants that are compared on the held-out queries.
+    k : int, default 10
+        Number of hits of each query.
+    seed : int, default 0
+        Seed of the random numbers.
+    notes : path, default None
+        File that stores finished trials, from which the same call resumes.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of searches done and the total number of
+        searches.
+    **options
+        Options of `evaluate`.
+
+    Returns
+    -------
+    Search
+        The trials, the best variants and their comparison on the held-out queries.
+
+    Raises
+    ------
+    BadInput
+        If judgments are missing, there are too few queries, or an option is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    Stopped
+        If the search is cancelled; its `result` is the `Search` so far.
+
+    Examples
+    --------
+    >>> space = {"customRanking": [["desc(reviews)"], ["asc(price)"]]}
+    >>> found = svc.tuning.search("products", space, judgments="judgments.csv")
+    >>> found.best
+    {'customRanking': ['desc(reviews)']}
     """
     job = _prepare(space, queries, judgments, sampler, metric, budget, holdout, seed)
     own = asynchronous(client)
@@ -101,7 +159,43 @@ def plan_search(
     holdout: float = 0.3,
     seed: int = 0,
 ) -> TrialPlan:
-    """Return the plan of a search: how many variants on how many queries; nothing is sent."""
+    """Return the plan of a search over variants; nothing is sent.
+
+    Parameters
+    ----------
+    space : dict of lists
+        Values to try by name of a setting, or `synonyms` and `rules`.
+    queries : str, list, DataFrame or path, default those of the judgments
+        Queries to search for.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them; required.
+    sampler : {'grid', 'random', 'halving', 'coordinate'}, default 'grid'
+        Order in which variants are tried.
+    budget : int, default None
+        Maximum number of searches; None selects it by the sampler.
+    holdout : float, default 0.3
+        Share of the queries to hold out.
+    seed : int, default 0
+        Seed of the random numbers.
+
+    Returns
+    -------
+    TrialPlan
+        `sampler` and the numbers `variants` (tried), `space` (all variants), `tune` and
+        `holdout` (queries) and `budget` (searches).
+
+    Raises
+    ------
+    BadInput
+        If judgments are missing, there are too few queries, or an option is not valid.
+
+    Examples
+    --------
+    >>> space = {"customRanking": [["desc(reviews)"], ["asc(price)"]]}
+    >>> svc.tuning.plan_search(space, judgments="judgments.csv").variants
+    2
+    """
     return _prepare(space, queries, judgments, sampler, "ndcg@10", budget, holdout, seed).plan
 
 

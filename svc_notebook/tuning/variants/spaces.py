@@ -13,12 +13,14 @@ from typing import Any
 import msgspec
 
 from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.display import shorten, text_of
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.change_spec import read_proposal
 from svc_notebook.tuning.changes.parameter_overrides import IGNORED_SETTINGS
 from svc_notebook.tuning.changes.state import KINDS, Objects, Scope
 from svc_notebook.tuning.evaluation.runs import FIXED
 
+MAX_VALUE_CHARACTERS = 60
 MAX_COUNTED_VARIANTS = 1_000_000  # maximum of variants that are counted one by one
 
 
@@ -50,10 +52,9 @@ class Variant:
 
 
 def _short(value: Any) -> str:
-    if value is None:
-        return "default"
-    text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-    return text if len(text) <= 60 else f"{text[:59]}…"
+    return (
+        "default" if value is None else shorten(text_of(value, compact=True), MAX_VALUE_CHARACTERS)
+    )
 
 
 AS_IT_IS = Variant({})

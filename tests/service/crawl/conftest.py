@@ -10,12 +10,12 @@ import pytest
 
 from svc_notebook.service.crawl.configuration import read_configuration
 from svc_notebook.service.crawl.extraction import Extractors
-from svc_notebook.service.crawl.fetcher import Fetcher
 from svc_notebook.service.crawl.frontier import crawl
 from svc_notebook.service.crawl.ledger import PendingUrl
 from svc_notebook.service.crawl.outcomes import Remembered, VisitOutcome
 from svc_notebook.service.crawl.page_processor import visit
-from tests.service.crawl.pocket import Pocket
+from svc_notebook.service.crawl.transport.fetcher import Fetcher
+from tests.service.crawl.memory_ledger import MemoryLedger
 from tests.service.crawl.site import Site
 
 
@@ -37,9 +37,11 @@ class Crawler:
     def __init__(self, engine: Extractors) -> None:
         self.engine = engine
 
-    def crawl(self, config: dict[str, Any], ledger: Pocket | None = None, **how: Any) -> Pocket:
+    def crawl(
+        self, config: dict[str, Any], ledger: MemoryLedger | None = None, **how: Any
+    ) -> MemoryLedger:
         """Run a crawl to its end, or until so many URLs are `settled`."""
-        ledger = ledger or Pocket()
+        ledger = ledger or MemoryLedger()
         asyncio.run(self._crawl(config, ledger, **how))
         return ledger
 
@@ -52,7 +54,7 @@ class Crawler:
     async def _crawl(
         self,
         config: dict[str, Any],
-        ledger: Pocket,
+        ledger: MemoryLedger,
         *,
         settled: int | None = None,
         whole: bool = True,
@@ -61,7 +63,7 @@ class Crawler:
         stopped = asyncio.Event()
         if settled is not None:
 
-            def stop(ledger: Pocket) -> None:
+            def stop(ledger: MemoryLedger) -> None:
                 if len(ledger.outcomes) >= settled:
                     stopped.set()
 

@@ -1,4 +1,4 @@
-"""A whole crawl of a site that is made as WordPress makes it: one request for each page."""
+"""A whole crawl of a site with WordPress's structure: one request for each page."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def blog() -> Iterator[Site]:
         yield site
 
 
-def test_a_blog_is_read_with_one_request_for_each_page(blog: Site, crawler: Crawler) -> None:
+def test_a_blog_is_crawled_with_one_request_per_page(blog: Site, crawler: Crawler) -> None:
     paths = fill_blog(blog)
 
     ledger = crawler.crawl(blog.config())

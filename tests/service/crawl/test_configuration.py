@@ -1,4 +1,4 @@
-"""A crawler's configuration: what it may hold, and how it is refused."""
+"""A crawler's configuration: its members, defaults and errors."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from svc_notebook.service.crawl.extraction import Extractors
 
 FUNCTION = {"__type": "function", "source": "() => []"}
 ACTION = {"indexName": "pages", "recordExtractor": FUNCTION}
-LEAST = {"appId": "app", "rateLimit": 8, "actions": [ACTION]}
+MIN_INTERVAL = {"appId": "app", "rateLimit": 8, "actions": [ACTION]}
 FULL: dict[str, Any] = {
-    **LEAST,
+    **MIN_INTERVAL,
     "apiKey": "s3cr3t",
     "indexPrefix": "shop_",
     "startUrls": ["https://shop.test", "https://shop.test/#top"],
@@ -64,7 +64,7 @@ FULL: dict[str, Any] = {
 }
 
 
-def test_all_that_can_be_said_is_read() -> None:
+def test_all_members_are_read() -> None:
     read = read_configuration(FULL)
 
     assert read.start_urls == ("https://shop.test/", "https://shop.test/extra")
@@ -72,14 +72,17 @@ def test_all_that_can_be_said_is_read() -> None:
     assert read.actions[0].file_types == {"html", "pdf"}
     assert not read.actions[0].caches
     assert read.initial_settings == {"shop_pages": {"searchableAttributes": ["title"]}}
-    assert read.spelling.found("https://dev.shop.test/old/1") == "https://shop.test/new/1"
+    assert (
+        read.url_normalizer.normalize_found("https://dev.shop.test/old/1")
+        == "https://shop.test/new/1"
+    )
     assert read.requests.timeout == 5
     assert (read.max_lost_percentage, read.max_failed_urls, read.save_backup) == (20, 3, True)
     assert read.hosts == {"shop.test"}
 
 
-def test_what_is_not_said_has_its_documented_value() -> None:
-    read = read_configuration(LEAST)
+def test_missing_members_have_their_documented_defaults() -> None:
+    read = read_configuration(MIN_INTERVAL)
 
     assert read.actions[0].file_types == {"html"}
     assert read.actions[0].makes_ids
@@ -92,7 +95,7 @@ def test_what_is_not_said_has_its_documented_value() -> None:
 
 
 def test_never_is_no_schedule() -> None:
-    read = read_configuration({**LEAST, "schedule": "never", **action(schedule="Never")})
+    read = read_configuration({**MIN_INTERVAL, "schedule": "never", **action(schedule="Never")})
 
     assert read.schedule is None
     assert read.actions[0].schedule is None
@@ -126,24 +129,24 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     (action(fileTypesToMatch=["htm"]), "`htm` is not one of doc, email, html, odp"),
     (action(schedule="on Monday"), "`actions[0].name` is missing: an action with a schedule"),
     (action(name="a", schedule="on Mondy"), "`actions[0].schedule`: `mondy` is not understood"),
-    ({"actions": [{**ACTION, "name": "a"}] * 2}, "`actions[1].name`: `a` is another action's"),
-    ({"startUrls": ["shop.test"]}, "`startUrls[0]`: `shop.test` is no address"),
-    ({"startUrls": ["https://a:b@shop.test"]}, "`startUrls[0]` holds a password"),
-    ({"sitemaps": ["file:///etc/passwd"]}, "`sitemaps[0]`: `file:///etc/passwd` is no address"),
+    ({"actions": [{**ACTION, "name": "a"}] * 2}, "`a` is the name of another action"),
+    ({"startUrls": ["shop.test"]}, "`startUrls[0]`: `shop.test` is not a URL"),
+    ({"startUrls": ["https://a:b@shop.test"]}, "`startUrls[0]` contains a password"),
+    ({"sitemaps": ["file:///etc/passwd"]}, "`sitemaps[0]`: `file:///etc/passwd` is not a URL"),
     ({"exclusionPatterns": ["a"] * 101}, "`exclusionPatterns` should be a list of at most 100"),
     ({"renderJavaScript": True}, "`renderJavaScript`: this service reads pages without a browser"),
     ({"renderJavaScript": {"enabled": True}}, "reads pages without a browser"),
     ({"login": {"browserRequest": {"url": "https://a", "username": "", "password": ""}}},
      "`login.browserRequest`: this service has no browser; use `fetchRequest`"),
-    ({"login": {"fetchRequest": {"url": "x"}}}, "`login.fetchRequest.url`: `x` is no address"),
+    ({"login": {"fetchRequest": {"url": "x"}}}, "`login.fetchRequest.url`: `x` is not a URL"),
     (token(), "missing required field `clientSecret`"),
     (token(clientSecret="b", grantType="password"), "`password` is not one of client_credentials"),
-    ({"requestOptions": {"headers": {"A": "b\nc"}}}, "`requestOptions.headers.A`: a header holds"),
+    ({"requestOptions": {"headers": {"A": "b\nc"}}}, "`requestOptions.headers.A`: a header is"),
     ({"requestOptions": {"headers": {"A b": "c"}}}, "`A b` cannot be a header's name"),
-    ({"requestOptions": {"headers": {"Host": "c"}}}, "is the crawler's own"),
-    ({"externalData": ["myCSV"]}, "no data source `myCSV` is registered here; give its address"),
+    ({"requestOptions": {"headers": {"Host": "c"}}}, "is set by the crawler"),
+    ({"externalData": ["myCSV"]}, "no data source `myCSV` is registered; use its URL"),
     ({"externalData": ["https://a/x.csv", "https://b/x.csv"]}, "`x` is another source's name"),
-    ({"schedule": "every 1 hour"}, "`schedule`: `every 1 hour` comes more than once in 24 hours"),
+    ({"schedule": "every 1 hour"}, "`schedule`: `every 1 hour` occurs more than once in 24 hours"),
     ({"maxDepth": 101}, "`maxDepth` should be a whole number, at most 100"),
     ({"indexPrefix": "x" * 65}, "`indexPrefix` should be text of at most 64 characters"),
     ({"safetyChecks": {"beforeIndexPublishing": {"maxLostRecordsPercentage": -1}}},
@@ -152,42 +155,44 @@ WRONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "why"), WRONG, ids=[why[:50] for _, why in WRONG])
-def test_a_refusal_names_the_member_and_what_it_may_hold(change: dict[str, Any], why: str) -> None:
+def test_an_error_names_the_member_and_its_valid_values(change: dict[str, Any], why: str) -> None:
     with pytest.raises(BadInput, match=re.escape(why)):
-        read_configuration({**LEAST, **change})
+        read_configuration({**MIN_INTERVAL, **change})
 
 
 @pytest.mark.parametrize("member", ["appId", "rateLimit", "actions"])
-def test_what_is_needed_is_missed(member: str) -> None:
+def test_a_missing_required_member_is_reported(member: str) -> None:
     with pytest.raises(BadInput, match=f"`{member}` is missing"):
-        read_configuration({name: value for name, value in LEAST.items() if name != member})
+        read_configuration({name: value for name, value in MIN_INTERVAL.items() if name != member})
 
 
-def test_a_renderer_that_is_switched_off_is_taken() -> None:
-    assert read_configuration({**LEAST, "renderJavaScript": {"enabled": False, "patterns": []}})
+def test_a_disabled_renderer_is_accepted() -> None:
+    assert read_configuration(
+        {**MIN_INTERVAL, "renderJavaScript": {"enabled": False, "patterns": []}}
+    )
 
 
-def test_a_function_that_is_none_is_named(engine: Extractors) -> None:
+def test_an_invalid_function_is_named(engine: Extractors) -> None:
     bad = {"__type": "function", "source": "() => {"}
-    config = {**LEAST, "actions": [ACTION, {**ACTION, "recordExtractor": bad}]}
+    config = {**MIN_INTERVAL, "actions": [ACTION, {**ACTION, "recordExtractor": bad}]}
 
     with pytest.raises(BadInput, match=r"`actions\[1\]\.recordExtractor\.source`"):
         check_functions(config, engine)
     with pytest.raises(BadInput, match=r"`linkExtractor\.source`"):
-        check_functions({**LEAST, "linkExtractor": bad}, engine)
-    check_functions(LEAST, engine)
+        check_functions({**MIN_INTERVAL, "linkExtractor": bad}, engine)
+    check_functions(MIN_INTERVAL, engine)
 
 
-def test_a_change_takes_the_place_of_a_whole_member_and_null_takes_it_away() -> None:
-    config = {**LEAST, "startUrls": ["https://a.test"], "maxUrls": 3}
+def test_a_change_replaces_a_whole_member_and_null_removes_it() -> None:
+    config = {**MIN_INTERVAL, "startUrls": ["https://a.test"], "maxUrls": 3}
 
     assert merge(config, {"startUrls": ["https://b.test"], "maxUrls": None}) == {
-        **LEAST,
+        **MIN_INTERVAL,
         "startUrls": ["https://b.test"],
     }
 
 
-def test_pages_are_read_again_only_where_a_change_shapes_records() -> None:
+def test_pages_are_read_again_only_if_a_change_affects_records() -> None:
     fingerprint = read_configuration(FULL).fingerprint
 
     timing = {**FULL, "rateLimit": 1, "schedule": None, "maxUrls": 3, "apiKey": None}
@@ -204,9 +209,9 @@ values = st.recursive(
 
 
 @given(st.sampled_from(sorted(FULL)), values)
-def test_no_value_whatever_breaks_the_reading(member: str, value: Any) -> None:
+def test_any_value_is_read_or_refused(member: str, value: Any) -> None:
     try:
-        read_configuration({**LEAST, member: value})
+        read_configuration({**MIN_INTERVAL, member: value})
     except BadInput as error:
         refusal = str(error)
     else:

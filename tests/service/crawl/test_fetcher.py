@@ -1,4 +1,4 @@
-"""How pages are asked for: again, with cookies, within limits, and never in private places."""
+"""Fetching: retries, cookies, limits, and private addresses."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ import pytest
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration import read_configuration
-from svc_notebook.service.crawl.decompression import Body
-from svc_notebook.service.crawl.fetcher import Fetcher, FetchResponse
 from svc_notebook.service.crawl.outcomes import FetchFailure
-from svc_notebook.service.crawl.throttle import Throttle
+from svc_notebook.service.crawl.transport.decompression import Body
+from svc_notebook.service.crawl.transport.fetcher import Fetcher, FetchResponse
+from svc_notebook.service.crawl.transport.throttle import Throttle
 from tests.service.crawl.site import Asked, Reply, Site
 
 
@@ -56,7 +56,7 @@ def failing(*replies: Reply) -> Callable[[Asked], Reply]:
     [Reply(status=503), Reply(status=429), Reply(status=500), Reply(b"cut", promised=100)],
     ids=["503", "429", "500", "cut"],
 )
-def test_what_fails_in_passing_is_asked_again(site: Site, reply: Reply) -> None:
+def test_temporary_failures_are_retried(site: Site, reply: Reply) -> None:
     site.answer("/", failing(reply, reply))
 
     (answer,) = fetch(site.config(), f"{site.url}/")
@@ -65,7 +65,7 @@ def test_what_fails_in_passing_is_asked_again(site: Site, reply: Reply) -> None:
     assert len(site.asked) == 3
 
 
-def test_it_is_not_asked_more_often_than_was_said(site: Site) -> None:
+def test_retries_are_limited(site: Site) -> None:
     site.page("/", status=503)
 
     (answer,) = fetch(site.config(requestOptions={"retries": 1}), f"{site.url}/")
@@ -74,7 +74,7 @@ def test_it_is_not_asked_more_often_than_was_said(site: Site) -> None:
     assert len(site.asked) == 2
 
 
-def test_a_refusal_is_not_asked_again(site: Site) -> None:
+def test_a_permanent_failure_is_not_retried(site: Site) -> None:
     (answer,) = fetch(site.config(), f"{site.url}/missing")
 
     assert answer.status == 404
@@ -87,7 +87,7 @@ async def comes_to_rest(fetcher: Fetcher, site: Site, looks: int) -> bool:
     try:
         for _ in range(looks):
             await asyncio.sleep(0.01)
-            if fetcher.pace.is_slow(site.url.removeprefix("http://")):
+            if fetcher.throttle.is_slow(site.url.removeprefix("http://")):
                 return True
         return False
     finally:
@@ -95,7 +95,7 @@ async def comes_to_rest(fetcher: Fetcher, site: Site, looks: int) -> bool:
 
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
-def test_a_host_is_left_alone_for_as_long_as_it_asks(site: Site, form: str) -> None:
+def test_a_host_is_paused_for_its_retry_after(site: Site, form: str) -> None:
     soon = datetime.now(UTC) + timedelta(seconds=9)
     wait = "9" if form == "seconds" else format_datetime(soon, usegmt=True)
     site.answer("/", failing(Reply(status=429, headers={"Retry-After": wait})))
@@ -120,17 +120,17 @@ def test_a_broken_page_does_not_hold_up_its_host(site: Site, status: int, rests:
     assert run(site.config(), work) is rests
 
 
-def test_a_slow_page_is_given_up(site: Site) -> None:
+def test_a_slow_page_times_out(site: Site) -> None:
     site.page("/", "late", seconds=5)
     config = site.config(requestOptions={"timeout": 50, "retries": 0})
 
-    with pytest.raises(FetchFailure, match=r"no whole answer within 0\.05 seconds") as failure:
+    with pytest.raises(FetchFailure, match=r"no complete response within 0\.05 seconds") as failure:
         fetch(config, f"{site.url}/")
 
     assert failure.value.reason == "timeout"
 
 
-def test_a_page_that_comes_in_drips_is_given_up_as_well(site: Site) -> None:
+def test_a_page_sent_in_small_pieces_times_out(site: Site) -> None:
     site.page("/", b"x" * 64_000, drip=0.02)
     config = site.config(requestOptions={"timeout": 200, "retries": 0})
 
@@ -162,7 +162,7 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("url", "reason"), REFUSED.items())
-def test_private_places_are_never_connected_to(site: Site, url: str, reason: str) -> None:
+def test_private_addresses_are_never_connected_to(site: Site, url: str, reason: str) -> None:
     site.page("/", "secret")
     port = site.url.rpartition(":")[2]
 
@@ -173,7 +173,7 @@ def test_private_places_are_never_connected_to(site: Site, url: str, reason: str
     assert not site.asked
 
 
-def test_a_proxy_in_a_private_place_is_refused_as_well(site: Site) -> None:
+def test_a_proxy_at_a_private_address_is_refused(site: Site) -> None:
     config = site.config(requestOptions={"proxy": site.url})
 
     with pytest.raises(FetchFailure) as failure:
@@ -192,14 +192,14 @@ def test_a_connection_that_is_refused_says_so() -> None:
     assert failure.value.reason == "connection_refused"
 
 
-def test_a_certificate_is_asked_for(site: Site) -> None:
+def test_a_valid_certificate_is_required(site: Site) -> None:
     with pytest.raises(FetchFailure) as failure:
         fetch(site.config(requestOptions={"retries": 0}), site.url.replace("http:", "https:"))
 
     assert failure.value.reason == "tls_error"
 
 
-def test_headers_are_sent_and_secret_ones_to_the_site_alone(site: Site) -> None:
+def test_secret_headers_are_sent_to_the_site_only(site: Site) -> None:
     with Site() as other:
         site.page("/")
         other.page("/")
@@ -217,7 +217,7 @@ def test_headers_are_sent_and_secret_ones_to_the_site_alone(site: Site) -> None:
     assert ours["user-agent"].startswith("SvcNotebookCrawler/")
 
 
-def test_a_form_logs_in_and_its_cookie_goes_with_every_page(site: Site) -> None:
+def test_a_login_form_sets_a_cookie_for_every_page(site: Site) -> None:
     def login(asked: Asked) -> Reply:
         good = parse_qs(asked.body.decode()) == {"id": ["me"], "password": ["s3cr3t"]}
         headers = {"Set-Cookie": "session=42; Path=/; HttpOnly", "Location": "/"}
@@ -243,7 +243,7 @@ def test_a_login_that_is_refused_says_so(site: Site) -> None:
     assert site.paths() == ["/login"]
 
 
-def test_a_token_is_asked_for_and_sent(site: Site) -> None:
+def test_a_token_is_requested_and_sent(site: Site) -> None:
     site.page("/token", '{"access_token": "abc", "token_type": "Bearer"}')
     site.page("/")
     request = {"url": f"{site.url}/token", "grantType": "client_credentials", "clientId": "me",
@@ -258,12 +258,12 @@ def test_a_token_is_asked_for_and_sent(site: Site) -> None:
     assert site.asked[1].headers["authorization"] == "Bearer abc"
 
 
-def test_a_token_that_is_missing_is_told(site: Site) -> None:
+def test_a_missing_token_is_reported(site: Site) -> None:
     site.page("/token", "[]")
     request = {"url": f"{site.url}/token", "grantType": "client_credentials", "clientId": "me",
                "clientSecret": "s3cr3t"}  # fmt: skip
 
-    with pytest.raises(BadInput, match="the answer holds no `access_token`"):
+    with pytest.raises(BadInput, match="the response has no `access_token`"):
         fetch(site.config(login={"oauthRequest": {"accessTokenRequest": request}}), f"{site.url}/")
 
 
@@ -286,7 +286,7 @@ ENCODED = {
 
 
 @pytest.mark.parametrize(("encoding", "raw"), ENCODED.items(), ids=ENCODED)
-def test_a_body_is_unpacked(encoding: str, raw: bytes) -> None:
+def test_a_body_is_decompressed(encoding: str, raw: bytes) -> None:
     for step in (1, 7, 10_000):
         assert unpack(encoding, raw, step=step) == TEXT
 
@@ -304,14 +304,14 @@ BROKEN = {
 @pytest.mark.parametrize(
     ("encoding", "raw", "reason"), [(k, *v) for k, v in BROKEN.items()], ids=BROKEN
 )
-def test_a_body_that_cannot_be_unpacked_is_refused(encoding: str, raw: bytes, reason: str) -> None:
+def test_an_invalid_compressed_body_is_refused(encoding: str, raw: bytes, reason: str) -> None:
     with pytest.raises(FetchFailure) as failure:
         unpack(encoding, raw)
 
     assert failure.value.reason == reason
 
 
-def test_no_more_pages_are_begun_within_a_second_than_were_said() -> None:
+def test_requests_per_second_are_limited() -> None:
     async def work() -> list[float]:
         pace, starts = Throttle(5), []
         loop = asyncio.get_running_loop()
@@ -328,7 +328,7 @@ def test_no_more_pages_are_begun_within_a_second_than_were_said() -> None:
     assert all(later - earlier > 0.99 for earlier, later in zip(starts, starts[5:], strict=False))
 
 
-def test_a_host_gets_the_delay_it_asks_for() -> None:
+def test_a_host_gets_its_requested_delay() -> None:
     async def work() -> list[float]:
         pace, starts = Throttle(50), []
         pace.delay("slow.test", 0.2)
@@ -348,7 +348,7 @@ def test_a_host_gets_the_delay_it_asks_for() -> None:
     assert all(later - earlier > 0.19 for earlier, later in pairwise(slow))
 
 
-def test_a_proxy_is_asked_and_told_who_asks(site: Site) -> None:
+def test_a_proxy_is_used_with_its_credentials(site: Site) -> None:
     site.page("http://shop.invalid/", "through")
     proxy = site.url.replace("http://", "http://me:s3cr%40t@")
 

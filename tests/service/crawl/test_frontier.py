@@ -1,4 +1,4 @@
-"""Crawls of a real little site, from its first page to its last."""
+"""Crawls of a real small site, from its first page to its last."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawl.frontier import WINDOW_URLS
+from svc_notebook.service.crawl.frontier import LEDGER_READ_URLS
 from svc_notebook.service.crawl.ledger import PendingUrl
 from tests.service.crawl.conftest import Crawler
-from tests.service.crawl.extracting.test_files import PDF
-from tests.service.crawl.pocket import Pocket
+from tests.service.crawl.extraction.test_files import PDF
+from tests.service.crawl.memory_ledger import MemoryLedger
 from tests.service.crawl.site import Asked, Reply, Site, fill_shop, fill_traps, html
 
 
@@ -37,7 +37,7 @@ def test_pages_near_the_start_come_first(site: Site, crawler: Crawler) -> None:
     assert max(depths) == 2
 
 
-def test_every_trap_ends_with_its_reason(site: Site, crawler: Crawler) -> None:
+def test_every_crawler_trap_ends_with_its_reason(site: Site, crawler: Crawler) -> None:
     fill_traps(site)
 
     ledger = crawler.crawl(site.config(startUrls=[f"{site.url}/traps"]))
@@ -76,9 +76,7 @@ def test_an_endless_calendar_ends_at_the_most_urls(site: Site, crawler: Crawler)
     assert len(ledger.outcomes) == len(ledger.known) == 12
 
 
-def test_paths_deeper_than_wanted_are_left_out_unless_they_are_starts(
-    site: Site, crawler: Crawler
-) -> None:
+def test_deep_paths_are_omitted_except_start_urls(site: Site, crawler: Crawler) -> None:
     site.html("/a/b/c", "Start", ["/a", "/a/b", "/a/b/", "/a/b/c/d"])
     for path in ("/a", "/a/b", "/a/b/", "/a/b/c/d"):
         site.html(path, path)
@@ -88,7 +86,7 @@ def test_paths_deeper_than_wanted_are_left_out_unless_they_are_starts(
     assert sorted(ledger.reasons(site.url)) == ["/a", "/a/b", "/a/b/c"]
 
 
-def test_discovered_pages_give_links_and_no_records(site: Site, crawler: Crawler) -> None:
+def test_discovered_pages_yield_links_but_no_records(site: Site, crawler: Crawler) -> None:
     fill_shop(site)
     config = site.config(discoveryPatterns=[f"{site.url}/products"])
     config["actions"][0]["pathsToMatch"] = [f"{site.url}/products/*"]
@@ -101,7 +99,7 @@ def test_discovered_pages_give_links_and_no_records(site: Site, crawler: Crawler
     assert "/about" not in reasons
 
 
-def test_excluded_urls_are_never_asked_for(site: Site, crawler: Crawler) -> None:
+def test_excluded_urls_are_never_requested(site: Site, crawler: Crawler) -> None:
     fill_shop(site)
     config = site.config(
         startUrls=[f"{site.url}/", f"{site.url}/products/1"],
@@ -117,7 +115,7 @@ def test_excluded_urls_are_never_asked_for(site: Site, crawler: Crawler) -> None
     assert "/products/1" not in site.paths()
 
 
-def test_sitemaps_bring_pages_that_nothing_links_to(site: Site, crawler: Crawler) -> None:
+def test_sitemaps_add_pages_without_links_to_them(site: Site, crawler: Crawler) -> None:
     site.html("/deep/er/lamp", "Lamp")
     site.html("/", "Home")
     site.page("/index.xml", f"<sitemapindex><sitemap><loc>{site.url}/map.xml</loc></sitemap>"
@@ -146,7 +144,7 @@ def test_sitemaps_that_robots_txt_names_are_read_as_well(site: Site, crawler: Cr
     assert ledger.reasons(site.url) == {"/": "success", "/map.txt": "sitemap", "/alone": "success"}
 
 
-def test_a_sitemap_that_is_none_fails_and_the_crawl_goes_on(site: Site, crawler: Crawler) -> None:
+def test_an_invalid_sitemap_fails_and_the_crawl_continues(site: Site, crawler: Crawler) -> None:
     fill_shop(site)
 
     ledger = crawler.crawl(site.config(sitemaps=[f"{site.url}/about", f"{site.url}/no.xml"]))
@@ -156,9 +154,9 @@ def test_a_sitemap_that_is_none_fails_and_the_crawl_goes_on(site: Site, crawler:
     assert ledger.reasons(site.url)["/products/4"] == "success"
 
 
-def test_a_crawl_that_is_stopped_goes_on_where_it_was(site: Site, crawler: Crawler) -> None:
+def test_a_stopped_crawl_resumes(site: Site, crawler: Crawler) -> None:
     pages = fill_shop(site, products=20)
-    ledger = Pocket()
+    ledger = MemoryLedger()
 
     for settled in range(4, 28, 4):
         crawler.crawl(site.config(rateLimit=4), ledger, settled=settled)
@@ -169,8 +167,10 @@ def test_a_crawl_that_is_stopped_goes_on_where_it_was(site: Site, crawler: Crawl
 
 def test_a_crawl_that_is_killed_loses_nothing(site: Site, crawler: Crawler) -> None:
     pages = fill_shop(site, products=8)
-    states: list[Pocket] = []
-    crawler.crawl(site.config(rateLimit=3), Pocket(after=lambda now: states.append(now.copy())))
+    states: list[MemoryLedger] = []
+    crawler.crawl(
+        site.config(rateLimit=3), MemoryLedger(after=lambda now: states.append(now.copy()))
+    )
 
     for state in (states[0], states[len(states) // 2], states[-1]):
         crawler.crawl(site.config(), state)
@@ -178,7 +178,7 @@ def test_a_crawl_that_is_killed_loses_nothing(site: Site, crawler: Crawler) -> N
         assert sorted(state.outcomes) == sorted(pages)
 
 
-def test_a_crawl_stops_at_once_with_pages_still_on_their_way(site: Site, crawler: Crawler) -> None:
+def test_a_crawl_stops_immediately_with_pages_in_progress(site: Site, crawler: Crawler) -> None:
     site.html("/", "Home", ["/slow"])
     site.page("/slow", "slow", seconds=20)
     began = time.monotonic()
@@ -192,7 +192,7 @@ def test_a_crawl_stops_at_once_with_pages_still_on_their_way(site: Site, crawler
 def test_given_urls_alone_are_crawled_without_their_links(site: Site, crawler: Crawler) -> None:
     fill_shop(site)
     site.redirect("/old", "/products/1")
-    ledger = Pocket()
+    ledger = MemoryLedger()
     ledger.add(
         [PendingUrl(f"{site.url}/about", seed=True), PendingUrl(f"{site.url}/old", seed=True)]
     )
@@ -212,7 +212,7 @@ def test_a_large_crawl_keeps_its_urls_in_the_ledger(site: Site, crawler: Crawler
     ledger = crawler.crawl(site.config(), settled=100)
 
     assert len(ledger.known) == 3001
-    assert ledger.most_taken <= WINDOW_URLS + 300
+    assert ledger.most_taken <= LEDGER_READ_URLS + 300
 
 
 def test_outcomes_are_settled_together(site: Site, crawler: Crawler) -> None:
@@ -224,9 +224,7 @@ def test_outcomes_are_settled_together(site: Site, crawler: Crawler) -> None:
     assert len(ledger.batches) < 100
 
 
-def test_a_host_that_asks_for_patience_does_not_hold_up_another(
-    site: Site, crawler: Crawler
-) -> None:
+def test_a_delayed_host_does_not_delay_others(site: Site, crawler: Crawler) -> None:
     with Site() as other:
         fill_shop(other, products=10)
         site.html("/", "Home", ["/1", "/2", "/3"])
@@ -242,7 +240,7 @@ def test_a_host_that_asks_for_patience_does_not_hold_up_another(
     assert sum(url.startswith(site.url) for url in ledger.outcomes) == 1
 
 
-def test_a_crawl_begins_only_once_external_data_is_there(site: Site, crawler: Crawler) -> None:
+def test_a_crawl_waits_for_external_data(site: Site, crawler: Crawler) -> None:
     fill_shop(site)
     config = site.config(externalData=[f"{site.url}/prices.csv"])
 
@@ -253,7 +251,7 @@ def test_a_crawl_begins_only_once_external_data_is_there(site: Site, crawler: Cr
 
 
 def test_a_ledger_that_fails_ends_the_crawl(site: Site, crawler: Crawler) -> None:
-    class Full(Pocket):
+    class Full(MemoryLedger):
         def settle(self, *args: Any, **options: Any) -> None:
             raise OSError("the disk is full")
 
@@ -263,7 +261,7 @@ def test_a_ledger_that_fails_ends_the_crawl(site: Site, crawler: Crawler) -> Non
         crawler.crawl(site.config(), Full())
 
 
-def test_at_most_so_many_pages_are_on_their_way(site: Site, crawler: Crawler) -> None:
+def test_concurrent_pages_are_limited(site: Site, crawler: Crawler) -> None:
     now: list[int] = []
     most = 0
 
@@ -284,7 +282,7 @@ def test_at_most_so_many_pages_are_on_their_way(site: Site, crawler: Crawler) ->
     assert 1 < most <= 7
 
 
-def test_a_start_that_is_a_redirect_hands_all_its_rights_on(site: Site, crawler: Crawler) -> None:
+def test_the_target_of_a_redirected_start_url_is_a_seed(site: Site, crawler: Crawler) -> None:
     site.redirect("/", "/a/b/c")
     site.html("/a/b/c", "Home")
     site.html("/x", "X")
@@ -302,7 +300,7 @@ def test_a_start_that_is_a_redirect_hands_all_its_rights_on(site: Site, crawler:
 
 
 @pytest.mark.parametrize("kind", ["redirect", "canonical"])
-def test_a_chain_that_leads_ever_on_is_given_up(site: Site, crawler: Crawler, kind: str) -> None:
+def test_an_endless_redirect_chain_fails(site: Site, crawler: Crawler, kind: str) -> None:
     for n in range(12):
         if kind == "redirect":
             site.redirect(f"/{n}", f"/{n + 1}")
@@ -331,7 +329,7 @@ def needing_cookie(name: str, then: str | None = None, *, title: str = "Read") -
     return answer
 
 
-def test_a_page_that_leads_to_itself_to_set_a_cookie_is_read(site: Site, crawler: Crawler) -> None:
+def test_a_redirect_to_itself_that_sets_a_cookie_is_read(site: Site, crawler: Crawler) -> None:
     site.html("/", "Home", ["/a", "/b", "/c"])
     for path in ("/a", "/b", "/c"):
         site.answer(path, needing_cookie("seen"))
@@ -343,7 +341,7 @@ def test_a_page_that_leads_to_itself_to_set_a_cookie_is_read(site: Site, crawler
     assert Counter(site.paths()) == {"/": 1, "/a": 2, "/b": 1, "/c": 1}
 
 
-def test_a_cookie_may_be_set_by_another_url_that_leads_back(site: Site, crawler: Crawler) -> None:
+def test_a_cookie_may_be_set_by_a_url_that_redirects_back(site: Site, crawler: Crawler) -> None:
     site.html("/", "Home", ["/page"])
     site.answer("/page", needing_cookie("checked", "/check?back=%2Fpage"))
     site.redirect("/check", "/page")
@@ -353,7 +351,7 @@ def test_a_cookie_may_be_set_by_another_url_that_leads_back(site: Site, crawler:
     assert ledger.reasons(site.url) == {"/": "success", "/page": "success"}
 
 
-def test_a_page_that_never_takes_its_cookie_is_given_up(site: Site, crawler: Crawler) -> None:
+def test_a_page_that_never_accepts_its_cookie_fails(site: Site, crawler: Crawler) -> None:
     loop = {"Location": "/", "Set-Cookie": "a=1"}
     site.page("/", status=302, headers=loop)
 
@@ -363,7 +361,7 @@ def test_a_page_that_never_takes_its_cookie_is_given_up(site: Site, crawler: Cra
     assert len(site.paths()) < 10
 
 
-def test_cookies_of_other_answers_are_not_kept(site: Site, crawler: Crawler) -> None:
+def test_cookies_of_other_responses_are_not_kept(site: Site, crawler: Crawler) -> None:
     headers = {"Content-Type": "text/html", "Set-Cookie": "lang=de"}
     site.page("/", html("Home", ["/a", "/away"]), headers=headers)
     site.html("/a", "A")

@@ -1,4 +1,4 @@
-"""What robots.txt allows, and what follows where it cannot be had."""
+"""What robots.txt allows, and what applies if it cannot be read."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.crawl.fetcher import FetchResponse
 from svc_notebook.service.crawl.robots import MAX_ROBOTS_BYTES, read_rules
+from svc_notebook.service.crawl.transport.fetcher import FetchResponse
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.site import Site, fill_shop
 
@@ -57,7 +57,7 @@ WITHOUT: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize(("reply", "reason"), WITHOUT.values(), ids=WITHOUT)
-def test_a_file_that_cannot_be_had_allows_all_unless_the_server_is_broken(
+def test_a_missing_file_allows_everything_unless_the_server_fails(
     site: Site, crawler: Crawler, reply: dict[str, Any], reason: str
 ) -> None:
     site.html("/", "Home")

@@ -1,4 +1,4 @@
-"""Sitemaps of every kind, and those that are none."""
+"""Sitemaps of every kind, and invalid ones."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def test_an_index_names_sitemaps() -> None:
     assert (sitemap.pages, sitemap.sitemaps) == ([], ["http://a/1.xml"])
 
 
-def test_what_is_beyond_the_most_is_left_out_and_told() -> None:
+def test_urls_beyond_the_limit_are_omitted_and_reported() -> None:
     body = b"http://a/\n" * (MAX_SITEMAP_URLS + 5)
 
     sitemap = read_sitemap(body)
 
     assert len(sitemap.pages) == MAX_SITEMAP_URLS
-    assert sitemap.log == ["5 pages beyond the 50000th left out"]
+    assert sitemap.log == ["5 pages beyond the 50000th omitted"]
 
 
 PAGE = b"<urlset><url><loc>&c;</loc></url></urlset>"
@@ -83,7 +83,7 @@ def test_junk_is_refused(body: bytes, reason: str) -> None:
 
 
 @given(st.binary(max_size=100), st.sampled_from([b"", b"<urlset>", b"\x1f\x8b\x08", b"http://a\n"]))
-def test_no_bytes_whatever_break_the_reading(body: bytes, start: bytes) -> None:
+def test_any_bytes_are_read_or_refused(body: bytes, start: bytes) -> None:
     try:
         sitemap = read_sitemap(start + body)
     except FetchFailure:

@@ -14,9 +14,9 @@ from typing import Any
 import httpx
 import pytest
 
+from svc_notebook.service.app import App
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies, Engines
-from svc_notebook.service.http.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 

@@ -1,4 +1,4 @@
-"""A real service process crawls a real site: killed in the middle, stopped, and left alone."""
+"""A real service process crawls a real site: killed during a crawl, stopped, and undisturbed."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_crawl_that_is_killed_twice_ends_with_every_page_once(
     assert remote.stop() == 0
 
 
-def test_a_service_stops_soon_though_a_page_never_comes(
+def test_a_service_stops_fast_during_a_hanging_page(
     site: Site, start: Callable[..., Remote]
 ) -> None:
     site.fill(3)
@@ -142,7 +142,7 @@ def test_a_stop_makes_no_page_fail(site: Site, start: Callable[..., Remote]) -> 
     assert remote.stop() == 0
 
 
-def test_private_addresses_are_left_alone_unless_allowed(
+def test_private_addresses_are_not_crawled_unless_allowed(
     site: Site, start: Callable[..., Remote]
 ) -> None:
     site.fill(3)
@@ -157,7 +157,7 @@ def test_private_addresses_are_left_alone_unless_allowed(
 
 
 @pytest.mark.parametrize("missing", ["protego", "py_mini_racer", "regex"])
-def test_without_what_crawls_the_service_says_what_to_install(missing: str, tmp_path: Path) -> None:
+def test_missing_packages_are_named_by_the_service(missing: str, tmp_path: Path) -> None:
     done = run_without(
         missing,
         tmp_path,
@@ -175,7 +175,7 @@ except BadInput as error:
     assert 'pip install "svc-notebook[crawl]"' in done.stdout
 
 
-def test_a_crawl_under_way_waits_for_what_crawls(
+def test_a_running_crawl_waits_for_missing_packages(
     site: Site, start: Callable[..., Remote], tmp_path: Path
 ) -> None:
     site.fill(2)

@@ -1,4 +1,4 @@
-"""URLs that are crawled at once, and URLs that are only tried."""
+"""URLs that are crawled on request, and URLs that are only tested."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from svc_notebook.service.app import App
 from svc_notebook.service.crawlers import trial
 from svc_notebook.service.crawlers.crawlers import MAX_CRAWL_CALLS_PER_DAY
-from svc_notebook.service.http.app import App
 from tests.service.crawlers.conftest import Clock, Desk, Site, configuration
 
 
@@ -24,7 +24,7 @@ def extra_urls(desk: Desk, crawler: str) -> list[str] | None:
     return config.get("extraUrls")  # type: ignore[no-any-return]
 
 
-def test_urls_go_into_the_live_index_without_a_reindex(
+def test_urls_are_written_to_the_live_index_without_a_reindex(
     desk: Desk, site: Site, crawler: str
 ) -> None:
     site.put("/p1", "/p2")
@@ -40,7 +40,7 @@ def test_urls_go_into_the_live_index_without_a_reindex(
     assert "/p2" not in site.visits
 
 
-def test_a_url_is_put_in_place_of_what_it_gave_before(desk: Desk, site: Site, crawler: str) -> None:
+def test_records_of_a_url_replace_its_previous_ones(desk: Desk, site: Site, crawler: str) -> None:
     source = (
         "({url, $}) => $('a').toArray().map((a) => ({objectID: $(a).text(), title: $(a).text()}))"
     )
@@ -59,7 +59,7 @@ def test_a_url_is_put_in_place_of_what_it_gave_before(desk: Desk, site: Site, cr
     assert desk.titles() == ["/four", "/three", "/two"]
 
 
-def test_urls_go_aside_while_a_reindex_runs(desk: Desk, site: Site, crawler: str) -> None:
+def test_urls_are_staged_during_a_reindex(desk: Desk, site: Site, crawler: str) -> None:
     desk.do(crawler, "reindex")
     site.fill(6)
     site.open.clear()
@@ -79,7 +79,7 @@ def test_urls_go_aside_while_a_reindex_runs(desk: Desk, site: Site, crawler: str
 @pytest.mark.parametrize(
     ("save", "kept"), [(True, ["/new", "/p1"]), (False, None), (None, ["/new"])]
 )
-def test_urls_are_saved_as_told_or_where_they_were_not_indexed(
+def test_urls_are_saved_on_request_or_if_not_indexed(
     desk: Desk, site: Site, crawler: str, save: bool | None, kept: list[str] | None
 ) -> None:
     desk.do(crawler, "reindex")
@@ -124,7 +124,7 @@ def test_urls_that_cannot_be_crawled_at_all_block_their_crawler(
 
 
 @pytest.mark.parametrize("after", ["cancel", "reindex"])
-def test_a_whole_crawl_outlives_urls_that_block_until_it_begins_anew(
+def test_a_running_crawl_survives_blocking_urls(
     desk: Desk, site: Site, crawler: str, after: str
 ) -> None:
     site.open.clear()
@@ -147,7 +147,7 @@ def test_a_whole_crawl_outlives_urls_that_block_until_it_begins_anew(
     assert desk.titles() == sorted(site.pages)
 
 
-def test_of_two_tasks_that_fail_one_blocks_and_none_stays_open(
+def test_of_two_failed_tasks_one_blocks_and_none_stays_pending(
     desk: Desk, site: Site, crawler: str
 ) -> None:
     site.open.clear()
@@ -168,7 +168,7 @@ def test_of_two_tasks_that_fail_one_blocks_and_none_stays_open(
     assert not desk.state(crawler)["blocked"]
 
 
-def test_redirects_that_lead_ever_on_are_given_up(desk: Desk, site: Site, crawler: str) -> None:
+def test_endless_redirects_fail(desk: Desk, site: Site, crawler: str) -> None:
     site.redirects = {f"/{n}": f"/{n + 1}" for n in range(12)}
 
     desk.do(crawler, "urls/crawl", {"urls": [f"{site.url}/0"], "save": False})
@@ -183,7 +183,7 @@ def test_redirects_that_lead_ever_on_are_given_up(desk: Desk, site: Site, crawle
     assert desk.ends(crawler) == {"http_redirect": 5, "too_many_redirects": 1}
 
 
-def test_calls_in_a_day_are_counted(
+def test_calls_per_day_are_limited(
     desk: Desk, site: Site, crawler: str, app: App, clock: Clock
 ) -> None:
     body = {"urls": [f"{site.url}/p1"], "save": False}
@@ -197,11 +197,11 @@ def test_calls_in_a_day_are_counted(
     status, said = desk.refused("POST", f"{crawler}/urls/crawl", body)
     clock.ahead = 24 * 3600 + 1
 
-    assert (status, "200 calls a day" in said) == (429, True)
+    assert (status, "200 calls per day" in said) == (429, True)
     desk.do(crawler, "urls/crawl", body)
 
 
-def test_what_a_url_would_give_is_told_and_not_kept(desk: Desk, site: Site, crawler: str) -> None:
+def test_a_trial_returns_records_and_stores_nothing(desk: Desk, site: Site, crawler: str) -> None:
     site.put("/p1", "/p2", "https://elsewhere.test/")
 
     told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/p1"})
@@ -219,7 +219,7 @@ def test_what_a_url_would_give_is_told_and_not_kept(desk: Desk, site: Site, craw
     assert desk.ends(crawler) == {}
 
 
-def test_another_configuration_is_tried_and_not_kept(desk: Desk, site: Site, crawler: str) -> None:
+def test_a_trial_configuration_is_not_stored(desk: Desk, site: Site, crawler: str) -> None:
     config = configuration(site.url)
     source = "({url}) => { console.log('seen', url.pathname); return [{title: 'tried'}]; }"
     config["actions"][0]["recordExtractor"]["source"] = source
@@ -243,7 +243,7 @@ def test_another_configuration_is_tried_and_not_kept(desk: Desk, site: Site, cra
         ("/p1", {"exclusionPatterns": ["**/p1"]}, "excluded"),
     ],
 )
-def test_what_keeps_a_url_from_being_indexed_is_told(
+def test_a_trial_reports_why_a_url_is_not_indexed(
     desk: Desk, site: Site, crawler: str, path: str, changes: Any, code: str
 ) -> None:
     told = desk.ask("POST", f"{crawler}/test", {"url": site.url + path, "config": changes})
@@ -252,7 +252,7 @@ def test_what_keeps_a_url_from_being_indexed_is_told(
     assert told["error"]["message"]
 
 
-def test_what_an_extractor_logs_is_told_once(desk: Desk, site: Site, crawler: str) -> None:
+def test_logs_of_an_extractor_are_returned_once(desk: Desk, site: Site, crawler: str) -> None:
     config = configuration(site.url)
     config["actions"][0]["recordExtractor"]["source"] = "() => { console.log('here'); return []; }"
 
@@ -261,9 +261,7 @@ def test_what_an_extractor_logs_is_told_once(desk: Desk, site: Site, crawler: st
     assert told["logs"] == [[f"Processing url '{site.url}/p1'"], ["here"]]
 
 
-def test_a_url_is_tried_in_the_spelling_that_is_crawled(
-    desk: Desk, site: Site, crawler: str
-) -> None:
+def test_a_url_is_tested_in_its_normalized_form(desk: Desk, site: Site, crawler: str) -> None:
     told = desk.ask("POST", f"{crawler}/test", {"url": f"{site.url}/a/../p1#part"})
 
     [record] = told["records"][0]["records"]
@@ -272,7 +270,7 @@ def test_a_url_is_tried_in_the_spelling_that_is_crawled(
     assert [hit["objectID"] for hit in browsed] == [record["objectID"]]
 
 
-def test_a_trial_that_takes_too_long_tells_what_it_was_at(
+def test_a_trial_timeout_names_the_last_step(
     desk: Desk, site: Site, crawler: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(trial, "TRIAL_SECONDS", 0.5)
@@ -282,10 +280,10 @@ def test_a_trial_that_takes_too_long_tells_what_it_was_at(
 
     site.open.set()
     assert told["error"]["code"] == "timeout"
-    assert told["error"]["message"].endswith("which ended while fetching the page")
+    assert told["error"]["message"].endswith("last step: fetching the page")
 
 
-def test_an_error_of_an_extractor_is_told(desk: Desk, site: Site, crawler: str) -> None:
+def test_an_error_of_an_extractor_is_reported(desk: Desk, site: Site, crawler: str) -> None:
     config = configuration(site.url)
     config["actions"][0]["recordExtractor"]["source"] = "() => { throw new Error('no title'); }"
 
@@ -308,7 +306,7 @@ def test_an_error_of_an_extractor_is_told(desk: Desk, site: Site, crawler: str) 
         ),
     ],
 )
-def test_what_cannot_be_tried_is_refused(desk: Desk, crawler: str, body: Any, message: str) -> None:
+def test_an_invalid_trial_is_refused(desk: Desk, crawler: str, body: Any, message: str) -> None:
     status, said = desk.refused("POST", f"{crawler}/test", body)
 
     assert status == 400

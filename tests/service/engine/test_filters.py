@@ -60,13 +60,13 @@ def read(text: str) -> Filter:
 
 
 @given(whole_filters)
-def test_a_rendered_filter_reads_back_the_same(filter_: Filter) -> None:
+def test_a_rendered_filter_parses_to_the_same_filter(filter_: Filter) -> None:
     assert read(render(filter_)) == filter_
 
 
 @settings(max_examples=500)
 @given(scribbles)
-def test_any_text_is_read_or_refused_at_a_place_inside_it(text: str) -> None:
+def test_any_text_is_parsed_or_refused_with_a_position_inside_it(text: str) -> None:
     refusal = refusal_of({"filters": text})
 
     if refusal:
@@ -81,7 +81,7 @@ def test_any_text_is_read_or_refused_at_a_place_inside_it(text: str) -> None:
     st.sampled_from(["facetFilters", "numericFilters", "tagFilters"]),
     st.recursive(st.none() | st.booleans() | st.integers() | scribbles, st.lists, max_leaves=8),
 )
-def test_any_value_of_a_list_parameter_is_read_or_refused_by_its_place(
+def test_any_value_of_a_list_parameter_is_parsed_or_refused_with_its_path(
     name: str, value: object
 ) -> None:
     refusal = refusal_of({name: value})
@@ -135,7 +135,7 @@ def test_any_value_of_a_list_parameter_is_read_or_refused_by_its_place(
     ],
     ids=str,
 )
-def test_a_term_is_read(text: str, term: Term) -> None:
+def test_a_term_is_parsed(text: str, term: Term) -> None:
     assert read(text) == ((term,),)
     assert type(read(text)[0][0]) is type(term)
 
@@ -164,8 +164,8 @@ def test_terms_are_joined(text: str, filter_: Filter) -> None:
     [
         ("a:x OR p > 1", "OR cannot join a facet filter and a numeric filter", 8),
         ("red OR (a:x)", "OR cannot join a tag filter and a facet filter", 8),
-        ("(a:x AND b:y)", "AND cannot stand inside parentheses", 1),
-        ("NOT (a:x)", "NOT cannot stand before a parenthesis", 5),
+        ("(a:x AND b:y)", "AND is not allowed inside parentheses", 1),
+        ("NOT (a:x)", "NOT is not allowed before a parenthesis", 5),
         ("NOT NOT a:x", "expected a filter before NOT", 5),
         ("a:x and b:y", "expected AND in place of 'and'", 5),
         ("a:x Or b:y", "expected OR in place of 'Or'", 5),
@@ -204,7 +204,7 @@ def test_terms_are_joined(text: str, filter_: Filter) -> None:
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_a_mistake_is_refused_at_its_place(text: str, problem: str, place: int) -> None:
+def test_a_syntax_error_is_refused_with_its_position(text: str, problem: str, place: int) -> None:
     with pytest.raises(BadInput) as caught:
         read(text)
 
@@ -214,7 +214,7 @@ def test_a_mistake_is_refused_at_its_place(text: str, problem: str, place: int) 
     assert f"at character {place}, near " in message
 
 
-def test_the_place_is_shown_in_its_neighbourhood() -> None:
+def test_the_position_is_shown_with_its_context() -> None:
     with pytest.raises(BadInput, match=re.escape('near "or:apple AND brand: ^OR size:larg"')):
         read("color:red OR color:apple AND brand: OR size:large OR size:small")
 
@@ -320,13 +320,13 @@ def test_tag_filters_are_read(value: object, filter_: Filter) -> None:
         ({"numericFilters": ["p >"]}, "numericFilters[0]: expected a number after '>'"),
         ({"numericFilters": ["p"]}, "numericFilters[0]: expected one of < <= = != > >= :"),
         ({"numericFilters": ["p:1"]}, "expected a range, low TO high, after ':' at character 3"),
-        ({"numericFilters": ["NOT p>1"]}, "NOT has no place here"),
-        ({"numericFilters": ["p>1 AND q>1"]}, "expected one comparison (a list holds several)"),
+        ({"numericFilters": ["NOT p>1"]}, "NOT is not allowed here"),
+        ({"numericFilters": ["p>1 AND q>1"]}, "expected one comparison (use a list for several)"),
         ({"tagFilters": ["red", ["-"]]}, "tagFilters[1][0]: expected a value at character 2"),
     ],
     ids=lambda value: str(value)[:60],
 )
-def test_a_mistake_in_a_parameter_is_refused_by_its_place(
+def test_an_invalid_item_of_a_parameter_is_refused_with_its_path(
     params: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(BadInput, match=re.escape(message)):
@@ -358,7 +358,7 @@ def test_all_parameters_join_by_and() -> None:
 
 
 @pytest.mark.parametrize("piece", ["a:x AND ", 'a:"', "a:'\\\\", "(", " ", "a:x<score=", "NOT "])
-def test_reading_takes_time_in_proportion_to_the_text(piece: str) -> None:
+def test_parsing_time_is_proportional_to_the_text(piece: str) -> None:
     def seconds(text: str) -> float:
         began = time.perf_counter()
         for name in ("filters", "facetFilters", "numericFilters", "tagFilters"):

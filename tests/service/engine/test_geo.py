@@ -1,4 +1,4 @@
-"""Searching by place: distances, radii, precision, boxes, polygons, and what is refused."""
+"""Geo search: distances, radii, precision, boxes, polygons, and invalid parameters."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ def written(place: tuple[float, float]) -> str:
 # ------------------------------------------------------------------------------ around a centre
 
 
-def test_the_nearest_come_first_and_what_has_no_place_never() -> None:
+def test_the_nearest_records_are_first_and_records_without_a_point_are_not_found() -> None:
     assert ids(fill(), aroundLatLng=written(ROME)) == ["rome", "paris", "suva"]
 
 
-def test_distances_are_told_as_on_the_globe() -> None:
+def test_ranking_info_contains_great_circle_distances() -> None:
     found = find(fill(), aroundLatLng=written(PARIS), getRankingInfo=True, aroundPrecision=1000)
 
     infos = {hit["objectID"]: hit["_rankingInfo"] for hit in found.hits}
@@ -72,7 +72,7 @@ def test_distances_are_told_as_on_the_globe() -> None:
     assert infos["paris"]["matchedGeoLocation"]["distance"] == 0
 
 
-def test_a_search_that_is_not_around_a_centre_tells_no_distance() -> None:
+def test_a_search_without_a_centre_returns_no_distance() -> None:
     found = find(fill(), insideBoundingBox=WORLD, getRankingInfo=True)
 
     for hit in found.hits:
@@ -101,7 +101,7 @@ def test_the_nearest_of_several_places_counts() -> None:
         ("all", ["paris", "rome", "suva"]),
     ],
 )
-def test_a_radius_keeps_what_is_no_farther(radius: int | str, expected: list[str]) -> None:
+def test_a_radius_excludes_farther_records(radius: int | str, expected: list[str]) -> None:
     found = find(fill(), aroundLatLng=written(PARIS), aroundRadius=radius)
 
     assert [hit["objectID"] for hit in found.hits] == expected
@@ -109,7 +109,7 @@ def test_a_radius_keeps_what_is_no_farther(radius: int | str, expected: list[str
     assert "automaticRadius" not in found.extra
 
 
-def test_a_radius_nobody_gave_follows_the_density() -> None:
+def test_an_automatic_radius_depends_on_the_density() -> None:
     step = 0.001
     index = fill([at(f"{n:04}", (round(n * step, 4), 0)) for n in range(AUTO_RADIUS_RECORDS + 500)])
 
@@ -121,7 +121,7 @@ def test_a_radius_nobody_gave_follows_the_density() -> None:
     )
 
 
-def test_a_radius_nobody_gave_has_a_floor_that_can_be_set() -> None:
+def test_an_automatic_radius_has_a_configurable_minimum() -> None:
     index = fill([at("here", PARIS)])
 
     found = find(index, aroundLatLng=written(PARIS), minimumAroundRadius=5000)
@@ -129,7 +129,7 @@ def test_a_radius_nobody_gave_has_a_floor_that_can_be_set() -> None:
     assert found.extra["automaticRadius"] == "5000"
 
 
-def test_around_nothing_the_radius_is_the_least() -> None:
+def test_without_records_the_radius_is_the_minimum() -> None:
     assert find(Index({}), aroundLatLng="0,0").extra["automaticRadius"] == "1"
     assert find(fill([{"objectID": "1"}]), aroundLatLng="0,0").nbHits == 0
 
@@ -156,7 +156,7 @@ def test_within_the_precision_the_next_criterion_decides(
     assert ids(index, aroundLatLng="0,0", aroundPrecision=precision) == expected
 
 
-def test_a_coarser_precision_farther_out_never_puts_far_before_near() -> None:
+def test_a_coarser_precision_at_distance_never_ranks_far_before_near() -> None:
     index = fill([at(f"{n:03}", (round(n * 0.0003, 4), 0)) for n in range(300)])
     steps = [{"from": 0, "value": 700}, {"from": 2500, "value": 1000}, {"from": 5100, "value": 10}]
 
@@ -177,7 +177,7 @@ def groups(keys: Sequence[object], values: Sequence[int]) -> list[list[int]]:
     return found
 
 
-def test_places_rank_where_the_ranking_says() -> None:
+def test_geo_ranks_at_its_position_in_the_ranking() -> None:
     settings = {"customRanking": ["asc(rank)"]}
     index = fill([at("near", PARIS, rank=2), at("far", ROME, rank=1)], **settings)
     around = {"aroundLatLng": written(PARIS)}
@@ -187,21 +187,21 @@ def test_places_rank_where_the_ranking_says() -> None:
     assert ids(index, insideBoundingBox=WORLD) == ["far", "near"]
 
 
-def test_the_centre_is_told_as_it_was_sent() -> None:
+def test_the_response_repeats_the_centre_as_sent() -> None:
     assert find(fill(), aroundLatLng=" 48.85, 2.35").extra["aroundLatLng"] == "48.85, 2.35"
 
 
 @pytest.mark.parametrize(
     "empty", [{"aroundLatLng": ""}, {"insidePolygon": []}, {"aroundRadius": 1}]
 )
-def test_without_a_place_everything_is_found(empty: dict[str, Any]) -> None:
+def test_without_a_geo_parameter_everything_is_found(empty: dict[str, Any]) -> None:
     found = find(fill(), **empty)
 
     assert found.nbHits == 4
     assert "aroundLatLng" not in found.extra
 
 
-def test_the_callers_address_is_at_no_place() -> None:
+def test_the_callers_ip_address_has_no_location() -> None:
     assert ids(fill(), aroundLatLngViaIP=True) == ids(fill())
 
 
@@ -380,7 +380,7 @@ def test_a_polygon_is_the_same_wherever_it_begins_and_whichever_way_it_goes(
     ],
     ids=repr,
 )
-def test_what_is_no_place_is_passed_over(bad: Any) -> None:
+def test_invalid_points_are_ignored(bad: Any) -> None:
     good = {"lat": 1.5, "lng": 2}
     mixed = [*(bad if isinstance(bad, list) else [bad]), good]
     index = fill([{"objectID": "bad", "_geoloc": bad}, {"objectID": "mixed", "_geoloc": mixed}])
@@ -403,7 +403,7 @@ def test_coordinates_are_numbers_to_filter_by() -> None:
     assert ids(fill(), filters="_geoloc.lng > 100") == ["suva"]
 
 
-def test_places_outlive_merging_deleting_saving_and_loading(tmp_path: Path) -> None:
+def test_points_survive_merging_deleting_saving_and_loading(tmp_path: Path) -> None:
     index = Index({})
     for n in range(40):
         index.put([at(f"{n:02}", (n, n), (-n, -n)), {"objectID": f"x{n}"}])
@@ -422,7 +422,7 @@ def test_places_outlive_merging_deleting_saving_and_loading(tmp_path: Path) -> N
         assert ids(one, insidePolygon=[[2.5, 2.5, 2.5, 6, 6, 6, 6, 2.5]]) == ["03", "05"]
 
 
-def test_groups_facets_and_deletions_heed_places() -> None:
+def test_groups_facets_and_deletions_respect_the_geo_condition() -> None:
     index = fill(attributesForFaceting=["searchable(size)"], attributeForDistinct="size")
     europe = {"insideBoundingBox": [[60, 0, 40, 20]]}
 
@@ -469,7 +469,7 @@ def test_groups_facets_and_deletions_heed_places() -> None:
         ),
     ],
 )
-def test_a_wrong_place_is_refused_and_named(params: dict[str, Any], message: str) -> None:
+def test_an_invalid_geo_parameter_is_refused_by_name(params: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput) as refused:
         find(fill(), **params)
 

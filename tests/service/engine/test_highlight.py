@@ -132,7 +132,7 @@ def level_of(words: Sequence[str], matches: Sequence[Token]) -> str:
 
 
 @given(cases())
-def test_a_mark_holds_the_letters_that_matched(
+def test_a_mark_contains_the_letters_that_matched(
     case: tuple[str, list[str], dict[str, Any], list[Token]],
 ) -> None:
     text, words, settings, _ = case
@@ -194,7 +194,7 @@ def piece_word(piece: str, words: Sequence[str], rules: TokenizerSettings) -> st
         ("", "fox", ""),
     ],
 )
-def test_marks_stand_in_the_text_as_it_was_written(text: str, query: str, expected: str) -> None:
+def test_marks_are_inserted_into_the_original_text(text: str, query: str, expected: str) -> None:
     assert marked(text, query) == expected
 
 
@@ -265,7 +265,7 @@ def values_of(node: Any) -> Any:
         ),
     ],
 )
-def test_a_leaf_tells_how_much_of_the_query_it_holds(text: str, leaf: dict[str, Any]) -> None:
+def test_a_leaf_reports_its_match_level(text: str, leaf: dict[str, Any]) -> None:
     assert highlight({"t": text}, "red fox") == {"t": leaf}
 
 
@@ -289,7 +289,7 @@ RUNS = {
         ("notebook note book", "[noteb]ook [note] [book]", "partial", ["notebook"]),
     ],
 )
-def test_words_that_match_side_by_side_are_marked_only_there(
+def test_adjacent_matches_are_marked_only_where_they_are_adjacent(
     text: str, value: str, level: str, matched: list[str]
 ) -> None:
     style = Style.of({}, {"highlightPreTag": "[", "highlightPostTag": "]"}, ["notebook", "foxes"])
@@ -313,7 +313,7 @@ def test_a_word_that_is_marked_in_part_and_in_a_run_is_marked_whole() -> None:
     assert value == "<em>redfox</em> <em>den</em>"
 
 
-def test_a_snippet_counts_every_word_a_mark_stands_for() -> None:
+def test_a_snippet_counts_every_word_of_a_mark() -> None:
     style = Style.of({}, {"attributesToSnippet": ["t:1"]}, ["red", "fox", "den"])
     runs = {"redfox": [Run((0, 1), ("redfox",))], "den": [Run((2,), ("den",))]}
 
@@ -330,7 +330,7 @@ def test_a_snippet_counts_every_word_a_mark_stands_for() -> None:
         ({"attributesToHighlight": ["a"], "unretrievableAttributes": ["a"]}, False, False),
     ],
 )
-def test_a_style_tells_whether_there_is_anything_to_do(
+def test_a_style_is_false_without_selected_attributes(
     settings: dict[str, Any], highlights: bool, snippets: bool
 ) -> None:
     style = Style.of(settings, {}, [])
@@ -338,7 +338,7 @@ def test_a_style_tells_whether_there_is_anything_to_do(
     assert (bool(style.highlighted), bool(style.snippeted)) == (highlights, snippets)
 
 
-def test_a_query_word_said_twice_counts_once() -> None:
+def test_a_repeated_query_word_counts_once() -> None:
     leaf = highlight({"t": "fox"}, "fox fox")["t"]
 
     assert (leaf["matchLevel"], leaf["matchedWords"]) == ("full", ["fox"])
@@ -404,7 +404,7 @@ def paths_of(node: Any, path: str = "") -> set[str]:
     )
 
 
-def test_an_attribute_that_is_not_there_leaves_nothing() -> None:
+def test_a_missing_attribute_has_no_highlight() -> None:
     assert highlight(RECORD, "x", attributesToHighlight=["b.d.zzz", "bb", "a.x"]) == {}
 
 
@@ -414,7 +414,7 @@ def test_items_of_an_array_keep_their_places() -> None:
     assert values_of(tree) == {"g": [{"h": "<em>x</em>"}, {}]}
 
 
-def test_items_without_a_match_go_on_request() -> None:
+def test_items_without_a_match_are_removed_on_request() -> None:
     record = {"a": ["x", "y"], "b": [{"c": "y"}, {"c": ["y", "x"]}], "d": ["y"], "e": "y"}
 
     tree = highlight(record, "x", restrictHighlightAndSnippetArrays=True)
@@ -427,7 +427,7 @@ def test_items_without_a_match_go_on_request() -> None:
     }
 
 
-def test_the_matcher_is_told_the_path() -> None:
+def test_the_matcher_receives_the_path() -> None:
     asked = set()
 
     def listen(path: str, tokens: AbstractSet[str]) -> Mapping[str, TokenMatch]:
@@ -481,7 +481,7 @@ def test_a_snippet_keeps_the_text_between_and_around_its_words() -> None:
     assert snippet(record, attributesToSnippet=["t:2"])["t"]["value"] == "(One) -- <<two…"
 
 
-def test_a_snippet_tells_how_much_of_the_query_the_attribute_holds() -> None:
+def test_a_snippet_reports_its_match_level() -> None:
     leaf = snippet({"t": "red a b c fox"}, "red fox", attributesToSnippet=["t:2"])["t"]
 
     assert leaf == {"value": "<em>red</em> a…", "matchLevel": "full"}
@@ -507,7 +507,7 @@ def test_each_attribute_has_its_own_length(entries: list[str], expected: dict[st
 
 
 @pytest.mark.parametrize("entry", ["t:x", "t:0", "t:-1", "t:", ":3", "", "t:1e3", "t:9999999999"])
-def test_a_snippet_length_that_is_none_is_refused(entry: str) -> None:
+def test_an_invalid_snippet_length_is_refused(entry: str) -> None:
     with pytest.raises(BadInput, match=r"attributesToSnippet\[1\]: expected name or name:words"):
         snippet({"t": "x"}, attributesToSnippet=["ok:5", entry])
 
@@ -527,14 +527,14 @@ def test_tags_and_ellipsis_are_chosen() -> None:
 @pytest.mark.parametrize(
     "value", [[[]] * 3, "x" * 5000, "x " * 10_000, "\ud800 x", {"": {"": "x"}}, 1e300, 10**30]
 )
-def test_odd_values_are_mirrored(value: object) -> None:
+def test_unusual_values_are_mirrored(value: object) -> None:
     record = {"t": value}
 
     assert list(highlight(record, "x")) == ["t"]
     assert list(snippet(record, "x", attributesToSnippet=["*"])) == ["t"]
 
 
-def test_what_is_nested_too_deep_is_left_out() -> None:
+def test_values_nested_too_deep_are_omitted() -> None:
     deep: Any = "x"
     for _ in range(900):
         deep = [{"a": deep}]

@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.index import segment_store
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View, merge_views
+from svc_notebook.service.engine.index.segment_reader import SegmentReader, merge_readers
 from svc_notebook.service.engine.index.storage import read_segment
 from tests.service.engine import cases
 
@@ -59,14 +59,14 @@ def test_a_record_put_again_is_replaced_everywhere() -> None:
     assert len(index) == 3
 
 
-def test_of_one_record_put_twice_at_once_the_last_counts() -> None:
+def test_of_a_record_put_twice_in_one_write_the_last_one_counts() -> None:
     index = make_index([{"objectID": "1", "title": "old"}, {"objectID": "1", "title": "new"}])
 
     assert find(index, "old") == []
     assert find(index, "new") == ["1"]
 
 
-def test_a_deleted_record_is_found_and_counted_no_more() -> None:
+def test_a_deleted_record_is_neither_found_nor_counted() -> None:
     index = make_index()
 
     index.delete(["1", "never there"])
@@ -85,7 +85,7 @@ def test_a_cleared_index_is_empty_and_takes_records_again() -> None:
     assert find(index) == ["1"]
 
 
-def test_a_copy_goes_its_own_way() -> None:
+def test_a_copy_is_independent() -> None:
     index = make_index()
     copy = index.copy()
 
@@ -111,7 +111,7 @@ def never() -> Iterator[list[Record]]:
     ],
     ids=str,
 )
-def test_a_setting_of_the_search_alone_reads_no_record_again(changed: dict[str, Any]) -> None:
+def test_a_search_setting_reindexes_nothing(changed: dict[str, Any]) -> None:
     index = make_index()
 
     index.configure(SETTINGS | changed, never)
@@ -120,7 +120,7 @@ def test_a_setting_of_the_search_alone_reads_no_record_again(changed: dict[str, 
     assert len(find(index, "lamp")) == 3
 
 
-def test_a_new_facet_or_attribute_reads_the_records_again() -> None:
+def test_a_new_facet_or_attribute_reindexes_the_records() -> None:
     index = make_index()
     chunks = [LAMPS[:2], LAMPS[2:]]
 
@@ -144,7 +144,7 @@ def test_a_new_facet_or_attribute_reads_the_records_again() -> None:
     ],
     ids=str,
 )
-def test_settings_no_search_could_use_are_refused_and_change_nothing(
+def test_unusable_settings_are_refused_and_change_nothing(
     settings: dict[str, Any], message: str
 ) -> None:
     index = make_index()
@@ -168,7 +168,7 @@ def test_many_small_writes_end_in_few_segments_and_lose_nothing() -> None:
     assert all(find(index, f"{n}", queryType="prefixNone") == [k] for k, n in expected.items())
 
 
-def test_a_reader_never_sees_half_of_a_write() -> None:
+def test_a_search_never_sees_a_partial_write() -> None:
     """Every write moves all records to the next version; a search sees one version only."""
     index = Index({"attributesForFaceting": ["version"]})
     seen: list[dict[str, int]] = []
@@ -200,7 +200,7 @@ def test_a_reader_never_sees_half_of_a_write() -> None:
     assert all(list(counts.values()) == [50] for counts in seen)
 
 
-def test_compacting_beside_a_writer_loses_and_revives_nothing() -> None:
+def test_compacting_during_writes_loses_and_restores_nothing() -> None:
     index = Index(SETTINGS)
     stop = threading.Event()
 
@@ -225,7 +225,7 @@ def test_compacting_beside_a_writer_loses_and_revives_nothing() -> None:
     assert set(find(index, "lamp")) == alive
 
 
-def test_what_was_saved_answers_like_the_original(tmp_path: Path) -> None:
+def test_a_loaded_index_answers_like_the_original(tmp_path: Path) -> None:
     random = Random(3)
     settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
     index = Index(settings)
@@ -263,8 +263,8 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("limit", ["LARGE_SEGMENT_RECORDS", "LARGE_BYTES"])
-def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
+@pytest.mark.parametrize("limit", ["LARGE_SEGMENT_RECORDS", "LARGE_SEGMENT_BYTES"])
+def test_a_saved_segment_is_mapped_and_answers_the_same(
     tmp_path: Path, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segment_store, limit, 1)
@@ -282,8 +282,8 @@ def test_what_was_saved_is_read_from_its_file_and_changes_nothing(
 
         index.save(tmp_path, stamp)
 
-        assert all(view.segment.mapped for view in index.stock.views)
-        assert not any(view.segment.mapped for view in kept.stock.views)
+        assert all(reader.segment.mapped for reader in index.segment_store.readers)
+        assert not any(reader.segment.mapped for reader in kept.segment_store.readers)
         for _ in range(15):
             params = cases.make_params(random, settings)
             assert answer(index, params) == answer(kept, params)
@@ -297,12 +297,12 @@ def test_only_large_segments_are_read_from_their_files(tmp_path: Path) -> None:
     few.save(tmp_path / "few", 1)
     many.save(tmp_path / "many", 1)
 
-    assert not any(view.segment.mapped for view in few.stock.views)
-    assert all(view.segment.mapped for view in many.stock.views)
+    assert not any(reader.segment.mapped for reader in few.segment_store.readers)
+    assert all(reader.segment.mapped for reader in many.segment_store.readers)
     assert len(many) < segment_store.LARGE_SEGMENT_RECORDS
 
 
-def test_records_deleted_while_a_file_is_taken_up_are_gone(
+def test_records_deleted_while_a_file_is_mapped_stay_deleted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
@@ -318,27 +318,27 @@ def test_records_deleted_while_a_file_is_taken_up_are_gone(
     assert sorted(find(index)) == ["2", "3"]
 
 
-def test_a_merge_holds_though_its_segments_are_taken_from_their_files_meanwhile(
+def test_a_merge_succeeds_while_its_segments_are_mapped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
     index = make_index()
     index.put([{"objectID": "4", "title": "Lamp four"}])
 
-    def merge_slowly(run: Sequence[View]) -> View:
-        merged = merge_views(run)
+    def merge_slowly(run: Sequence[SegmentReader]) -> SegmentReader:
+        merged = merge_readers(run)
         index.save(tmp_path, 1)
         index.delete(["2"])
         return merged
 
-    monkeypatch.setattr(segment_store, "merge_views", merge_slowly)
+    monkeypatch.setattr(segment_store, "merge_readers", merge_slowly)
     index.compact()
 
-    assert len(index.stock.views) == 1
+    assert len(index.segment_store.readers) == 1
     assert sorted(find(index)) == ["1", "3", "4"]
 
 
-def test_an_order_that_is_remembered_holds_on_to_no_more_than_rows() -> None:
+def test_a_kept_order_references_only_rows() -> None:
     order = make_index().order({"filters": "brand:Acme"})
 
     assert order[:] == ["1", "3"]
@@ -378,7 +378,7 @@ def damage(folder: Path, kind: str) -> None:
         "a header of another kind",
     ],
 )
-def test_what_cannot_be_read_is_as_if_it_were_not_there(tmp_path: Path, kind: str) -> None:
+def test_an_unreadable_folder_counts_as_missing(tmp_path: Path, kind: str) -> None:
     make_index().save(tmp_path, 1)
 
     damage(tmp_path, kind)
@@ -386,7 +386,7 @@ def test_what_cannot_be_read_is_as_if_it_were_not_there(tmp_path: Path, kind: st
     assert Index.load(tmp_path, SETTINGS) is None
 
 
-def test_what_was_saved_under_other_settings_is_not_loaded(tmp_path: Path) -> None:
+def test_an_index_saved_under_other_settings_is_not_loaded(tmp_path: Path) -> None:
     make_index().save(tmp_path, 1)
 
     assert Index.load(tmp_path, SETTINGS | {"hitsPerPage": 3}) is not None
@@ -440,7 +440,7 @@ QUERIES = ["", "w" * 5000, "w1", "\0", "😀", "a", "emoji ß", "'''", "\ud800",
     ids=["defaults", "every column", "other words"],
 )
 @pytest.mark.parametrize("query", [*QUERIES, " ".join(f"w{n}" for n in range(300))])
-def test_hostile_records_and_queries_break_nothing(
+def test_hostile_records_and_queries_cause_no_error(
     settings: dict[str, Any], query: str, tmp_path: Path
 ) -> None:
     index = Index(settings)
@@ -468,7 +468,7 @@ def shuffled(random: Random, records: Iterable[Record]) -> list[Record]:
 
 
 @pytest.mark.parametrize("seed", range(15))
-def test_the_order_in_which_records_come_changes_nothing(seed: int) -> None:
+def test_the_order_of_records_changes_nothing(seed: int) -> None:
     random = Random(seed)
     settings = cases.make_settings(random)
     records = [cases.make_record(random, number) for number in range(60)]

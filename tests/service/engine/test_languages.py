@@ -1,4 +1,4 @@
-"""Languages: stop words, forms of words, compounds, scripts, and loose searches."""
+"""Languages: stop words, word forms, compounds, scripts, and similar queries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from svc_notebook.service.engine.text.lemmatization import standard_forms
 from svc_notebook.service.engine.text.lexicon import Dictionaries, LanguageResources, Lexicon
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.word_forms import FormTable, standard_table
-from svc_notebook.service.search.natural_languages import read_naturally
+from svc_notebook.service.rules.natural_languages import add_implied
 
 TITLES = {
     "1": "The mouse of the house",
@@ -85,7 +85,7 @@ def test_stop_words_are_left_out(query: str, params: dict[str, Any], parsed: str
     assert search(query, settings=settings, **params).parsed_query == parsed
 
 
-def test_a_word_shut_out_stays_shut_out_even_if_it_is_a_stop_word() -> None:
+def test_an_excluded_stop_word_stays_excluded() -> None:
     params: dict[str, Any] = {"removeStopWords": ["en"], "advancedSyntax": True}
 
     assert ids(search("house -the", **params)) == ["7"]
@@ -113,13 +113,13 @@ def test_other_forms_of_a_word_are_found(params: dict[str, Any], found: list[str
 
 
 @pytest.mark.parametrize(("kinds", "count"), [(["ignorePlurals"], 1), ([], 0)])
-def test_another_form_is_exact_if_asked_for(kinds: list[str], count: int) -> None:
+def test_another_form_is_exact_on_request(kinds: list[str], count: int) -> None:
     found = search("mouse men", ignorePlurals=["en"], alternativesAsExact=kinds)
 
     assert exact(found) == {"2": 1 + count}
 
 
-def test_the_form_that_stands_there_is_marked() -> None:
+def test_the_form_in_the_text_is_marked() -> None:
     assert marked(search("mouse", ignorePlurals=["en"])) == {
         "1": "The <em>mouse</em> of the house",
         "2": "<em>Mice</em> and men",
@@ -154,18 +154,18 @@ def test_standard_forms_are_known_both_ways(word: str, language: str, others: se
     ("word", "language", "other"),
     [("see", "en", "saw"), ("walk", "en", "walking"), ("porte", "fr", "portons")],
 )
-def test_conjugated_verbs_are_no_plurals(word: str, language: str, other: str) -> None:
+def test_conjugated_verbs_are_not_plurals(word: str, language: str, other: str) -> None:
     assert other not in standard_forms(word, language)
 
 
-def test_a_language_that_nobody_knows_has_no_words() -> None:
+def test_an_unknown_language_has_no_words() -> None:
     assert standard_stops("../etc") == frozenset()
     assert standard_table("../etc").forms("word") == []
     assert standard_forms("word", "../etc") == ()
 
 
 @pytest.mark.parametrize("word", ["computer", "tv", "big", "hell", "ring", "c"])
-def test_what_people_look_for_is_no_stop_word(word: str) -> None:
+def test_common_search_words_are_not_stop_words(word: str) -> None:
     assert word not in standard_stops("en")
 
 
@@ -194,7 +194,7 @@ def test_a_part_of_a_compound_is_found(query: str, found: list[str]) -> None:
     assert ids(search(query, settings=IN_GERMAN, typoTolerance=False)) == found
 
 
-def test_a_part_is_looked_for_only_where_compounds_are_to_be_taken_apart() -> None:
+def test_a_part_matches_only_in_decompounded_attributes() -> None:
     assert ids(search("hütte", settings={"decompoundedAttributes": {"de": ["text"]}})) == ["4"]
     assert ids(search("hütte", settings={"decompoundedAttributes": {"nl": ["title"]}})) == ["4"]
     rigid = {**IN_GERMAN, "disablePrefixOnAttributes": ["title"]}
@@ -211,7 +211,7 @@ def test_a_part_of_a_compound_is_not_exact() -> None:
     assert exact(found) == {"3": 0, "4": 2}
 
 
-def test_the_parts_of_a_compound_stand_for_it_wherever_they_are() -> None:
+def test_the_parts_of_a_compound_match_anywhere_in_a_record() -> None:
     found = search("hundehütte", queryLanguages=["de"])
 
     assert marked(found) == {
@@ -223,7 +223,7 @@ def test_the_parts_of_a_compound_stand_for_it_wherever_they_are() -> None:
 @pytest.mark.parametrize(
     "params", [{}, {"queryLanguages": ["nl"]}, {"queryLanguages": ["de"], "decompoundQuery": False}]
 )
-def test_a_compound_of_a_query_is_taken_apart_only_if_asked_for(params: dict[str, Any]) -> None:
+def test_a_compound_of_a_query_is_split_only_on_request(params: dict[str, Any]) -> None:
     assert ids(search("hundehütte", **params)) == ["3"]
 
 
@@ -236,11 +236,11 @@ def test_a_compound_of_a_query_is_taken_apart_only_if_asked_for(params: dict[str
         ("xyzkast", []),
     ],
 )
-def test_compounds_are_cut_into_known_words(word: str, parts: list[tuple[str, ...]]) -> None:
+def test_compounds_are_split_into_known_words(word: str, parts: list[tuple[str, ...]]) -> None:
     assert Splitter("nl").readings(word) == parts
 
 
-def test_an_atom_of_ones_own_is_a_part_of_longer_words() -> None:
+def test_a_custom_atom_is_a_part_of_longer_words() -> None:
     own = {"boekenkast": (), "lampje": ("lamp", "je")}
 
     assert Splitter("nl", own).readings("boekenkast") == []
@@ -256,12 +256,12 @@ def test_kana_are_found_in_either_script_and_by_latin_letters(query: str) -> Non
     assert ids(search(query, settings=IN_KANA)) == ["5", "6"]
 
 
-def test_scripts_stay_apart_unless_asked_for() -> None:
+def test_transliteration_is_off_by_default() -> None:
     assert ids(search("すし")) == ["5"]
     assert ids(search("sushi")) == []
 
 
-def test_a_similar_query_needs_no_word_and_ranks_by_how_many_there_are() -> None:
+def test_a_similar_query_requires_no_word_and_ranks_by_matched_words() -> None:
     found = search("never", similarQuery="the mouse of a house", queryLanguages=["en"])
 
     assert [hit["objectID"] for hit in found.hits] == ["1", "7"]
@@ -279,17 +279,17 @@ def test_a_stop_word_alone_is_not_exact(query: str, kind: str, counts: int) -> N
     assert exact(found)["1"] == counts
 
 
-def test_natural_languages_set_what_is_not_set() -> None:
+def test_natural_languages_set_only_unset_parameters() -> None:
     given = {"naturalLanguages": ["en"], "ignorePlurals": False, "ruleContexts": ["shop"]}
 
-    assert read_naturally(given) == {
+    assert add_implied(given) == {
         **given,
         "removeStopWords": ["en"],
         "removeWordsIfNoResults": "allOptional",
         "ruleContexts": ["shop", "natural_language"],
         "analyticsTags": ["natural_language"],
     }
-    assert read_naturally({"query": "x"}) == {"query": "x"}
+    assert add_implied({"query": "x"}) == {"query": "x"}
 
 
 SYLLABLES = ["foo", "bar", "baz", "qux", "abc"]
@@ -297,7 +297,7 @@ WORDS = ["".join(pair) for pair in itertools.product(SYLLABLES, SYLLABLES)] + SY
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_what_is_found_is_what_reading_each_record_says(seed: int) -> None:
+def test_results_equal_those_of_a_scan_of_all_records(seed: int) -> None:
     """Words stop, bend and are put together by entries of one's own, at random."""
     random = Random(seed)
     own = make_own(random)
@@ -360,7 +360,7 @@ def is_there(
 
 
 @pytest.mark.parametrize(("words", "step"), [(3, 0), (4, 1), (7, 1), (10, 2)])
-def test_further_down_a_hit_needs_more_words(words: int, step: int) -> None:
+def test_lower_ranked_hits_need_more_words(words: int, step: int) -> None:
     random = Random(words)
     query = [f"w{number}" for number in range(words)]
     sizes = [1, 1, 1, 1, 2, 3]

@@ -1,4 +1,4 @@
-"""Filters of many terms, held against each term on each record in plain Python."""
+"""Filters with many terms, compared with each term on each record in plain Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc_notebook.service.engine.filters.filters import parse_filters, parse_opt
 from svc_notebook.service.engine.filters.geo_parameters import (
     MAX_AREA_POINTS,
     MAX_AREAS,
-    read_where,
+    read_geo_parameters,
 )
 from svc_notebook.service.engine.filters.terms import MAX_FILTER_TERMS, MAX_OPTIONAL_TERMS
 from tests.service.engine.cases import write_filter
@@ -185,7 +185,7 @@ def test_masks_of_many_terms_are_not_kept(params: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ["filters", "facetFilters", "numericFilters", "tagFilters"])
 @pytest.mark.parametrize("kind", ["list", "nested", "text", "json"])
-def test_more_terms_than_a_search_takes_are_refused_by_name(name: str, kind: str) -> None:
+def test_too_many_terms_are_refused_by_name(name: str, kind: str) -> None:
     item = "p>1" if name == "numericFilters" else "a:x"
     given = {
         "list": [item] * (MAX_FILTER_TERMS + 1),
@@ -208,7 +208,7 @@ def test_terms_of_all_parameters_count_together() -> None:
         parse_filters({"facetFilters": half, "tagFilters": [*half, "x"]})
 
 
-def test_more_optional_terms_than_a_search_takes_are_refused_by_name() -> None:
+def test_too_many_optional_terms_are_refused_by_name() -> None:
     most = ["a:x"] * MAX_OPTIONAL_TERMS
 
     assert len(parse_optional({"optionalFilters": most})) == MAX_OPTIONAL_TERMS
@@ -217,20 +217,20 @@ def test_more_optional_terms_than_a_search_takes_are_refused_by_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["insideBoundingBox", "insidePolygon"])
-def test_more_areas_than_a_search_takes_are_refused_by_name(name: str) -> None:
+def test_too_many_areas_are_refused_by_name(name: str) -> None:
     area = [1, 1, 2, 2] if name == "insideBoundingBox" else [1, 1, 2, 2, 3, 1]
 
-    read_where({name: [area] * MAX_AREAS})
+    read_geo_parameters({name: [area] * MAX_AREAS})
     with pytest.raises(BadInput, match=f"{name}: expected at most 1,000 areas, found 1,001"):
-        read_where({name: [area] * (MAX_AREAS + 1)})
+        read_geo_parameters({name: [area] * (MAX_AREAS + 1)})
 
 
-def test_more_points_than_a_search_takes_are_refused_by_name() -> None:
+def test_too_many_points_are_refused_by_name() -> None:
     area = [1, 1, 2, 2, 3, 1] * 3000
     fitting = MAX_AREA_POINTS // (len(area) // 2)
 
-    read_where({"insidePolygon": [area] * fitting})
+    read_geo_parameters({"insidePolygon": [area] * fitting})
     with pytest.raises(BadInput, match=r"insidePolygon: expected at most 200,000 points"):
-        read_where({"insidePolygon": [area] * (fitting + 1)})
+        read_geo_parameters({"insidePolygon": [area] * (fitting + 1)})
     with pytest.raises(BadInput, match=r"insidePolygon: expected at most 200,000 points"):
-        read_where({"insidePolygon": ",".join(["1"] * (2 * MAX_AREA_POINTS + 2))})
+        read_geo_parameters({"insidePolygon": ",".join(["1"] * (2 * MAX_AREA_POINTS + 2))})

@@ -1,4 +1,4 @@
-"""What must hold between two searches of the same records, whatever they are."""
+"""Relations between two searches of the same records that hold for any records."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Shop:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_order_in_which_records_come_changes_nothing(seed: int) -> None:
+def test_the_order_of_records_changes_nothing(seed: int) -> None:
     shop = Shop(seed)
     other = Index(shop.settings)
     for record in shop.random.sample([*shop.records.values()], len(shop.records)):
@@ -108,7 +108,7 @@ def test_a_highlight_without_its_marks_is_the_text(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_what_is_worked_out_ahead_changes_nothing(seed: int) -> None:
+def test_precomputation_changes_nothing(seed: int) -> None:
     shop = Shop(seed)
     asked = [shop.params() | make_page(shop.random) for _ in range(QUERIES)]
     before = list(map(shop.search, asked))

@@ -110,13 +110,13 @@ def test_nothing_found_has_no_pages() -> None:
     ],
     ids=str,
 )
-def test_a_hit_carries_the_attributes_asked_for(wanted: list[str], expected: list[str]) -> None:
+def test_a_hit_has_the_requested_attributes(wanted: list[str], expected: list[str]) -> None:
     [hit] = search("ann", attributesToRetrieve=wanted, attributesToHighlight=[]).hits
 
     assert set(hit) == {*expected, "objectID"}
 
 
-def test_parts_of_objects_are_picked_and_left_out_in_place() -> None:
+def test_parts_of_objects_are_selected_and_removed_in_place() -> None:
     params: dict[str, Any] = {"attributesToHighlight": []}
     [picked] = search("ann", attributesToRetrieve=["cast.name"], **params).hits
     [without] = search("ann", attributesToRetrieve=["*", "-cast.name"], **params).hits
@@ -125,7 +125,7 @@ def test_parts_of_objects_are_picked_and_left_out_in_place() -> None:
     assert without["cast"] == [{"age": 40}, {"age": 31}]
 
 
-def test_what_may_not_be_retrieved_shows_up_only_for_who_may_see_it() -> None:
+def test_unretrievable_attributes_are_visible_only_with_the_right() -> None:
     [hit] = search("ann", attributesToSnippet=["*"]).hits
     [seen] = search("ann", attributesToSnippet=["*"], _seeUnretrievable=True).hits
 
@@ -133,7 +133,7 @@ def test_what_may_not_be_retrieved_shows_up_only_for_who_may_see_it() -> None:
     assert seen["secret"] == {"note": "red hot", "code": 7}
 
 
-def test_a_score_that_may_not_be_retrieved_is_not_told() -> None:
+def test_an_unretrievable_score_is_not_returned() -> None:
     settings = SETTINGS | {"unretrievableAttributes": ["year"], "customRanking": ["desc(year)"]}
 
     [hit] = search("ann", settings=settings, getRankingInfo=True).hits
@@ -150,7 +150,7 @@ def test_a_facet_that_may_not_be_retrieved_is_not_counted() -> None:
     assert search(settings=settings, facets=["genre"]).facets is None
 
 
-def test_a_record_that_is_gone_meanwhile_is_passed_over() -> None:
+def test_a_record_deleted_in_the_meantime_is_skipped() -> None:
     index = Index()
     index.put(FILMS)
 
@@ -162,7 +162,7 @@ def test_a_record_that_is_gone_meanwhile_is_passed_over() -> None:
 # ---------------------------------------------------------------------------------- facets
 
 
-def test_facets_are_counted_over_all_that_match_not_over_the_page() -> None:
+def test_facets_count_all_matches_not_only_the_page() -> None:
     found = search("lamp", facets=["*"], hitsPerPage=1)
 
     assert found.facets == {
@@ -177,7 +177,7 @@ def test_facets_are_counted_over_all_that_match_not_over_the_page() -> None:
     assert found.extra["exhaustiveFacetsCount"] is True
 
 
-def test_without_facets_asked_for_there_are_none() -> None:
+def test_without_requested_facets_there_are_none() -> None:
     assert search().facets is None
     assert search(facets=["title", "cast.age"]).facets is None
 
@@ -192,7 +192,7 @@ def test_without_facets_asked_for_there_are_none() -> None:
         ("zebra", []),
     ],
 )
-def test_facet_values_are_searched_by_words_beginnings_and_typos(
+def test_facet_values_are_searched_by_words_prefixes_and_typos(
     query: str, expected: list[str]
 ) -> None:
     index = Index(SETTINGS)
@@ -308,7 +308,7 @@ def is_marked(record: Record, options: EffectiveParameters) -> bool:
 # ----------------------------------------------------------------------------------- groups
 
 
-def test_groups_far_down_are_found_when_one_group_holds_all_the_best() -> None:
+def test_groups_are_found_although_one_group_has_all_the_best_records() -> None:
     index = Index({"attributeForDistinct": "maker", "customRanking": ["desc(rank)"]})
     index.put([{"objectID": f"a{n}", "maker": "a", "rank": 1000 - n} for n in range(200)])
     index.put([{"objectID": f"b{n}", "maker": "b", "rank": 100 - n} for n in range(10)])
@@ -331,7 +331,7 @@ def test_groups_far_down_are_found_when_one_group_holds_all_the_best() -> None:
 # ------------------------------------------------------------------------------ explanation
 
 
-def test_ranking_info_tells_the_value_of_every_criterion() -> None:
+def test_ranking_info_contains_the_value_of_every_criterion() -> None:
     hit = next(
         hit
         for hit in search("red lmap", getRankingInfo=True, filters="genre:drama<score=3>").hits
@@ -351,13 +351,13 @@ def test_ranking_info_tells_the_value_of_every_criterion() -> None:
     }
 
 
-def test_a_later_attribute_is_a_thousand_further_on() -> None:
+def test_the_rank_of_the_next_attribute_is_a_thousand_higher() -> None:
     [hit] = search("ann lee", getRankingInfo=True).hits
 
     assert hit["_rankingInfo"]["firstMatchedWord"] == 1000
 
 
-def test_words_made_optional_are_told() -> None:
+def test_words_made_optional_are_reported() -> None:
     found = search("lamp zebra", removeWordsIfNoResults="lastWords")
 
     assert ids(found) == ["2", "1"]
@@ -376,7 +376,7 @@ def test_words_made_optional_are_told() -> None:
     ],
     ids=str,
 )
-def test_a_mistake_is_refused_and_its_place_named(params: dict[str, Any], message: str) -> None:
+def test_an_invalid_parameter_is_refused_by_name(params: dict[str, Any], message: str) -> None:
     with pytest.raises(BadInput, match=message):
         search(**params)
 
@@ -403,15 +403,13 @@ def words_found(texts: Sequence[str], query: str, **given: Any) -> list[str]:
         ('lamp "red', ["a red lamp", "lamp red"]),
     ],
 )
-def test_phrases_and_exclusions_mean_something_only_in_advanced_syntax(
-    query: str, found: list[str]
-) -> None:
+def test_phrases_and_exclusions_apply_only_in_advanced_syntax(query: str, found: list[str]) -> None:
     texts = ["a red lamp", "lamp red", "lamp blue"]
 
     assert words_found(texts, query, advancedSyntax=True) == found
 
 
-def test_only_the_advanced_features_asked_for_are_read() -> None:
+def test_only_the_selected_advanced_features_apply() -> None:
     texts = ["red lamp", "lamp red", "blue"]
     params = {"advancedSyntax": True, "advancedSyntaxFeatures": ["excludeWords"]}
 
@@ -419,7 +417,7 @@ def test_only_the_advanced_features_asked_for_are_read() -> None:
     assert words_found(texts, "lamp -red", **params) == []
 
 
-def test_a_word_written_apart_or_together_is_found_the_other_way_too() -> None:
+def test_split_and_joined_words_match_each_other() -> None:
     texts = ["armchair", "arm chair", "chair arm"]
 
     assert words_found(texts, "armchair") == ["arm chair", "armchair"]

@@ -1,4 +1,4 @@
-"""Segments: what is merged is as if it had been indexed at once."""
+"""Segments: a merged segment equals one that was indexed as a whole."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from svc_notebook.service.engine import term_dictionary
 from svc_notebook.service.engine.arrays import Arrays
-from svc_notebook.service.engine.index import postings, term_dictionary
+from svc_notebook.service.engine.index import postings
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
@@ -34,13 +35,13 @@ def _in_order(records: Iterable[Record]) -> list[Record]:
 
 
 @pytest.mark.parametrize(
-    ("block", "at_once"), [(3, 7), (term_dictionary.BLOCK_NAMES, postings.CHUNK_OCCURRENCES)]
+    ("block", "at_once"), [(3, 7), (term_dictionary.BLOCK_STRINGS, postings.CHUNK_OCCURRENCES)]
 )
 @pytest.mark.parametrize("seed", range(5))
-def test_a_merge_gives_what_indexing_all_at_once_gives(
+def test_a_merge_equals_indexing_all_records_together(
     seed: int, block: int, at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(term_dictionary, "BLOCK_NAMES", block)
+    monkeypatch.setattr(term_dictionary, "BLOCK_STRINGS", block)
     monkeypatch.setattr(postings, "CHUNK_OCCURRENCES", at_once)
     random = Random(seed)
     shape = Schema.of(cases.make_settings(random))

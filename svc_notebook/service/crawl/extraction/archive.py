@@ -41,9 +41,11 @@ class Archive:
             with self._zip.open(name) as part:
                 data = part.read(most + 1)
         except BROKEN as error:
-            raise Unreadable(f"its part {name} is broken: {error}", reason="broken_file") from error
+            raise Unreadable(
+                f"its member {name} is broken: {error}", reason="broken_file"
+            ) from error
         if len(data) > most:
-            raise Unreadable("it grows too large when unpacked", reason="too_large")
+            raise Unreadable("it is too large when decompressed", reason="too_large")
         self._left -= len(data)
         return data
 

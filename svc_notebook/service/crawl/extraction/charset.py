@@ -10,7 +10,7 @@ BOMS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-NAMED = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.IGNORECASE)
+CHARSET_PARAMETER = re.compile(r"charset\s*=\s*[\"']?\s*([\w.:+-]+)", re.IGNORECASE)
 # Only this many bytes of a page are searched for a `meta` with the encoding.
 META_SEARCH_BYTES = 4096
 META = re.compile(
@@ -18,7 +18,7 @@ META = re.compile(
     re.IGNORECASE,
 )
 # Encoding labels and the encodings that browsers use for them (WHATWG, Encoding).
-MEANT = {
+BROWSER_ENCODINGS = {
     "iso8859-1": "cp1252",
     "ascii": "cp1252",
     "iso8859-9": "cp1254",
@@ -43,7 +43,7 @@ def decode(body: bytes, content_type: str) -> str:
 
 def from_header(content_type: str) -> str | None:
     """Return the encoding in a `Content-Type`, None if there is none or it is unknown."""
-    found = NAMED.search(content_type)
+    found = CHARSET_PARAMETER.search(content_type)
     return known(found[1]) if found else None
 
 
@@ -62,7 +62,7 @@ def known(name: str) -> str | None:
         "".encode(found.name)
     except (LookupError, ValueError):
         return None
-    return MEANT.get(found.name, found.name)
+    return BROWSER_ENCODINGS.get(found.name, found.name)
 
 
 def guess(body: bytes) -> str:

@@ -2,34 +2,114 @@
 
 from __future__ import annotations
 
+import email.policy
+import io
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from email.message import EmailMessage
 from functools import cached_property
+from html import escape
 from typing import TYPE_CHECKING
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.extraction.charset import decode
 from svc_notebook.service.crawl.extraction.links import Link, base_of, read_links, value_of
-from svc_notebook.service.crawl.extraction.mail import read_mail
+from svc_notebook.service.crawl.extraction.markup import paragraph, write_page
 from svc_notebook.service.crawl.extraction.office import read_office
 from svc_notebook.service.crawl.extraction.page import (
     FetchedPage,
     Unreadable,
     file_type,
+    own_code_location,
     sniff_media_type,
 )
-from svc_notebook.service.crawl.extraction.pdf import read_pdf
-from svc_notebook.service.crawl.url_references import resolve
+from svc_notebook.service.crawl.urls import resolve
 
 if TYPE_CHECKING:
+    from pypdf import PdfReader
     from selectolax.lexbor import LexborHTMLParser
+
+
+MAX_PDF_PAGES = 5000
+# A blank line, or the end of a sentence before a line that begins a new one.
+PARAGRAPH_BREAK = re.compile(r"\n\s*\n|(?<=[.!?:])\n(?=\s*[A-Z0-9•])")
+HYPHENATED_LINE_END = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
+PDF_META_NAMES = {"author": "author", "subject": "description", "keywords": "keywords"}
+
+
+def read_pdf(body: bytes) -> str:
+    """Convert a PDF file to HTML with a `div.page` of paragraphs per page; raises `Unreadable`."""
+    from pypdf import PdfReader
+    from pypdf.errors import PyPdfError
+
+    logging.getLogger("pypdf").setLevel(logging.CRITICAL)
+    try:
+        reader = PdfReader(io.BytesIO(body))
+        if reader.is_encrypted and not reader.decrypt(""):
+            raise Unreadable("it is protected by a password", reason="protected")
+        return write_pdf(reader)
+    except (Unreadable, MemoryError):
+        raise
+    except (PyPdfError, Exception) as error:  # pypdf raises any exception for broken files
+        if own_code_location(error):
+            raise
+        text = f"the PDF file cannot be read: {error}"
+        raise Unreadable(text, reason="broken_file") from error
+
+
+def write_pdf(reader: PdfReader) -> str:
+    """Convert the pages of an opened PDF file to HTML."""
+    info = {key.lower().lstrip("/"): str(value) for key, value in (reader.metadata or {}).items()}
+    meta = {PDF_META_NAMES[name]: info[name] for name in PDF_META_NAMES if name in info}
+    return write_page(pdf_pages(reader), title=info.get("title", ""), meta=meta)
+
+
+def pdf_pages(reader: PdfReader) -> Iterator[str]:
+    """Yield the paragraphs of each page."""
+    for number, page in enumerate(reader.pages):
+        if number == MAX_PDF_PAGES:
+            raise Unreadable(f"it has more than {MAX_PDF_PAGES} pages", reason="too_large")
+        text = HYPHENATED_LINE_END.sub("", page.extract_text())
+        yield f'<div class="page">{"".join(map(paragraph, PARAGRAPH_BREAK.split(text)))}</div>'
+
+
+def read_mail(body: bytes) -> str:
+    """Convert a message to HTML with its subject as title; raises `Unreadable`."""
+    message = email.message_from_bytes(body, policy=email.policy.default)
+    if not message.keys():
+        raise Unreadable("it is not a message: it has no header", reason="broken_file")
+    meta = {name: mail_header(message, name) for name in ("from", "to", "date")}
+    html, text = mail_part(message, "html"), mail_part(message, "plain")
+    blocks = [html] if html else map(paragraph, text.split("\n\n"))
+    subject = mail_header(message, "subject")
+    return write_page([f"<h1>{escape(subject)}</h1>", *blocks], title=subject, meta=meta)
+
+
+def mail_header(message: EmailMessage, name: str) -> str:
+    """Return a header as text, empty if it is malformed."""
+    try:
+        return str(message.get(name, ""))
+    except (ValueError, IndexError, AttributeError):  # raised by its parser
+        return ""
+
+
+def mail_part(message: EmailMessage, kind: str) -> str:
+    """Return the body of a subtype, empty if there is none."""
+    found = message.get_body((kind,))
+    try:
+        return str(found.get_content()) if found else ""
+    except (LookupError, ValueError):  # an unknown encoding
+        payload = found.get_payload(decode=True) if found else b""
+        return payload.decode("utf-8", "replace") if isinstance(payload, bytes) else ""
+
 
 CANONICAL_HEADER = re.compile(r'<([^>]*)>\s*;[^,]*\brel\s*=\s*"?canonical\b', re.IGNORECASE)
 # The directives that `none` in `robots` implies.
-NONE = frozenset({"noindex", "nofollow"})
+NONE_DIRECTIVES = frozenset({"noindex", "nofollow"})
 # Header directives with a value; any other name before a colon is the name of an agent.
-VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
+VALUED_DIRECTIVES = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
 
 
 @dataclass(frozen=True)
@@ -58,7 +138,7 @@ class Document:
         try:
             return self.tree.css_first(selector) is not None
         except SelectolaxError as error:
-            raise BadInput(f"`{selector}` is no selector that can be read here") from error
+            raise BadInput(f"`{selector}` is not a valid selector") from error
 
     @cached_property
     def tree(self) -> LexborHTMLParser:
@@ -98,7 +178,7 @@ def from_html(page: FetchedPage, kind: str, html: str) -> Document:
     try:
         tree = LexborHTMLParser(html)
     except SelectolaxError as error:  # any text is valid HTML: only memory can run out
-        raise Unreadable("reading it took too much memory", reason="too_large") from error
+        raise Unreadable("parsing it took too much memory", reason="too_large") from error
     robots = frozenset(read_robots(tree, page.headers))
     return Document(
         url=page.url,
@@ -128,21 +208,23 @@ def read_canonical(tree: LexborHTMLParser, page: FetchedPage) -> str | None:
 
 def read_robots(tree: LexborHTMLParser, headers: Mapping[str, str]) -> Iterator[str]:
     """Yield the directives for all crawlers, from the head and from `X-Robots-Tag`."""
-    said = [value_of(node, "content") for node in tree.css("meta[name=robots i][content]")]
-    for directive in ",".join([*said, for_everybody(header(headers, "x-robots-tag"))]).split(","):
+    directives = [value_of(node, "content") for node in tree.css("meta[name=robots i][content]")]
+    for directive in ",".join([*directives, for_all_agents(header(headers, "x-robots-tag"))]).split(
+        ","
+    ):
         word = directive.strip().lower()
-        yield from NONE if word == "none" else ()
+        yield from NONE_DIRECTIVES if word == "none" else ()
         if word:
             yield word
 
 
-def for_everybody(value: str) -> str:
+def for_all_agents(value: str) -> str:
     """Remove directives for one agent: `bot: noindex, nofollow` applies to `bot` alone."""
     kept: list[str] = []
     addressed = False
     for part in value.split(","):
         name, colon, _ = part.partition(":")
-        addressed = addressed or bool(colon and name.strip().lower() not in VALUED)
+        addressed = addressed or bool(colon and name.strip().lower() not in VALUED_DIRECTIVES)
         kept += [] if addressed else [part]
     return ",".join(kept)
 

@@ -22,15 +22,14 @@ import msgspec
 from py_mini_racer import JSEvalException, JSFunction, JSMappedObject, JSOOMException, MiniRacer
 
 from svc_notebook.service.crawl.extraction.document import read_document
-from svc_notebook.service.crawl.extraction.internal_errors import own_place
-from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable
+from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable, own_code_location
 from svc_notebook.service.crawl.extraction.script import read_script
 from svc_notebook.service.crawl.extraction.worker import receive, send
 
 # The source of a function that was defined as a method in the configuration.
 METHOD = re.compile(r"\s*(?:async\s+)?(recordExtractor|linkExtractor)\s*\(")
-NAME = "recordExtractor"
-COMPLAINT = re.compile(r"(?:<anonymous>|recordExtractor):(\d+): (.*)\n(.*)\n( *)\^")
+SOURCE_NAME = "recordExtractor"
+V8_MESSAGE = re.compile(r"(?:<anonymous>|recordExtractor):(\d+): (.*)\n(.*)\n( *)\^")
 
 
 def wrap(source: str) -> str:
@@ -38,19 +37,19 @@ def wrap(source: str) -> str:
     source = source.rstrip().removesuffix(";")
     method = METHOD.match(source)
     before, after = ("({", f"\n}}).{method[1]}") if method else ("(", "\n)")
-    return f"{before}{source}{after}\n//# sourceURL={NAME}"
+    return f"{before}{source}{after}\n//# sourceURL={SOURCE_NAME}"
 
 
-def locate(complaint: str) -> str:
+def locate(message: str) -> str:
     """Return an error message of V8 with the line and column in the source."""
-    found = COMPLAINT.match(complaint)
+    found = V8_MESSAGE.match(message)
     if found is None:
-        return complaint.strip().splitlines()[0].removeprefix(f"{NAME}:")
-    line, said, code, space = found.groups()
+        return message.strip().splitlines()[0].removeprefix(f"{SOURCE_NAME}:")
+    line, text, code, space = found.groups()
     if code.startswith((")", "})", "//# sourceURL")):
-        return f"{said} (at its end)"
-    ours = 1 if line == "1" else 0
-    return f"{said} (line {line}, column {len(space) + 1 - ours})"
+        return f"{text} (at its end)"
+    shift = 1 if line == "1" else 0
+    return f"{text} (line {line}, column {len(space) + 1 - shift})"
 
 
 # The memory of Python, V8 and the page parser, in addition to that of an extractor.
@@ -61,7 +60,7 @@ MAX_RECORDS_BYTES = 32 << 20
 MAX_IDLE_CONTEXTS = 8
 # Sources for which the engine remembers whether their contexts can be reused.
 MAX_KNOWN_SOURCES = 1000
-OPEN = "its promise is never settled: there are no timers and no network here"
+UNSETTLED_PROMISE = "its promise is never settled: extractors have neither timers nor network"
 
 
 class ScriptContext:
@@ -74,7 +73,7 @@ class ScriptContext:
         self.racer.set_soft_memory_limit(memory // 4)
         script = self.racer.eval(read_script())
         assert isinstance(script, JSMappedObject)
-        self.watched = False
+        self.is_watched = False
         self._functions = {str(name): script[name] for name in script}
 
     def function(self, source: str) -> JSFunction:
@@ -94,14 +93,14 @@ class ScriptContext:
 
     def watch(self) -> None:
         """Record the global state, so that changes can be detected after a run."""
-        self.call("watch")
-        self.watched = True
+        self.call("recordState")
+        self.is_watched = True
 
-    def is_fit(self) -> bool:
+    def is_reusable(self) -> bool:
         """Return whether the next run finds the recorded state; clears the last result."""
         return (
-            self.watched
-            and self.call("tidy") is True
+            self.is_watched
+            and self.call("prepareNextRun") is True
             and not self.racer.was_soft_memory_limit_reached()
         )
 
@@ -129,9 +128,9 @@ class Engine:
         self.memory = memory
         self.next: ScriptContext | None = None
         # By source, least recently used first.
-        self.worlds: dict[str, ScriptContext] = {}
+        self.contexts: dict[str, ScriptContext] = {}
         # Whether a known source leaves the state of its contexts unchanged, as far as known.
-        self.tidy: dict[str, bool] = {}
+        self.is_clean: dict[str, bool] = {}
 
     def prepare(self) -> None:
         """Create the next context while no request is waiting."""
@@ -143,7 +142,9 @@ class Engine:
 
     def check(self, source: str) -> dict[str, Any]:
         """Check whether a source is a function."""
-        return self._in_world(source, lambda world: {"value": world.function(source) is not None})
+        return self._in_context(
+            source, lambda context: {"value": context.function(source) is not None}
+        )
 
     def extract(self, source: str, html: str, facts: str) -> dict[str, Any]:
         """Run a `recordExtractor`; the result is JSON."""
@@ -155,76 +156,81 @@ class Engine:
 
     def matches(self, html: str, selectors: str) -> dict[str, Any]:
         """Check which selectors match; the result is JSON."""
-        return self._in_world("", lambda world: _finish(world, "testSelectors", html, selectors))
-
-    def _run(self, source: str, name: str, *arguments: str) -> dict[str, Any]:
-        return self._in_world(
-            source, lambda world: _finish(world, name, world.function(source), *arguments)
+        return self._in_context(
+            "", lambda context: _call_script(context, "testSelectors", html, selectors)
         )
 
-    def _in_world(
+    def _run(self, source: str, name: str, *arguments: str) -> dict[str, Any]:
+        return self._in_context(
+            source,
+            lambda context: _call_script(context, name, context.function(source), *arguments),
+        )
+
+    def _in_context(
         self, source: str, work: Callable[[ScriptContext], dict[str, Any]]
     ) -> dict[str, Any]:
         """Run work in the source's context; if it is aborted there, again in a new context."""
-        if world := self.worlds.pop(source, None):
+        if context := self.contexts.pop(source, None):
             with suppress(RunAborted):
-                return self._work(source, world, work)
+                return self._run_in(source, context, work)
         try:
-            return self._work(source, self._take(source), work)
+            return self._run_in(source, self._take_context(source), work)
         except RunAborted as error:
             return error.answer
 
-    def _take(self, source: str) -> ScriptContext:
+    def _take_context(self, source: str) -> ScriptContext:
         """Take a new context; it is watched, which is slow, only for a repeated source."""
         self.prepare()
-        world, self.next = self.next, None
-        assert world is not None
-        if self.tidy.get(source):
-            world.watch()
-        elif len(self.tidy) >= MAX_KNOWN_SOURCES:
-            self.tidy.clear()
-        return world
+        context, self.next = self.next, None
+        assert context is not None
+        if self.is_clean.get(source):
+            context.watch()
+        elif len(self.is_clean) >= MAX_KNOWN_SOURCES:
+            self.is_clean.clear()
+        return context
 
-    def _work(
-        self, source: str, world: ScriptContext, work: Callable[[ScriptContext], dict[str, Any]]
+    def _run_in(
+        self, source: str, context: ScriptContext, work: Callable[[ScriptContext], dict[str, Any]]
     ) -> dict[str, Any]:
         """Run work in a context, and keep the context if its state is unchanged."""
-        fit = False
+        reusable = False
         try:
-            answer = work(world)
-            fit = world.is_fit()
+            answer = work(context)
+            reusable = context.is_reusable()
             return answer
         except JSEvalException as error:
             # V8 does not always report that a run was aborted for lack of memory.
-            spent = isinstance(error, JSOOMException) or world.racer.was_hard_memory_limit_reached()
-            much = f"it took more than {self.memory >> 20} MB of memory"
+            exhausted = (
+                isinstance(error, JSOOMException) or context.racer.was_hard_memory_limit_reached()
+            )
+            limit = f"it took more than {self.memory >> 20} MB of memory"
             raise RunAborted(
-                {"error": much if spent else locate(str(error)), "spent": spent}
+                {"error": limit if exhausted else locate(str(error)), "exhausted": exhausted}
             ) from error
         except NotAFunction as error:
             return {"error": str(error)}
         finally:
-            if fit:
-                self._keep(source, world)
+            if reusable:
+                self._keep_context(source, context)
             else:
-                self.tidy[source] = not world.watched
-                world.close()
+                self.is_clean[source] = not context.is_watched
+                context.close()
 
-    def _keep(self, source: str, world: ScriptContext) -> None:
-        self.worlds[source] = world
-        if len(self.worlds) > MAX_IDLE_CONTEXTS:
-            self.worlds.pop(next(iter(self.worlds))).close()
+    def _keep_context(self, source: str, context: ScriptContext) -> None:
+        self.contexts[source] = context
+        if len(self.contexts) > MAX_IDLE_CONTEXTS:
+            self.contexts.pop(next(iter(self.contexts))).close()
 
 
-def _finish(world: ScriptContext, name: str, *arguments: Any) -> dict[str, Any]:
+def _call_script(context: ScriptContext, name: str, *arguments: Any) -> dict[str, Any]:
     """Call a function of the script that runs code, and return its result."""
-    world.call(name, *arguments)
-    outcome = world.call("readOutcome")
+    context.call(name, *arguments)
+    outcome = context.call("readOutcome")
     if outcome is None:
-        return {"error": OPEN}
+        return {"error": UNSETTLED_PROMISE}
     if not isinstance(outcome, str) or len(outcome) > MAX_RECORDS_BYTES:
         return {
-            "error": "what it returned is no JSON of up to "
+            "error": "what it returned is not JSON of up to "
             f"{MAX_RECORDS_BYTES >> 20} million letters"
         }
     return {"value": outcome}
@@ -237,7 +243,9 @@ def main(memory: int) -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
-    threading.Thread(target=take_in, args=(sys.stdin.buffer, requests), daemon=True).start()
+    threading.Thread(
+        target=receive_requests, args=(sys.stdin.buffer, requests), daemon=True
+    ).start()
     asyncio.run(answer_all(Engine(memory), requests, answers))
 
 
@@ -252,11 +260,11 @@ async def answer_all(
     engine.prepare()
     send(answers, "ready")
     while True:
-        send(answers, reply(engine, requests.get()))
+        send(answers, handle(engine, requests.get()))
         engine.prepare()
 
 
-def take_in(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:
+def receive_requests(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:
     """Receive requests, and exit the process as soon as the input ends, even during work."""
     with suppress(EOFError, OSError):
         while True:
@@ -264,7 +272,7 @@ def take_in(pipe: IO[bytes], requests: queue.SimpleQueue[Any]) -> None:
     os._exit(0)
 
 
-def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
+def handle(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
     """Handle a request; failures are returned as errors in the response."""
     name, *arguments = request
     try:
@@ -272,14 +280,14 @@ def reply(engine: Engine, request: tuple[str, Any]) -> dict[str, Any]:
     except Unreadable as error:
         return {"unreadable": str(error), "reason": error.reason}
     except (MemoryError, RecursionError) as error:
-        return {"error": f"it is too large or too deep ({type(error).__name__})", "spent": True}
+        return {"error": f"it is too large or too deep ({type(error).__name__})", "exhausted": True}
     except Exception as error:  # files may be broken in unforeseen ways
-        said = f"{type(error).__name__}: {error}"
-        place = own_place(error)
+        text = f"{type(error).__name__}: {error}"
+        place = own_code_location(error)
         if place or name != "read":
-            error_text = f"the crawler itself failed: {said}{place}"
+            error_text = f"internal error of the crawler: {text}{place}"
             return {"error": error_text, "reason": "internal_error"}
-        return {"error": said, "reason": "broken_file"}
+        return {"error": text, "reason": "broken_file"}
     return answer
 
 

@@ -14,13 +14,13 @@ import msgspec
 from svc_notebook.errors import BadInput, SvcError
 from svc_notebook.service.crawl.extraction.document import Document
 from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable
-from svc_notebook.service.crawl.extraction.worker import Broken, Overrun, Worker
+from svc_notebook.service.crawl.extraction.worker import TimeLimitExceeded, Worker, WorkerBroken
 
-ENGINE = "svc_notebook.service.crawl.extraction.engine"
-NEEDED = ("py_mini_racer", "selectolax", "pypdf")
+ENGINE_MODULE = "svc_notebook.service.crawl.extraction.engine"
+REQUIRED_PACKAGES = ("py_mini_racer", "selectolax", "pypdf")
 # JSON nested more deeply cannot be read by other parsers.
-MAX_DEPTH = 200
-BROKEN = "the engine broke down over it, most likely for want of memory"
+MAX_JSON_DEPTH = 200
+BROKEN_MESSAGE = "the engine crashed, most likely for lack of memory"
 
 
 class ExtractionResult(msgspec.Struct):
@@ -88,7 +88,7 @@ class Extractors:
         check_installed()
         self.seconds = seconds
         self.reading = reading
-        self._workers = [Worker(ENGINE, str(memory)) for _ in range(processes)]
+        self._workers = [Worker(ENGINE_MODULE, str(memory)) for _ in range(processes)]
         # Last in, first out: further workers start only when needed.
         self._idle: queue.LifoQueue[Worker] = queue.LifoQueue()
         for worker in self._workers:
@@ -106,11 +106,11 @@ class Extractors:
         request = ("read", page.url, page.body, page.content_type, dict(page.headers))
         try:
             answer = self._ask(*request, seconds=self.reading)
-        except Overrun as error:
-            text = f"reading it took more than {self.reading:g} seconds"
+        except TimeLimitExceeded as error:
+            text = f"parsing it took more than {self.reading:g} seconds"
             raise Unreadable(text, reason="reading_timed_out") from error
-        except Broken as error:
-            raise Unreadable("reading it took too much memory", reason="too_large") from error
+        except WorkerBroken as error:
+            raise Unreadable("parsing it took too much memory", reason="too_large") from error
         if "value" in answer:
             return DOCUMENT.decode(answer["value"])
         reason = answer.get("reason", "too_large")
@@ -135,7 +135,7 @@ class Extractors:
 
     def _found(self, html: str, selectors: Sequence[str]) -> list[bool]:
         plain = [selector.removeprefix("!") for selector in selectors]
-        outcome = self._read(self._answer("matches", html, as_json(plain)), FOUND)
+        outcome = self._read(self._answer("matches", html, encode_json(plain)), FOUND)
         if outcome.error is not None or outcome.value is None:
             raise BadInput(f"selectors: {outcome.error}")
         return outcome.value
@@ -147,7 +147,7 @@ class Extractors:
         outcome = self._run("extract", RECORDS, document, source, sources)
         if nests_deeply(outcome.value):
             return Extraction(
-                [], outcome.logs, f"its records are more than {MAX_DEPTH} levels deep"
+                [], outcome.logs, f"its records are nested more than {MAX_JSON_DEPTH} levels deep"
             )
         return Extraction(outcome.value or [], outcome.logs, outcome.error, outcome.overran)
 
@@ -173,31 +173,31 @@ class Extractors:
         sources: Mapping[str, Any] | None,
     ) -> Kind:
         """Run an extractor."""
-        facts = as_json(facts_of(document, sources))
+        facts = encode_json(page_facts(document, sources))
         return self._read(self._answer(name, source, document.html, facts), decoder)
 
     def _read(self, answer: dict[str, Any], decoder: msgspec.json.Decoder[Kind]) -> Kind:
         """Decode the result of a run, which an extractor may have manipulated."""
         if "error" in answer:
-            return failed(decoder, answer["error"], overran=answer.get("overran", False))
+            return failed_result(decoder, answer["error"], overran=answer.get("overran", False))
         try:
             return decoder.decode(answer["value"])
         except (msgspec.MsgspecError, RecursionError, TypeError, ValueError) as error:
-            return failed(decoder, f"what it returned cannot be read: {error}")
+            return failed_result(decoder, f"the returned value cannot be read: {error}")
 
     def _answer(self, *request: Any) -> dict[str, Any]:
         """Send a request; a timeout is returned as an error."""
         try:
             return self._ask(*request, seconds=self.seconds)
-        except Overrun:
+        except TimeLimitExceeded:
             return {"error": f"it took more than {self.seconds:g} seconds", "overran": True}
-        except Broken:
-            return {"error": BROKEN}
+        except WorkerBroken:
+            return {"error": BROKEN_MESSAGE}
 
     def _ask(self, *request: Any, seconds: float) -> dict[str, Any]:
         with self._worker() as worker:
             answer: dict[str, Any] = worker.ask(request, seconds)
-            if answer.get("spent"):
+            if answer.get("exhausted"):
                 worker.close()
             if answer.get("reason") == "internal_error":
                 raise Unreadable(answer["error"], reason="internal_error")
@@ -216,13 +216,15 @@ class Extractors:
             self._idle.put(worker)
 
 
-def failed(decoder: msgspec.json.Decoder[Kind], error: str, *, overran: bool = False) -> Kind:
+def failed_result(
+    decoder: msgspec.json.Decoder[Kind], error: str, *, overran: bool = False
+) -> Kind:
     """Return the result of a failed run."""
     outcome: Kind = decoder.type(error=error, overran=overran)
     return outcome
 
 
-def facts_of(document: Document, sources: Mapping[str, Any] | None) -> dict[str, Any]:
+def page_facts(document: Document, sources: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return what an extractor receives of a page besides its tree."""
     return {
         "url": document.url,
@@ -234,9 +236,9 @@ def facts_of(document: Document, sources: Mapping[str, Any] | None) -> dict[str,
 
 
 def nests_deeply(value: object) -> bool:
-    """Return whether lists and objects are nested more than `MAX_DEPTH` levels deep."""
+    """Return whether lists and objects are nested more than `MAX_JSON_DEPTH` levels deep."""
     level: list[Any] = [value]
-    for _ in range(MAX_DEPTH):
+    for _ in range(MAX_JSON_DEPTH):
         level = [inner for outer in level for inner in members(outer)]
         if not level:
             return False
@@ -248,16 +250,16 @@ def members(value: object) -> Iterable[Any]:
     return value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
 
 
-def as_json(value: Any) -> str:
+def encode_json(value: Any) -> str:
     """Return a value as JSON for the script."""
     return msgspec.json.encode(value).decode()
 
 
 def check_installed() -> None:
     """Raise `BadInput` if packages that the crawler needs are missing."""
-    if missing := [name for name in NEEDED if not installed(name)]:
+    if missing := [name for name in REQUIRED_PACKAGES if not installed(name)]:
         raise BadInput(
-            f"the crawler needs more than is installed ({', '.join(missing)}):"
+            f"the crawler needs packages that are not installed ({', '.join(missing)}):"
             ' pip install "svc-notebook[crawl]"'
         )
 

@@ -12,15 +12,15 @@ MAX_TEXT_CHARACTERS = 64 << 20
 
 
 def write_page(
-    blocks: Iterable[str], *, title: str = "", said: Mapping[str, str] | None = None
+    blocks: Iterable[str], *, title: str = "", meta: Mapping[str, str] | None = None
 ) -> str:
     """Write an HTML page of blocks; raises `Unreadable` if it grows too large."""
-    meta = [
+    tags = [
         f'<meta name="{escape(name)}" content="{escape(value)}">'
-        for name, value in (said or {}).items()
+        for name, value in (meta or {}).items()
         if value
     ]
-    head = f'<head><meta charset="utf-8"><title>{escape(title)}</title>{"".join(meta)}</head>'
+    head = f'<head><meta charset="utf-8"><title>{escape(title)}</title>{"".join(tags)}</head>'
     return f"<!DOCTYPE html><html>{head}<body>{''.join(limited(blocks))}</body></html>"
 
 
@@ -31,7 +31,7 @@ def limited(blocks: Iterable[str]) -> Iterable[str]:
         size += len(block)
         if size > MAX_TEXT_CHARACTERS:
             raise Unreadable(
-                f"it holds more than {MAX_TEXT_CHARACTERS >> 20} MB of text", reason="too_large"
+                f"it contains more than {MAX_TEXT_CHARACTERS >> 20} MB of text", reason="too_large"
             )
         yield block
 

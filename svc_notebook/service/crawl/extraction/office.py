@@ -78,7 +78,7 @@ def open_rows(part: Element) -> Iterator[list[str]]:
             yield cells
 
 
-OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLD_FORMAT_SIGNATURE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 SHEET = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -92,14 +92,14 @@ HEADING = re.compile(r"(?:heading|überschrift|titre)\s*([1-6])\Z", re.IGNORECAS
 
 def read_office(body: bytes) -> str:
     """Convert an office file to HTML; raises `Unreadable` if it is old, broken or unknown."""
-    if body.startswith(OLD):
+    if body.startswith(OLD_FORMAT_SIGNATURE):
         text = "it is of Office's old binary format: save it as .docx, .xlsx or .pptx"
         raise Unreadable(text, reason="unsupported_file_format")
     archive = Archive(body)
     for part, read in READERS.items():
         if part in archive.names:
             return write_page(read(archive), title=title_of(archive))
-    raise Unreadable("it is no office file that is known", reason="unsupported_file_format")
+    raise Unreadable("it is an unknown kind of office file", reason="unsupported_file_format")
 
 
 def title_of(archive: Archive) -> str:
@@ -121,7 +121,7 @@ def read_word(archive: Archive) -> Iterator[str]:
         if block.tag == f"{WORD}tbl":
             yield table(
                 [
-                    [plain(cell, WORD) for cell in row.iter(f"{WORD}tc")]
+                    [text_of(cell, WORD) for cell in row.iter(f"{WORD}tc")]
                     for row in block.iter(f"{WORD}tr")
                 ]
             )
@@ -141,14 +141,14 @@ def word_paragraph(part: Element, relations: dict[str, str]) -> str:
 
 def word_run(part: Element, relations: dict[str, str]) -> str:
     """Write a part of a paragraph."""
-    text = escape(plain(part, WORD))
+    text = escape(text_of(part, WORD))
     address = (
         relations.get(part.get(f"{RELATION}id", "")) if part.tag == f"{WORD}hyperlink" else None
     )
     return f'<a href="{escape(address)}">{text}</a>' if address else text
 
 
-def plain(part: Element, space: str) -> str:
+def text_of(part: Element, space: str) -> str:
     """Return the text below an element of an Office file."""
     signs = {f"{space}tab": "\t", f"{space}br": "\n", f"{space}cr": "\n", f"{space}p": " "}
     texts = [
@@ -177,7 +177,7 @@ def slide_shape(shape: Element) -> str:
     """Write the lines of one shape of a slide."""
     place = shape.find(f"{SLIDE}nvSpPr/{SLIDE}nvPr/{SLIDE}ph")
     name = "h2" if place is not None and place.get("type") in ("title", "ctrTitle") else "p"
-    lines = [plain(line, DRAWING) for line in shape.iter(f"{DRAWING}p")]
+    lines = [text_of(line, DRAWING) for line in shape.iter(f"{DRAWING}p")]
     return "".join(paragraph(line, name) for line in lines)
 
 
@@ -186,7 +186,7 @@ def read_sheets(archive: Archive) -> Iterator[str]:
     book = archive.tree("xl/workbook.xml")
     targets = read_relations(archive, "xl/_rels/workbook.xml.rels")
     strings = archive.tree("xl/sharedStrings.xml")
-    shared = [plain(item, SHEET) for item in strings] if strings is not None else []
+    shared = [text_of(item, SHEET) for item in strings] if strings is not None else []
     for sheet in book.iter(f"{SHEET}sheet") if book is not None else ():
         target = targets.get(sheet.get(f"{RELATION}id", ""), "")
         tree = archive.tree(target.lstrip("/") if target.startswith("/") else f"xl/{target}")
@@ -208,7 +208,7 @@ def cell_text(cell: Element, shared: list[str]) -> str:
     value = cell.findtext(f"{SHEET}v") or ""
     if cell.get("t") == "s":
         return shared[int(value)] if value.isdigit() and int(value) < len(shared) else ""
-    return plain(cell, SHEET) if cell.get("t") == "inlineStr" else value
+    return text_of(cell, SHEET) if cell.get("t") == "inlineStr" else value
 
 
 # By the member that identifies the file type.

@@ -3,12 +3,28 @@
 from __future__ import annotations
 
 import re
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
 from svc_notebook.errors import BadInput
+
+PACKAGE = Path(__file__).parents[3]
+
+
+def own_code_location(error: BaseException) -> str:
+    """Return the location of an error raised in this package, empty if a library raised it.
+
+    Libraries raise many kinds of errors for broken files. An unexpected error from this package's
+    code is a bug and must not be reported as a fault of the page.
+    """
+    frames = traceback.extract_tb(error.__traceback__)
+    if not frames or not Path(frames[-1].filename).is_relative_to(PACKAGE):
+        return ""
+    return f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})"
+
 
 # File types of `fileTypesToMatch` by media type (`api-notes.md`, section 13).
 BY_MEDIA_TYPE = {
@@ -39,11 +55,13 @@ BY_SUFFIX = {
     ".pdf": "pdf",
 }
 # Unspecific media types: the suffix of the URL decides.
-VAGUE = frozenset({"", "application/octet-stream", "application/zip", "binary/octet-stream"})
+UNSPECIFIC_TYPES = frozenset(
+    {"", "application/octet-stream", "application/zip", "binary/octet-stream"}
+)
 
 
 # Unknown media types: browsers inspect the bytes (WHATWG, MIME Sniffing).
-UNNAMED = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
+UNKNOWN_TYPES = frozenset({"", "unknown/unknown", "application/unknown", "*/*"})
 SNIFFED_BYTES = 1445
 TAGS = (
     b"!doctype html", b"html", b"head", b"script", b"iframe", b"h1", b"div", b"font", b"table",
@@ -110,9 +128,9 @@ def file_type(content_type: str, url: str, body: bytes = b"") -> str | None:
     they are text or an archive, which have several file types.
     """
     media_type = content_type.partition(";")[0].strip().lower()
-    if media_type in UNNAMED:
+    if media_type in UNKNOWN_TYPES:
         sniffed = sniff_media_type(body)
         media_type = "" if sniffed in ("text/plain", "application/zip") else sniffed
-    if media_type in VAGUE:
+    if media_type in UNSPECIFIC_TYPES:
         return BY_SUFFIX.get(PurePosixPath(unquote(urlsplit(url).path)).suffix.lower())
     return BY_MEDIA_TYPE.get(media_type)

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "script"
-ENTRY = "running.js"
+ENTRY = "runner.js"
 
 IMPORT = re.compile(r'^import (?:\{[^}]*\} from )?"\./([^"]+)";$', re.MULTILINE)
 EXPORT = re.compile(r"^export (?=(?:function|class|const) (\w+))", re.MULTILINE)

@@ -18,11 +18,11 @@ START_SECONDS = 60
 MAX_MESSAGE_BYTES = 128 << 20
 
 
-class Overrun(Exception):
+class TimeLimitExceeded(Exception):
     """The work exceeded its time limit."""
 
 
-class Broken(Exception):
+class WorkerBroken(Exception):
     """The process ended during the work."""
 
 
@@ -38,7 +38,7 @@ class Worker:
         self._lock = threading.Lock()
 
     def ask(self, request: tuple[Any, ...], seconds: float) -> Any:
-        """Send a request and return its response; raises `Overrun` or `Broken`.
+        """Send a request and return its response; raises `TimeLimitExceeded` or `WorkerBroken`.
 
         After either, the next request starts a new process.
         """
@@ -47,10 +47,10 @@ class Worker:
             return self._exchange(process, request, seconds)
 
     def close(self) -> None:
-        """Kill the process; pending requests raise `Broken`."""
+        """Kill the process; pending requests raise `WorkerBroken`."""
         process, self._process = self._process, None
         if process is not None:
-            end(process)
+            kill(process)
 
     def _running(self) -> subprocess.Popen[bytes]:
         """Return the process, started and ready for requests."""
@@ -71,18 +71,18 @@ class Worker:
     ) -> Any:
         assert process.stdin
         assert process.stdout
-        with killing(process, seconds) as overrun:
+        with kill_after(process, seconds) as overrun:
             try:
                 if request is not None:
                     send(process.stdin, request)
                 return receive(process.stdout)
             except (EOFError, OSError, ValueError) as error:
                 self.close()
-                raise (Overrun if overrun.is_set() else Broken) from error
+                raise (TimeLimitExceeded if overrun.is_set() else WorkerBroken) from error
 
 
 @contextmanager
-def killing(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
+def kill_after(process: subprocess.Popen[bytes], seconds: float) -> Iterator[threading.Event]:
     """Kill a process if the block exceeds the time limit; the event is then set."""
     overrun = threading.Event()
 
@@ -99,7 +99,7 @@ def killing(process: subprocess.Popen[bytes], seconds: float) -> Iterator[thread
         timer.cancel()
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a process and close its pipes."""
     process.kill()
     process.wait()
@@ -122,7 +122,7 @@ def receive(pipe: IO[bytes]) -> Any:
     """Read one value; raises `EOFError` at the end of the pipe."""
     length = int.from_bytes(read_exactly(pipe, LENGTH_PREFIX_BYTES), "big")
     if length > MAX_MESSAGE_BYTES:
-        raise EOFError(f"{length} bytes are no answer")
+        raise EOFError(f"a response of {length} bytes exceeds the limit")
     return msgspec.msgpack.decode(read_exactly(pipe, length))
 
 

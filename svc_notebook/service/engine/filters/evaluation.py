@@ -35,11 +35,11 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 EQUALITY = {"=", "!="}
-FEW_TERMS = 4
+MAX_SINGLE_TERMS = 4
 """Up to this many terms of one attribute are scored faster one by one."""
 
 Rows = Array | slice
-Kind = type[np.int32 | np.int64]
+ScoreType = type[np.int32 | np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,20 +102,20 @@ class Scoring:
 
     def add_up(self, segment: Segment, rows: Rows) -> Array:
         """Return the scores of rows."""
-        kind = self._kind
+        score_type = self._score_type
         count = len(segment) if isinstance(rows, slice) else len(rows)
-        total: Array = np.full(count, self._offset, kind)
+        total: Array = np.full(count, self._offset, score_type)
         for member, score in self._single:
             found = find_members(segment, member.column, [member.value])[rows]
-            total += (~found if member.negated else found) * kind(score)
+            total += (~found if member.negated else found) * score_type(score)
         for column, weights in self._many.items():
-            total += add_members(segment, column, weights)[rows].astype(kind)
+            total += add_members(segment, column, weights)[rows].astype(score_type)
         for steps in self._highest:
-            total += _highest_score(segment, steps, rows, count, kind)
+            total += _highest_score(segment, steps, rows, count, score_type)
         return total
 
     @cached_property
-    def _kind(self) -> Kind:
+    def _score_type(self) -> ScoreType:
         most = sum(abs(_score(term)) for group in self.groups for term in group)
         return np.int32 if most < 2**31 else np.int64
 
@@ -132,7 +132,7 @@ class Scoring:
         for member, score in self._added:
             if member.column.path != OBJECT_ID:
                 columns.setdefault(member.column, []).append((member, score))
-        return {column: some for column, some in columns.items() if len(some) > FEW_TERMS}
+        return {column: some for column, some in columns.items() if len(some) > MAX_SINGLE_TERMS}
 
     @cached_property
     def _single(self) -> Sequence[tuple[Member, int]]:
@@ -166,11 +166,15 @@ def _steps_of(group: Group) -> list[tuple[int, AnyOf]]:
 
 
 def _highest_score(
-    segment: Segment, steps: Sequence[tuple[int, AnyOf]], rows: Rows, count: int, kind: Kind
+    segment: Segment,
+    steps: Sequence[tuple[int, AnyOf]],
+    rows: Rows,
+    count: int,
+    score_type: ScoreType,
 ) -> Array:
-    found: Array = np.zeros(count, kind)
+    found: Array = np.zeros(count, score_type)
     for score, terms in steps:
-        np.maximum(found, terms.find_rows(segment)[rows] * kind(score), out=found)
+        np.maximum(found, terms.find_rows(segment)[rows] * score_type(score), out=found)
     return found
 
 

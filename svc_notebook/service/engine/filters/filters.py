@@ -1,8 +1,11 @@
 """Parse the five filter parameters, text or lists, into one conjunction of terms.
 
-``` "a:x"                     one term ["a:x", "b:y"]            a and b [["a:x", "b:y"], "c:z"]
-(a or b) and c; deeper lists are flattened into the inner list "a:x,(b:y,c:z)"           the older
-text form: a and (b or c) ```
+```
+"a:x"                     one term
+["a:x", "b:y"]            a and b
+[["a:x", "b:y"], "c:z"]   (a or b) and c; deeper lists are flattened into the inner list
+"a:x,(b:y,c:z)"           the older text form: a and (b or c)
+```
 
 A minus before a value negates it, `\\-` is a literal minus, and quotes around a value are removed.
 """
@@ -95,11 +98,11 @@ def _read_text(params: Mapping[str, Any]) -> Filter:
     return parse_text(text, "filters")
 
 
-def _read_parameter(name: str, value: object, read_item: _ReadItem, most: int) -> Filter:
+def _read_parameter(name: str, value: object, read_item: _ReadItem, max_terms: int) -> Filter:
     if value is None:
         return ()
     if isinstance(value, str):
-        value = _open_text(name, value, most)
+        value = _open_text(name, value, max_terms)
     if not isinstance(value, list):
         _refuse_type(name, "text or a list", value)
     groups: list[Group] = []
@@ -108,7 +111,7 @@ def _read_parameter(name: str, value: object, read_item: _ReadItem, most: int) -
         terms: list[Term] = []
         for text, where in _flatten(item, f"{name}[{place}]", 0):
             count += 1
-            check_term_count(count, most, name)
+            check_term_count(count, max_terms, name)
             terms.append(read_item(text, where))
         if terms:
             groups.append(tuple(terms))
@@ -127,22 +130,22 @@ def _flatten(item: object, where: str, depth: int) -> Iterator[tuple[str, str]]:
         yield from _flatten(inner, f"{where}[{place}]", depth + 1)
 
 
-def _open_text(name: str, text: str, most: int) -> list[Any]:
+def _open_text(name: str, text: str, max_terms: int) -> list[Any]:
     """Return the list that a text contains: JSON, or the older form."""
     if not text.lstrip().startswith("["):
-        return _split_pieces(name, text, most)
+        return _split_pieces(name, text, max_terms)
     try:
         return list(json.loads(text))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"{name}: expected a JSON list or text: {error}") from error
 
 
-def _split_pieces(name: str, text: str, most: int) -> list[Any]:
+def _split_pieces(name: str, text: str, max_terms: int) -> list[Any]:
     groups: list[Any] = []
     inner: list[str] | None = None
     pieces = filter(None, (found[0].strip() for found in _PIECE.finditer(text)))
     for number, piece in enumerate(pieces, 1):
-        check_term_count(number, most, name)
+        check_term_count(number, max_terms, name)
         if inner is None and not piece.startswith("("):
             groups.append(piece)
             continue

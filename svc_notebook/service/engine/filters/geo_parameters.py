@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.deadline import check_time
-from svc_notebook.service.engine.filters.geo import (
+from svc_notebook.service.engine.index.geo_points import (
     FARTHEST_EAST,
     FARTHEST_NORTH,
     GeoPoints,
@@ -28,7 +28,7 @@ from svc_notebook.service.engine.filters.geo import (
 )
 
 FULL_CIRCLE_DEGREES = 2 * FARTHEST_EAST
-PAIRS_AT_ONCE = 250_000
+MAX_PAIRS_PER_STEP = 250_000
 """Pairs of an edge and a point processed at one time: about 20 MB."""
 
 
@@ -44,10 +44,10 @@ class Box:
         check_time()
         south, north = sorted((self.corner.lat, self.opposite.lat))
         within: Array = (places.lats >= south) & (places.lats <= north)
-        within &= self._holds_longitudes(places.lngs)
+        within &= self._contains_longitudes(places.lngs)
         return places.rows[within]
 
-    def _holds_longitudes(self, lngs: Array) -> Array:
+    def _contains_longitudes(self, lngs: Array) -> Array:
         one, other = self.corner.lng, self.opposite.lng
         if FARTHEST_EAST < one - other < FULL_CIRCLE_DEGREES:
             return np.asarray((lngs >= one) | (lngs <= other))
@@ -83,36 +83,36 @@ def _find_inside(corners: Array, lats: Array, lngs: Array) -> Array:
     starts = np.searchsorted(lats, edges[0])
     stops = np.searchsorted(lats, edges[2], "right")
     counts = np.maximum(stops - starts, 0)
-    crossings, on = np.zeros(len(lats), np.int64), np.zeros(len(lats), bool)
+    crossings, on_edge = np.zeros(len(lats), np.int64), np.zeros(len(lats), bool)
     for chosen in _cut_edges(counts):
         check_time()
-        place = spread(starts[chosen], counts[chosen])
+        place = concatenate_ranges(starts[chosen], counts[chosen])
         south, from_lng, north, to_lng = np.repeat(edges[:, chosen], counts[chosen], axis=1)
         lat, lng = lats[place], lngs[place]
         # Positive west of the edge, negative east of it, zero on its line.
         side = (lat - south) * (to_lng - from_lng) - (lng - from_lng) * (north - south)
         crossings += np.bincount(place[(side > 0) & (lat < north)], minlength=len(lats))
         west, east = np.minimum(from_lng, to_lng), np.maximum(from_lng, to_lng)
-        on[place[(side == 0) & (lng >= west) & (lng <= east)]] = True
-    inside: Array = (crossings % 2 == 1) | on
+        on_edge[place[(side == 0) & (lng >= west) & (lng <= east)]] = True
+    inside: Array = (crossings % 2 == 1) | on_edge
     return inside
 
 
 def _cut_edges(counts: Array) -> Iterator[Array]:
-    """Return the edges with points to compare, in portions of at most `PAIRS_AT_ONCE` pairs."""
+    """Return the edges with points to compare, at most `MAX_PAIRS_PER_STEP` pairs per portion."""
     edges = np.flatnonzero(counts)
     ends = np.cumsum(counts[edges])
     start = 0
     while start < len(edges):
         before = ends[start - 1] if start else 0
-        stop = max(start + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, "right")))
+        stop = max(start + 1, int(np.searchsorted(ends, before + MAX_PAIRS_PER_STEP, "right")))
         yield edges[start:stop]
         start = stop
 
 
 MIN_PRECISION_METERS = 10
 """The finest precision of distances, in metres."""
-BOX, FEWEST, MOST = 4, 6, 20_000
+BOX_NUMBERS, MIN_POLYGON_NUMBERS, MAX_POLYGON_NUMBERS = 4, 6, 20_000
 """The numbers in a box, and the minimum and maximum numbers in a polygon."""
 MAX_AREAS = 1_000
 """Maximum boxes or polygons of one search."""
@@ -126,21 +126,21 @@ AXES = (("latitude", FARTHEST_NORTH), ("longitude", FARTHEST_EAST))
 class Centre:
     """The centre of a geo search, with its radius and precision in metres.
 
-    Without a `radius`, the radius is computed from the density of records, with `least` as its
+    Without a `radius`, the radius is computed from the density of records, with `min_radius` as its
     minimum. `steps` are distances in ascending order, each with the precision from there on.
     """
 
     point: Point
     text: str
     radius: float | None
-    least: float
+    min_radius: float
     steps: Sequence[tuple[int, int]]
 
 
 Areas = Sequence[Box | Polygon]
 
 
-def read_where(params: Mapping[str, Any]) -> Areas | Centre | None:
+def read_geo_parameters(params: Mapping[str, Any]) -> Areas | Centre | None:
     """Return the area or centre of a search, None for everywhere."""
     for name, read in AREAS.items():
         if given := _number_lists(name, params.get(name)):
@@ -184,13 +184,13 @@ def _read_steps(given: Any) -> Sequence[tuple[int, int]]:
 
 
 def _read_box(numbers: Sequence[Any], where: str) -> Box:
-    if len(numbers) != BOX:
+    if len(numbers) != BOX_NUMBERS:
         _refuse(where, f"expected the 4 numbers of two corners, found {len(numbers)}")
     return Box(*_read_points(numbers, where))
 
 
 def _read_polygon(numbers: Sequence[Any], where: str) -> Polygon:
-    if not FEWEST <= len(numbers) <= MOST or len(numbers) % 2:
+    if not MIN_POLYGON_NUMBERS <= len(numbers) <= MAX_POLYGON_NUMBERS or len(numbers) % 2:
         _refuse(where, f"expected 3 to 10,000 points, 2 numbers each, found {len(numbers)} numbers")
     return Polygon(_read_corners(numbers, where))
 
@@ -205,8 +205,8 @@ def _read_points(numbers: Sequence[Any], where: str) -> list[Point]:
     for place, number in enumerate(numbers):
         axis, most = AXES[place % 2]
         if not is_degrees(number, most):
-            told = f"{number:g}" if isinstance(number, float) else json.dumps(number)
-            _refuse(where, f"{axis} {told} is not from -{most} to {most} (number {place + 1})")
+            written = f"{number:g}" if isinstance(number, float) else json.dumps(number)
+            _refuse(where, f"{axis} {written} is not from -{most} to {most} (number {place + 1})")
     return [Point(*map(float, numbers[at : at + 2])) for at in range(0, len(numbers), 2)]
 
 
@@ -224,7 +224,7 @@ def _number_lists(name: str, given: Any) -> list[tuple[Sequence[Any], str]]:
     """Return the numbers of each area with their path in the parameter."""
     value = _open_text(name, given) if isinstance(given, str) else given or []
     if value and not any(isinstance(one, list) for one in value):
-        size = BOX if name == "insideBoundingBox" else len(value)
+        size = BOX_NUMBERS if name == "insideBoundingBox" else len(value)
         value = [value[at : at + size] for at in range(0, len(value), size)]
     found: list[tuple[Sequence[Any], str]] = []
     for place, one in enumerate(value):

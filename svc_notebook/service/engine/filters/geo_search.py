@@ -11,22 +11,22 @@ from typing import Any, Protocol
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.filters.geo import to_haversine, to_metres
-from svc_notebook.service.engine.filters.geo_parameters import Areas, Centre, read_where
+from svc_notebook.service.engine.filters.geo_parameters import Areas, Centre, read_geo_parameters
+from svc_notebook.service.engine.index.geo_points import to_haversine, to_metres
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 
 AUTO_RADIUS_RECORDS = 1000
 """An automatic radius includes this many nearest records, regardless of the query and filters."""
 
 
-class Where(Protocol):
+class GeoCondition(Protocol):
     """The geo condition of a search."""
 
     def rows(self, segment: Segment) -> Array | None:
         """Return the mask of the rows inside the area, None for all."""
 
-    def nearness(self, segment: Segment, rows: Array) -> Array | None:
+    def rank_distances(self, segment: Segment, rows: Array) -> Array | None:
         """Return the distances that rows rank by, lower first; None if all are equal."""
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
@@ -36,11 +36,11 @@ class Where(Protocol):
         """Return the geo members of the response."""
 
 
-def find_where(params: Mapping[str, Any], views: Sequence[View]) -> Where:
-    """Read the geo condition of a search on these views."""
-    found = read_where(params)
+def find_geo_condition(params: Mapping[str, Any], readers: Sequence[SegmentReader]) -> GeoCondition:
+    """Read the geo condition of a search on these segments."""
+    found = read_geo_parameters(params)
     if isinstance(found, Centre):
-        return AroundCentre(found, views)
+        return AroundCentre(found, readers)
     return NoGeoCondition() if found is None else InsideAreas(found)
 
 
@@ -51,7 +51,7 @@ class NoGeoCondition:
         """Return None: all rows."""
         return None
 
-    def nearness(self, segment: Segment, rows: Array) -> Array | None:
+    def rank_distances(self, segment: Segment, rows: Array) -> Array | None:
         """Return None: all rows are equal."""
         return None
 
@@ -83,17 +83,17 @@ class AroundCentre:
     """A search around a centre; the nearest point of a record counts."""
 
     centre: Centre
-    views: Sequence[View]
+    readers: Sequence[SegmentReader]
 
     def rows(self, segment: Segment) -> Array:
         """Return the mask of the rows within the radius."""
         limit = min(to_haversine(self._radius), np.finfo(np.float64).max)
         return np.asarray(self._haversines(segment) <= limit)
 
-    def nearness(self, segment: Segment, rows: Array) -> Array:
+    def rank_distances(self, segment: Segment, rows: Array) -> Array:
         """Return each row's distance in metres, rounded down to the precision."""
         metres = to_metres(self._haversines(segment)[rows])
-        starts, precisions = self._steps(metres)
+        starts, precisions = self._precision_steps(metres)
         return np.asarray(np.maximum(np.floor(metres / precisions) * precisions, starts))
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
@@ -103,7 +103,7 @@ class AroundCentre:
         """
         haversines = self._haversines(segment)[rows]
         metres = to_metres(haversines)
-        _, precisions = self._steps(metres)
+        _, precisions = self._precision_steps(metres)
         return [
             {
                 "geoDistance": int(distance / precision),
@@ -126,19 +126,19 @@ class AroundCentre:
 
     def members(self) -> Mapping[str, str]:
         """Return the centre, and the radius if it is automatic."""
-        told = {"aroundLatLng": self.centre.text}
+        members = {"aroundLatLng": self.centre.text}
         if self.centre.radius is None:
-            told["automaticRadius"] = str(int(self._radius))
-        return told
+            members["automaticRadius"] = str(int(self._radius))
+        return members
 
     def _haversines(self, segment: Segment) -> Array:
-        found = self._known.get(segment)
+        found = self._haversine_cache.get(segment)
         if found is None:
             found = segment.places.nearest(self.centre.point, len(segment))
-            self._known[segment] = found
+            self._haversine_cache[segment] = found
         return found
 
-    def _steps(self, metres: Array) -> tuple[Array, Array]:
+    def _precision_steps(self, metres: Array) -> tuple[Array, Array]:
         """Return the start of the precision step of each distance, and its precision."""
         starts, precisions = np.array(self.centre.steps, np.float64).T
         if len(starts) == 1:
@@ -147,16 +147,16 @@ class AroundCentre:
         return starts[step], precisions[step]
 
     @cached_property
-    def _known(self) -> dict[Segment, Array]:
+    def _haversine_cache(self) -> dict[Segment, Array]:
         return {}
 
     @cached_property
     def _radius(self) -> float:
         if self.centre.radius is not None:
             return self.centre.radius
-        near = [self._haversines(view.segment)[view.alive] for view in self.views]
+        near = [self._haversines(reader.segment)[reader.alive] for reader in self.readers]
         found = np.concatenate([some[np.isfinite(some)] for some in near] or [np.zeros(0)])
         if len(found) > AUTO_RADIUS_RECORDS:
             found = np.partition(found, AUTO_RADIUS_RECORDS - 1)[:AUTO_RADIUS_RECORDS]
         reach = float(to_metres(found).max()) if len(found) else 0
-        return max(math.ceil(reach), self.centre.least)
+        return max(math.ceil(reach), self.centre.min_radius)

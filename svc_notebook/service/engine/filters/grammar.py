@@ -73,7 +73,7 @@ def parse_number(text: str, where: str) -> Numeric | Between:
     comparison = reader.read_comparison()
     reader.skip_space()
     if reader.at < len(text):
-        reader.refuse("expected one comparison (a list holds several)")
+        reader.refuse("expected one comparison (use a list for several)")
     return comparison
 
 
@@ -138,7 +138,7 @@ class _FilterReader:
         elif self.at == len(self.text):
             self.refuse("this parenthesis is never closed", opened)
         elif self.take_keyword("AND"):
-            self.refuse("AND cannot stand inside parentheses, which hold alternatives,", opened)
+            self.refuse("AND is not allowed inside parentheses, only alternatives are,", opened)
         else:
             self.refuse_rest()
 
@@ -152,7 +152,7 @@ class _FilterReader:
         check_term_count(self.count, MAX_FILTER_TERMS, self.where)
         negated = self.take_keyword("NOT")
         if negated and self.text.startswith("(", self.at):
-            self.refuse("NOT cannot stand before a parenthesis: negate each filter inside it,")
+            self.refuse("NOT is not allowed before a parenthesis: negate each filter inside it,")
         place = self.at
         name = self.read_name()
         if self.take(_COLON):
@@ -219,7 +219,7 @@ class _FilterReader:
 
     def read_comparison(self) -> Numeric | Between:
         if self.peek_keyword("NOT"):
-            self.refuse("NOT has no place here; turn the comparison round")
+            self.refuse("NOT is not allowed here; use the opposite comparison")
         name = self.read_name()
         if operator := self.take(_OPERATOR):
             return Numeric(name, operator[1], self.read_number(operator[1]))

@@ -16,7 +16,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.filters import Between, Facet, Filter, Numeric, Tag, Term
-from svc_notebook.service.engine.index.columns import marked
+from svc_notebook.service.engine.index.columns import make_mask
 from svc_notebook.service.engine.index.schema import OBJECT_ID, TAGS
 from svc_notebook.service.engine.index.segment import Segment
 
@@ -145,7 +145,7 @@ def find_members(segment: Segment, column: Column, values: Sequence[Any]) -> Arr
         return numbers.rows_where(lambda found: np.asarray(test(found, wanted)), count)
     if column.path == OBJECT_ID:
         rows = segment.ids.find_many(values)
-        return marked(rows[rows >= 0], count)
+        return make_mask(rows[rows >= 0], count)
     labels = segment.labels.get(column.path)
     if labels is None:
         return np.zeros(count, bool)

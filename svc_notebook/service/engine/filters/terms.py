@@ -67,12 +67,12 @@ KINDS: dict[type[Term], str] = {
 }
 
 
-def check_term_count(count: int, most: int, where: str) -> None:
+def check_term_count(count: int, max_terms: int, where: str) -> None:
     """Raise for more terms than a search accepts; `where` names the parameter."""
-    if count > most:
+    if count > max_terms:
         raise BadInput(
-            f"{where}: more than {most:,} filter terms, the most that one search takes; split the "
-            "search, or give the records an attribute that stands for many of these values"
+            f"{where}: more than {max_terms:,} filter terms in one search; split the search, or "
+            "give the records an attribute that groups many of these values"
         )
 
 

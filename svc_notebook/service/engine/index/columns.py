@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of
+from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_by_prefix
 from svc_notebook.service.engine.index.flatten import Leaf, number_text
 from svc_notebook.service.engine.index.postings import Postings
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 Span = tuple[int, int]
@@ -33,7 +33,7 @@ class ValueWordIndex:
     @classmethod
     def of(cls, names: TermDictionary, rules: TokenizerSettings) -> ValueWordIndex:
         """Tokenize the names and hash their words."""
-        texts = [_spell(name, rules) for name in names.all()]
+        texts = [_normalize(name, rules) for name in names.all()]
         hashes = _hash(texts)
         order = np.argsort(hashes, kind="stable")
         longest = max((text.count(" ") + 1 for text in texts), default=0)
@@ -51,11 +51,11 @@ class ValueWordIndex:
         low, high = (np.searchsorted(self.hashes, wanted, side) for side in ("left", "right"))
         for number in np.flatnonzero(low < high).tolist():
             for place in self.places[low[number] : high[number]].tolist():
-                if _spell(self.names[place], self.rules) == texts[number]:
+                if _normalize(self.names[place], self.rules) == texts[number]:
                     yield spans[number], place
 
 
-def _spell(name: str, rules: TokenizerSettings) -> str:
+def _normalize(name: str, rules: TokenizerSettings) -> str:
     return " ".join(split(name, rules))
 
 
@@ -101,7 +101,7 @@ class Numbers:
         """Return the mask of the rows with a number that passes the test."""
         if self._one_per_row and len(self.rows) == records:
             return test(self.values)
-        return marked(self.rows[test(self.values)], records)
+        return make_mask(self.rows[test(self.values)], records)
 
     @cached_property
     def _one_per_row(self) -> bool:
@@ -150,12 +150,12 @@ class Labels:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Labels:
         """Restore labels from `arrays`."""
-        names = TermDictionary.from_arrays(parts_of(arrays)["names"])
+        names = TermDictionary.from_arrays(group_by_prefix(arrays)["names"])
         return cls(names, arrays["rows"], arrays["codes"])
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
-        return {"rows": self.rows, "codes": self.codes, **part("names", self.names.arrays())}
+        return {"rows": self.rows, "codes": self.codes, **add_prefix("names", self.names.arrays())}
 
     def moved(self, rows: Array) -> Labels:
         """Return the labels under new row numbers, without deleted rows."""
@@ -172,10 +172,10 @@ class Labels:
             for code in codes[1:]:
                 carried |= self.codes == code
         else:
-            carried = marked(codes, len(self.names))[self.codes]
+            carried = make_mask(codes, len(self.names))[self.codes]
         if self._one_per_row and len(self.rows) == records:
             return carried
-        return marked(self.rows[carried], records)
+        return make_mask(self.rows[carried], records)
 
     def count(self, chosen: Array) -> Array:
         """Count the selected rows of each label; `chosen` is a mask of rows."""
@@ -207,11 +207,11 @@ class Labels:
             self._words[rules] = found
         return found
 
-    def naming(self, rules: TokenizerSettings) -> ValueWordIndex:
+    def word_index(self, rules: TokenizerSettings) -> ValueWordIndex:
         """Return the labels indexed by their words."""
-        found = self._namings.get(rules)
+        found = self._word_indexes.get(rules)
         if found is None:
-            found = self._namings[rules] = ValueWordIndex.of(self.names, rules)
+            found = self._word_indexes[rules] = ValueWordIndex.of(self.names, rules)
         return found
 
     def codes_of(self, texts: Sequence[str], *, exact: bool) -> Array:
@@ -229,7 +229,7 @@ class Labels:
         return {}
 
     @cached_property
-    def _namings(self) -> dict[TokenizerSettings, ValueWordIndex]:
+    def _word_indexes(self) -> dict[TokenizerSettings, ValueWordIndex]:
         return {}
 
     @cached_property
@@ -253,13 +253,13 @@ def join_labels(many: Sequence[Labels]) -> Labels:
     used[codes] = True
     fewer = np.cumsum(used) - 1
     return Labels(
-        names.only(used),
+        names.select(used),
         *_distinct_pairs(rows.astype(np.int32), fewer[codes].astype(np.int32)),
     )
 
 
 def label(value: object) -> str:
-    """Return the facet value of a plain value as text."""
+    """Return the facet value of a scalar as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return number_text(value) if isinstance(value, int | float) else str(value)
@@ -271,7 +271,7 @@ def label_hash(text: str) -> int:
     return int.from_bytes(digest, "little") or 1
 
 
-def marked(rows: Array, records: int) -> Array:
+def make_mask(rows: Array, records: int) -> Array:
     """Return a mask with these rows set."""
     mask = np.zeros(records, bool)
     mask[rows] = True

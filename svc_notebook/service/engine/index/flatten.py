@@ -1,4 +1,4 @@
-"""Flatten records into columns, one for each path to plain values."""
+"""Flatten records into columns, one for each path to scalars."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_DEPTH = 60
 
 @dataclass
 class Leaf:
-    """The plain values under one path: `values[n]` belongs to record number `rows[n]`."""
+    """The scalars under one path: `values[n]` belongs to record number `rows[n]`."""
 
     rows: list[int] = field(default_factory=list)
     values: list[Any] = field(default_factory=list)

@@ -14,9 +14,20 @@ from itertools import count, pairwise
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, Arrays, part, parts_of, spread
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of, union
-from svc_notebook.service.engine.text.placeholders import FIRST, LAST, ONLY, find_sealed
+from svc_notebook.service.engine.arrays import (
+    Array,
+    Arrays,
+    add_prefix,
+    concatenate_ranges,
+    group_by_prefix,
+)
+from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of, union
+from svc_notebook.service.engine.text.placeholders import (
+    FIRST_MARKER,
+    LAST_MARKER,
+    ONLY_MARKER,
+    find_placeholders,
+)
 from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
 from svc_notebook.service.engine.text.typos import Vocabulary
 
@@ -50,11 +61,11 @@ class Postings:
     ) -> Postings:
         """Index texts ordered by row, then by slot."""
         numbers, words = _number_words(split_all(texts, rules))
-        lengths, numbers = _cut_at_breaks(numbers)
+        lengths, numbers = _split_at_breaks(numbers)
         text = np.repeat(np.arange(len(texts)), lengths)
         within = np.arange(len(text)) - np.repeat(starts_of(lengths)[:-1], lengths)
-        if sealed := _find_sealed(texts, rules):
-            numbers, text, within = _append_sealed(sealed, words, numbers, text, within)
+        if placeholders := _find_placeholders(texts, rules):
+            numbers, text, within = _append_placeholders(placeholders, words, numbers, text, within)
         ascending = sorted(words)
         ranks = {word: number for number, word in enumerate(ascending)}
         rank = np.fromiter(map(ranks.__getitem__, words), np.int64, len(words))
@@ -76,18 +87,18 @@ class Postings:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Postings:
         """Restore postings from `arrays`."""
-        vocabulary = Vocabulary.from_arrays(parts_of(arrays)["vocabulary"])
+        vocabulary = Vocabulary.from_arrays(group_by_prefix(arrays)["vocabulary"])
         return cls(vocabulary, **{name: arrays[name] for name in COLUMNS})
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
         columns = {name: getattr(self, name) for name in COLUMNS}
-        return {**columns, **part("vocabulary", self.vocabulary.arrays())}
+        return {**columns, **add_prefix("vocabulary", self.vocabulary.arrays())}
 
     def of_words(self, words: Array) -> Array:
         """Return the numbers of all occurrences of these words."""
         starts = self.starts[words]
-        return spread(starts, self.starts[words + 1] - starts)
+        return concatenate_ranges(starts, self.starts[words + 1] - starts)
 
     def with_slots(self, moved: Array) -> Postings:
         """Return the postings with other attribute numbers."""
@@ -105,12 +116,12 @@ def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Pos
     first_places = starts_of(_spans(many, moved, records))
     names, renamed = union([one.vocabulary.names for one in many])
     counts = np.zeros(len(names), np.int64)
-    room = sum(len(one.rows) for one in many)
-    columns = tuple(np.empty(room, np.int32) for _ in range(3))
+    size = sum(len(one.rows) for one in many)
+    columns = tuple(np.empty(size, np.int32) for _ in range(3))
     end = 0
-    for some in _stretches(many, renamed, len(names)):
+    for some in _word_ranges(many, renamed, len(names)):
         cuts = [
-            _cut(one, to, ranks, some, first_places)
+            _select_range(one, to, ranks, some, first_places)
             for one, to, ranks in zip(many, moved, renamed, strict=True)
         ]
         keys, rows, spots = (np.concatenate(column) for column in zip(*cuts, strict=True))
@@ -119,9 +130,9 @@ def merge(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Pos
         start, end = end, end + len(order)
         for column, found in zip(columns, (rows, spots, keys & PLACE_MASK), strict=True):
             column[start:end] = found[order]
-    rows, spots, places = (each if end == room else each[:end].copy() for each in columns)
+    rows, spots, places = (each if end == size else each[:end].copy() for each in columns)
     used = counts > 0
-    words = Vocabulary.of(names.only(used))
+    words = Vocabulary.of(names.select(used))
     return Postings(words, starts_of(counts[used]), rows, spots, places, first_places)
 
 
@@ -133,7 +144,7 @@ def _spans(many: Sequence[Postings], moved: Sequence[Array], records: int) -> Ar
     return spans
 
 
-def _stretches(many: Sequence[Postings], renamed: Sequence[Array], words: int) -> Iterator[slice]:
+def _word_ranges(many: Sequence[Postings], renamed: Sequence[Array], words: int) -> Iterator[slice]:
     """Split the words into ranges with about `CHUNK_OCCURRENCES` occurrences each."""
     occur = np.zeros(words, np.int64)
     for one, ranks in zip(many, renamed, strict=True):
@@ -143,10 +154,10 @@ def _stretches(many: Sequence[Postings], renamed: Sequence[Array], words: int) -
     return (slice(*pair) for pair in pairwise(np.unique([0, *cuts, words]).tolist()))
 
 
-def _cut(
+def _select_range(
     one: Postings, moved: Array, ranks: Array, words: slice, first_places: Array
 ) -> tuple[Array, Array, Array]:
-    """Return the kept occurrences of a range of words: word and place as one number, row, spot."""
+    """Return the live occurrences of a range of words: word and place as one number, row, spot."""
     first, last = np.searchsorted(ranks, (words.start, words.stop))
     span = slice(one.starts[first], one.starts[last])
     terms = np.repeat(ranks[first:last] - words.start, np.diff(one.starts[first : last + 1]))
@@ -166,39 +177,41 @@ def _number_words(words: list[str]) -> tuple[Array, list[str]]:
     return numbers, [*known][1:]
 
 
-def _cut_at_breaks(numbers: Array) -> tuple[Array, Array]:
+def _split_at_breaks(numbers: Array) -> tuple[Array, Array]:
     breaks = np.flatnonzero(numbers == 0)
     lengths = np.diff(breaks, prepend=-1) - 1
     return lengths, numbers[numbers != 0] - 1
 
 
-def _find_sealed(texts: Sequence[str], rules: TokenizerSettings) -> list[tuple[str, int, int]]:
-    """Return the sealed words of bracketed tokens, with their text numbers and positions."""
+def _find_placeholders(
+    texts: Sequence[str], rules: TokenizerSettings
+) -> list[tuple[str, int, int]]:
+    """Return the marked words of bracketed tokens, with their text numbers and positions."""
     return [
         (word, number, place)
         for number, text in enumerate(texts)
         if "<" in text
-        for token in find_sealed(text, rules)
+        for token in find_placeholders(text, rules)
         for place, word in enumerate(token.words, token.first)
-        if word.startswith((FIRST, LAST, ONLY))
+        if word.startswith((FIRST_MARKER, LAST_MARKER, ONLY_MARKER))
     ]
 
 
-def _append_sealed(
-    sealed: Sequence[tuple[str, int, int]],
+def _append_placeholders(
+    placeholders: Sequence[tuple[str, int, int]],
     words: list[str],
     numbers: Array,
     text: Array,
     within: Array,
 ) -> tuple[Array, Array, Array]:
-    """Add sealed words to the occurrences, at the positions of the plain words."""
+    """Add marked words to the occurrences, at the positions of the unmarked words."""
     known: dict[str, int] = {}
-    added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in sealed]
+    added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in placeholders]
     words += known
     return (
         np.concatenate([numbers, np.array(added, np.int64)]),
-        np.concatenate([text, np.array([one for _, one, _ in sealed], np.int64)]),
-        np.concatenate([within, np.array([place for _, _, place in sealed], np.int64)]),
+        np.concatenate([text, np.array([one for _, one, _ in placeholders], np.int64)]),
+        np.concatenate([within, np.array([place for _, _, place in placeholders], np.int64)]),
     )
 
 

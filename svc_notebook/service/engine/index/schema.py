@@ -131,11 +131,11 @@ def check_entries(settings: Mapping[str, Any]) -> None:
     for setting in ("searchableAttributes", "attributesForFaceting", NUMERIC):
         for entry in settings.get(setting) or ():
             if not _split_outside(entry):
-                raise BadInput(f'{setting}: "{entry}" names no attribute; leave it out')
+                raise BadInput(f'{setting}: "{entry}" names no attribute; remove it')
     for setting, value in settings.items():
         entries = value if isinstance(value, list) and setting not in MAY_BE_BLANK else ()
         if blank := [entry for entry in entries if isinstance(entry, str) and not entry.strip()]:
-            raise BadInput(f'{setting}: "{blank[0]}" says nothing; leave it out')
+            raise BadInput(f'{setting}: "{blank[0]}" is blank; remove it')
     for path in read_faceted(settings):
         _refuse_open(path, "attributesForFaceting", FACET_MODIFIERS)
 
@@ -175,7 +175,7 @@ def _modified(text: str, setting: str, known: Iterable[str]) -> tuple[str, str]:
         return "", text.strip()
     if match[1] not in known:
         names = ", ".join(sorted(known))
-        raise BadInput(f'{setting}: "{match[1]}" is no modifier, in "{text}"; known: {names}')
+        raise BadInput(f'{setting}: unknown modifier "{match[1]}" in "{text}"; known: {names}')
     if not match[2].strip():
         raise BadInput(f'{setting}: expected {match[1]}(attribute): "{text}"')
     return match[1], match[2].strip()

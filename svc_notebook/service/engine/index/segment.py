@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.filters.geo import LATITUDE, LONGITUDE, GeoPoints, read_places
 from svc_notebook.service.engine.index.columns import (
     Labels,
     Numbers,
@@ -21,6 +20,7 @@ from svc_notebook.service.engine.index.columns import (
     label_hash,
 )
 from svc_notebook.service.engine.index.flatten import Leaf, Record, number_text, read_leaves
+from svc_notebook.service.engine.index.geo_points import LATITUDE, LONGITUDE, GeoPoints, read_places
 from svc_notebook.service.engine.index.postings import Postings, merge
 from svc_notebook.service.engine.index.schema import (
     INTERNAL,
@@ -30,33 +30,34 @@ from svc_notebook.service.engine.index.schema import (
     Sorted,
     covers,
 )
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 from svc_notebook.service.engine.text.tokenization import split_camel
 
 Column = TypeVar("Column", Labels, Numbers)
 
-TEXT = np.finfo(np.float64).max
+TEXT_SORT_VALUE = np.finfo(np.float64).max
 """The sort value of any text in a numeric sort: texts come after numbers."""
-HIGHEST = np.nextafter(TEXT, 0)
+MAX_SORT_NUMBER = np.nextafter(TEXT_SORT_VALUE, 0)
 MAX_PRESORTED_ORDERS = 8
 """Presorted orders kept per segment, four bytes per record each."""
 
 
 class SortKey(NamedTuple):
-    """Sort values of an attribute: a number per row, NaN for none; texts are `TEXT` and a code.
+    """Sort values of an attribute: a number per row, NaN for none.
 
-    Codes number the names from 1; 0 means that the row has no text.
+    A text is `TEXT_SORT_VALUE` and a code. Codes number the names from 1; 0 means that the row has
+    no text.
     """
 
     numbers: Array
     codes: Array | None
     names: TermDictionary | None
 
-    def digits(self, rows: Array | slice, *, descending: bool) -> Array:
+    def sort_values(self, rows: Array | slice, *, descending: bool) -> Array:
         """Return sortable numbers of rows; those without the attribute are last in either order."""
         numbers = self.numbers[rows]
-        digits = -numbers if descending else numbers
-        return np.where(np.isnan(digits), np.inf, digits)
+        sort_values = -numbers if descending else numbers
+        return np.where(np.isnan(sort_values), np.inf, sort_values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,21 +79,21 @@ class Segment:
         return len(self.ids)
 
     @classmethod
-    def of(cls, records: Sequence[Record], shape: Schema) -> Segment:
+    def of(cls, records: Sequence[Record], schema: Schema) -> Segment:
         """Index records with distinct ids, given in the order of their ids."""
         leaves = read_leaves(records)
-        slots, texts, rows, numbers = _read_texts(leaves, shape)
+        slots, texts, rows, numbers = _read_texts(leaves, schema)
         return cls(
             TermDictionary.of([record[OBJECT_ID] for record in records]),
             slots,
-            Postings.of(texts, rows, numbers, len(records), shape.rules),
-            {path: Labels.of(leaves[path]) for path in _faceted(leaves, shape)},
-            _read_sort_texts(leaves, shape),
+            Postings.of(texts, rows, numbers, len(records), schema.rules),
+            {path: Labels.of(leaves[path]) for path in _find_facets(leaves, schema)},
+            _read_sort_texts(leaves, schema),
             _read_numbers(leaves) | read_places(records),
-            _read_groups(leaves, len(records), shape.distinct),
+            _read_groups(leaves, len(records), schema.distinct),
         )
 
-    def knowing(self, other: Segment) -> Segment:
+    def with_presorted_orders_of(self, other: Segment) -> Segment:
         """Copy the presorted orders of another segment of the same records."""
         self._orders.update(other._orders)
         return self
@@ -115,11 +116,11 @@ class Segment:
             key = self._sort_keys[path] = self._read_sort_key(path)
         return key
 
-    def order(self, sorts: tuple[Sorted, ...]) -> Array | None:
+    def presorted_order(self, sorts: tuple[Sorted, ...]) -> Array | None:
         """Return the presorted order by attributes, then ids; None if not computed."""
         return self._orders.get(sorts)
 
-    def work_out_order(self, sorts: tuple[Sorted, ...]) -> None:
+    def presort(self, sorts: tuple[Sorted, ...]) -> None:
         """Compute a presorted order; the oldest are dropped beyond `MAX_PRESORTED_ORDERS`."""
         orders = self._orders
         if sorts not in orders:
@@ -131,7 +132,7 @@ class Segment:
 
     def _sort_columns(self, sort: Sorted) -> Iterator[Array]:
         key = self.sort_key(sort.path)
-        yield key.digits(slice(None), descending=sort.descending)
+        yield key.sort_values(slice(None), descending=sort.descending)
         if key.codes is not None:
             yield -key.codes if sort.descending else key.codes
 
@@ -146,15 +147,15 @@ class Segment:
     def _read_sort_key(self, path: str) -> SortKey:
         numbers, texts = self.numbers.get(path), self.texts.get(path)
         keys = numbers.first(len(self)) if numbers else np.full(len(self), np.nan)
-        np.clip(keys, -HIGHEST, HIGHEST, out=keys)
+        np.clip(keys, -MAX_SORT_NUMBER, MAX_SORT_NUMBER, out=keys)
         if texts is None:
             return SortKey(keys, None, None)
         codes = np.zeros(len(self), np.int32)
         codes[texts.rows[::-1]] = texts.codes[::-1]
         mask = np.zeros(len(self), bool)
         mask[texts.rows] = True
-        keys[mask & np.isnan(keys)] = TEXT
-        return SortKey(keys, np.where(keys == TEXT, codes + 1, 0), texts.names)
+        keys[mask & np.isnan(keys)] = TEXT_SORT_VALUE
+        return SortKey(keys, np.where(keys == TEXT_SORT_VALUE, codes + 1, 0), texts.names)
 
 
 def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
@@ -178,7 +179,7 @@ def _merge_ids(
     many: Sequence[Segment], alive: Sequence[Array]
 ) -> tuple[TermDictionary, list[Array]]:
     """Return the remaining ids, and the new row of each row of each segment, or -1."""
-    ids, places = union([one.ids.only(mask) for one, mask in zip(many, alive, strict=True)])
+    ids, places = union([one.ids.select(mask) for one, mask in zip(many, alive, strict=True)])
     moved = [np.full(len(mask), -1, np.int32) for mask in alive]
     for rows, mask, place in zip(moved, alive, places, strict=True):
         rows[mask] = place
@@ -189,10 +190,10 @@ def _with_same_slots(many: Sequence[Segment]) -> tuple[list[Segment], tuple[str,
     """Renumber the attributes of segments that have different ones."""
     slots = tuple(sorted(set().union(*(one.slots for one in many))))
     number = {path: place for place, path in enumerate(slots)}
-    return [_renumbered(one, slots, number) for one in many], slots
+    return [_renumber_slots(one, slots, number) for one in many], slots
 
 
-def _renumbered(one: Segment, slots: tuple[str, ...], number: Mapping[str, int]) -> Segment:
+def _renumber_slots(one: Segment, slots: tuple[str, ...], number: Mapping[str, int]) -> Segment:
     to = np.array([number[path] for path in one.slots], np.int32)
     return Segment(
         one.ids, slots, one.postings.with_slots(to), one.labels, one.texts, one.numbers, one.groups
@@ -223,11 +224,11 @@ def _merge_groups(many: Sequence[Segment], moved: Sequence[Array], records: int)
 
 
 def _read_texts(
-    leaves: Mapping[str, Leaf], shape: Schema
+    leaves: Mapping[str, Leaf], schema: Schema
 ) -> tuple[tuple[str, ...], list[str], Array, Array]:
     """Return the searched paths, and their texts ordered by row, then path."""
-    searched = [path for path in sorted(leaves) if _is_searched(path, shape)]
-    everything = not shape.searched
+    searched = [path for path in sorted(leaves) if _is_searched(path, schema)]
+    everything = not schema.searched
     found = {path: _texts_of(leaves[path], everything=everything) for path in searched}
     found = {path: column for path, column in found.items() if column[0]}
     texts: list[str] = []
@@ -235,7 +236,7 @@ def _read_texts(
     numbers: list[int] = []
     for number, (path, (some, written)) in enumerate(found.items()):
         rows += some
-        texts += map(split_camel, written) if path in shape.rules.camel else written
+        texts += map(split_camel, written) if path in schema.rules.camel else written
         numbers += [number] * len(some)
     order = np.lexsort((numbers, rows)) if rows else np.zeros(0, np.int64)
     ordered = [texts[n] for n in order.tolist()]
@@ -243,10 +244,10 @@ def _read_texts(
     return slots, ordered, np.array(rows, np.int64)[order], np.array(numbers, np.int64)[order]
 
 
-def _is_searched(path: str, shape: Schema) -> bool:
-    if not shape.searched:
+def _is_searched(path: str, schema: Schema) -> bool:
+    if not schema.searched:
         return path not in INTERNAL
-    return any(covers(entry, path) for entry in shape.searched)
+    return any(covers(entry, path) for entry in schema.searched)
 
 
 def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
@@ -262,8 +263,8 @@ def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
     ]
 
 
-def _faceted(leaves: Mapping[str, Leaf], shape: Schema) -> Iterable[str]:
-    return (path for path in (*shape.facets, TAGS) if path in leaves)
+def _find_facets(leaves: Mapping[str, Leaf], schema: Schema) -> Iterable[str]:
+    return (path for path in (*schema.facets, TAGS) if path in leaves)
 
 
 def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
@@ -276,9 +277,9 @@ def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
     }
 
 
-def _read_sort_texts(leaves: Mapping[str, Leaf], shape: Schema) -> dict[str, Labels]:
+def _read_sort_texts(leaves: Mapping[str, Leaf], schema: Schema) -> dict[str, Labels]:
     found = {}
-    for path in shape.sorts & leaves.keys():
+    for path in schema.sorts & leaves.keys():
         pairs = zip(leaves[path].rows, leaves[path].values, strict=True)
         texts = [(row, value) for row, value in pairs if type(value) in (str, bool)]
         if texts:
@@ -291,12 +292,12 @@ def _read_groups(leaves: Mapping[str, Leaf], records: int, path: str) -> Array:
     groups = np.zeros(records if path else 0, np.uint64)
     if path and (leaf := leaves.get(path)):
         for row, value in zip(reversed(leaf.rows), reversed(leaf.values), strict=True):
-            if (text := _group(value)) is not None:
+            if (text := _read_group_text(value)) is not None:
                 groups[row] = label_hash(text)
     return groups
 
 
-def _group(value: Any) -> str | None:
+def _read_group_text(value: Any) -> str | None:
     if isinstance(value, str):
         return value
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""A reader's view of a segment: the segment with the mask of its live records."""
+"""Segment reader: a segment with the mask of its live records."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from svc_notebook.service.engine.index.segment import Segment, merge_segments
 
 
 @dataclass(frozen=True, eq=False)
-class View:
+class SegmentReader:
     """An immutable pair of a segment and the mask of its live rows."""
 
     segment: Segment
     alive: Array
 
     @classmethod
-    def of(cls, segment: Segment) -> View:
-        """Return a view with all rows alive."""
+    def of(cls, segment: Segment) -> SegmentReader:
+        """Return a reader with all rows alive."""
         return cls(segment, np.ones(len(segment), bool))
 
     @cached_property
@@ -29,27 +29,33 @@ class View:
         """The number of live records."""
         return int(np.count_nonzero(self.alive))
 
-    def without(self, ids: Sequence[str]) -> View:
-        """Return a view with these records deleted."""
+    def without(self, ids: Sequence[str]) -> SegmentReader:
+        """Return a reader with these records deleted."""
         rows = self.segment.ids.find_many(ids)
         rows = rows[rows >= 0]
         if not self.alive[rows].any():
             return self
         alive = self.alive.copy()
         alive[rows] = False
-        return View(self.segment, alive)
+        return SegmentReader(self.segment, alive)
 
 
-def merge_views(views: Sequence[View]) -> View:
-    """Merge several views into one without deleted records."""
-    return View.of(merge_segments([view.segment for view in views], [view.alive for view in views]))
+def merge_readers(readers: Sequence[SegmentReader]) -> SegmentReader:
+    """Merge several readers into one without deleted records."""
+    return SegmentReader.of(
+        merge_segments([reader.segment for reader in readers], [reader.alive for reader in readers])
+    )
 
 
-def follow(merged: View, before: Sequence[View], now: Sequence[View]) -> View:
-    """Delete from a merged view the records deleted from its parts since they were read."""
-    gone = [
+def apply_deletions(
+    merged: SegmentReader,
+    readers_before: Sequence[SegmentReader],
+    readers_now: Sequence[SegmentReader],
+) -> SegmentReader:
+    """Delete from a merged reader the records deleted from its parts since they were read."""
+    deleted = [
         name
-        for old, new in zip(before, now, strict=True)
+        for old, new in zip(readers_before, readers_now, strict=True)
         for name in old.segment.ids.take(np.flatnonzero(old.alive & ~new.alive))
     ]
-    return merged.without(gone) if gone else merged
+    return merged.without(deleted) if deleted else merged

@@ -9,12 +9,16 @@ from pathlib import Path
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View, follow, merge_views
+from svc_notebook.service.engine.index.segment_reader import (
+    SegmentReader,
+    apply_deletions,
+    merge_readers,
+)
 from svc_notebook.service.engine.index.storage import (
-    load_views,
+    load_readers,
     measure_segment,
     read_segment,
-    save_views,
+    save_readers,
 )
 
 MERGE_FACTOR = 4
@@ -22,7 +26,7 @@ MERGE_FACTOR = 4
 MIN_SEGMENT_RECORDS = 256
 LARGE_SEGMENT_RECORDS = 50_000
 """Segments of at least this many records are memory-mapped once they are saved."""
-LARGE_BYTES = 16 * 2**20
+LARGE_SEGMENT_BYTES = 16 * 2**20
 """Segments with files of at least this size are memory-mapped, too."""
 
 Chunks = Callable[[], Iterable[Sequence[Record]]]
@@ -31,118 +35,127 @@ Chunks = Callable[[], Iterable[Sequence[Record]]]
 class SegmentStore:
     """The segments of an index, replaced as a list.
 
-    One writer at a time, any number of readers in other threads. A reader uses the views that it
-    found at its start; a writer never changes a view, it publishes new ones.
+    One writer at a time, any number of searches in other threads. A search uses the readers that it
+    found at its start; a writer never changes a reader, it publishes new ones.
     """
 
-    def __init__(self, shape: Schema, views: Sequence[View] = ()) -> None:
-        self.shape = shape
-        self.views = tuple(views)
+    def __init__(self, schema: Schema, readers: Sequence[SegmentReader] = ()) -> None:
+        self.schema = schema
+        self.readers = tuple(readers)
         self._publishing = threading.Lock()
 
     @classmethod
-    def filled(cls, shape: Schema, chunks: Iterable[Sequence[Record]]) -> SegmentStore:
+    def from_chunks(cls, schema: Schema, chunks: Iterable[Sequence[Record]]) -> SegmentStore:
         """Return a store of records given in chunks."""
-        made = cls(shape)
+        store = cls(schema)
         for chunk in chunks:
-            made.put(chunk)
-        return made
+            store.put(chunk)
+        return store
 
     def __len__(self) -> int:
-        return sum(view.count for view in self.views)
+        return sum(reader.count for reader in self.readers)
 
     def put(self, records: Sequence[Record]) -> None:
         """Add or replace whole records by their `objectID`."""
         self.prepare(records)()
-        self.settle()
+        self.merge_small_segments()
 
     def delete(self, ids: Iterable[str]) -> None:
         """Delete records; unknown ids are ignored."""
-        self.prepare(gone=ids)()
+        self.prepare(deleted=ids)()
 
     def clear(self) -> None:
         """Delete all records."""
         self.prepare(emptied=True)()
 
     def prepare(
-        self, put: Sequence[Record] = (), gone: Iterable[str] = (), *, emptied: bool = False
+        self, put: Sequence[Record] = (), deleted: Iterable[str] = (), *, emptied: bool = False
     ) -> Callable[[], None]:
         """Index records in advance; return a function that publishes the change atomically."""
         latest = {record[OBJECT_ID]: record for record in put}
         ids = sorted(latest)
-        added = [View.of(Segment.of([latest[name] for name in ids], self.shape))] if ids else []
-        names = sorted({*ids, *gone})
+        added = (
+            [SegmentReader.of(Segment.of([latest[name] for name in ids], self.schema))]
+            if ids
+            else []
+        )
+        names = sorted({*ids, *deleted})
 
-        def show() -> None:
+        def publish() -> None:
             with self._publishing:
-                kept = () if emptied else [view.without(names) for view in self.views]
-                self.views = tuple(view for view in (*kept, *added) if view.count)
+                remaining = () if emptied else [reader.without(names) for reader in self.readers]
+                self.readers = tuple(reader for reader in (*remaining, *added) if reader.count)
 
-        return show
+        return publish
 
-    def settle(self) -> None:
+    def merge_small_segments(self) -> None:
         """Merge segments while a size class is full."""
-        while run := _find_level(self.views):
-            self._merge(run)
+        while readers := _find_full_size_class(self.readers):
+            self._merge(readers)
 
     def fork(self) -> SegmentStore:
         """Return an independent store of the same records."""
-        return SegmentStore(self.shape, self.views)
+        return SegmentStore(self.schema, self.readers)
 
-    def serving(self, shape: Schema, records: Chunks) -> SegmentStore:
+    def for_schema(self, schema: Schema, records: Chunks) -> SegmentStore:
         """Return a store for a schema: this one if it suffices, else one of all `records()`."""
-        return self if self.shape.serves(shape) else SegmentStore.filled(shape, records())
+        return self if self.schema.serves(schema) else SegmentStore.from_chunks(schema, records())
 
     def compact(self) -> None:
         """Merge all segments into one; a concurrent writer is not blocked."""
-        views = self.views
-        if len(views) > 1 or any(view.count < len(view.segment) for view in views):
-            self._merge(views)
+        readers = self.readers
+        if len(readers) > 1 or any(reader.count < len(reader.segment) for reader in readers):
+            self._merge(readers)
 
     def save(self, folder: Path, stamp: int) -> None:
         """Save to a folder; existing segment files are not rewritten."""
-        views = self.views
-        save_views(folder, stamp, self.shape, views)
-        for view in views:
-            segment = view.segment
+        readers = self.readers
+        save_readers(folder, stamp, self.schema, readers)
+        for reader in readers:
+            segment = reader.segment
             if not segment.mapped and (
                 len(segment) >= LARGE_SEGMENT_RECORDS
-                or measure_segment(folder, segment.name) >= LARGE_BYTES
+                or measure_segment(folder, segment.name) >= LARGE_SEGMENT_BYTES
             ):
-                self._take_from_file(folder, segment)
+                self._map_from_file(folder, segment)
 
     @classmethod
     def load(cls, folder: Path) -> tuple[SegmentStore, int] | None:
         """Load a saved store and its stamp; None if there is none or it is unreadable."""
-        if (found := load_views(folder)) is None:
+        if (found := load_readers(folder)) is None:
             return None
-        shape, stamp, views = found
-        return cls(shape, views), stamp
+        schema, stamp, readers = found
+        return cls(schema, readers), stamp
 
-    def _take_from_file(self, folder: Path, segment: Segment) -> None:
+    def _map_from_file(self, folder: Path, segment: Segment) -> None:
         """Replace a segment in memory by its memory-mapped file, which the system may page out."""
-        mapped = read_segment(folder, segment.name).knowing(segment)
+        mapped = read_segment(folder, segment.name).with_presorted_orders_of(segment)
         with self._publishing:
-            self.views = tuple(
-                View(mapped, view.alive) if view.segment is segment else view for view in self.views
+            self.readers = tuple(
+                SegmentReader(mapped, reader.alive) if reader.segment is segment else reader
+                for reader in self.readers
             )
 
-    def _merge(self, run: Sequence[View]) -> None:
-        """Merge views; discard the result if one of them was dropped meanwhile."""
-        merged = merge_views(run)
+    def _merge(self, readers: Sequence[SegmentReader]) -> None:
+        """Merge readers; discard the result if one of them was dropped in the meantime."""
+        merged = merge_readers(readers)
         with self._publishing:
-            now = {view.segment.name: view for view in self.views}
-            if all(view.segment.name in now for view in run):
-                following = follow(merged, run, [now.pop(view.segment.name) for view in run])
-                self.views = (*now.values(), following)
+            now = {reader.segment.name: reader for reader in self.readers}
+            if all(reader.segment.name in now for reader in readers):
+                merged = apply_deletions(
+                    merged, readers, [now.pop(reader.segment.name) for reader in readers]
+                )
+                self.readers = (*now.values(), merged)
 
 
-def _find_level(views: Sequence[View]) -> Sequence[View]:
-    """Return the views of the smallest size class that is full."""
-    classes: dict[int, list[View]] = {}
-    for view in views:
-        classes.setdefault(_size_class(view.count), []).append(view)
-    return next((run for _, run in sorted(classes.items()) if len(run) >= MERGE_FACTOR), [])
+def _find_full_size_class(readers: Sequence[SegmentReader]) -> Sequence[SegmentReader]:
+    """Return the readers of the smallest size class that is full."""
+    classes: dict[int, list[SegmentReader]] = {}
+    for reader in readers:
+        classes.setdefault(_size_class(reader.count), []).append(reader)
+    return next(
+        (readers for _, readers in sorted(classes.items()) if len(readers) >= MERGE_FACTOR), []
+    )
 
 
 def _size_class(count: int) -> int:

@@ -7,7 +7,6 @@ reader finds either the old state or the new one.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -15,20 +14,21 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, Arrays, part
+from svc_notebook.files import write_atomically
+from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
 FILE_FORMAT = 3
 MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 ALIGNMENT_BYTES = 64
-UNREADABLE = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.MsgspecError)
+READ_ERRORS = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.MsgspecError)
 
 
 class ArrayPosition(msgspec.Struct):
@@ -78,40 +78,40 @@ class Manifest(msgspec.Struct):
     segments: list[StoredSegment]
 
 
-def save_views(folder: Path, stamp: int, shape: Schema, views: Sequence[View]) -> None:
+def save_readers(folder: Path, stamp: int, shape: Schema, readers: Sequence[SegmentReader]) -> None:
     """Write new segment files, then the manifest, then delete files that it does not list."""
     folder.mkdir(parents=True, exist_ok=True)
-    for view in views:
-        path = folder / f"{view.segment.name}{SUFFIX}"
+    for reader in readers:
+        path = folder / f"{reader.segment.name}{SUFFIX}"
         if not path.exists():
-            _write_file(path, _encode_segment(view.segment))
+            _write_file(path, _encode_segment(reader.segment))
     kept = [
-        StoredSegment(view.segment.name, len(view.segment), np.packbits(view.alive).tobytes())
-        for view in views
+        StoredSegment(reader.segment.name, len(reader.segment), np.packbits(reader.alive).tobytes())
+        for reader in readers
     ]
-    manifest = Manifest(FILE_FORMAT, stamp, _form_of(shape), kept)
+    manifest = Manifest(FILE_FORMAT, stamp, _to_stored_schema(shape), kept)
     _write_file(folder / MANIFEST, [msgspec.json.encode(manifest)])
-    _drop_others(folder, {view.segment.name for view in views})
+    _delete_other_segments(folder, {reader.segment.name for reader in readers})
 
 
-def load_views(folder: Path) -> tuple[Schema, int, tuple[View, ...]] | None:
+def load_readers(folder: Path) -> tuple[Schema, int, tuple[SegmentReader, ...]] | None:
     """Load a folder; None if it is empty or unreadable."""
     try:
         manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
         if manifest.format != FILE_FORMAT:
             return None
-        views = tuple(_load_view(folder, kept) for kept in manifest.segments)
-    except UNREADABLE:
+        readers = tuple(_load_reader(folder, kept) for kept in manifest.segments)
+    except READ_ERRORS:
         return None
-    return _shape_of(manifest.form), manifest.stamp, views
+    return _from_stored_schema(manifest.form), manifest.stamp, readers
 
 
-def _load_view(folder: Path, kept: StoredSegment) -> View:
+def _load_reader(folder: Path, kept: StoredSegment) -> SegmentReader:
     segment = read_segment(folder, kept.name)
     if len(segment) != kept.records:
         raise ValueError(f"{kept.name} is not the segment of the manifest")
     bits = np.unpackbits(np.frombuffer(kept.alive, np.uint8), count=kept.records)
-    return View(segment, bits.astype(bool))
+    return SegmentReader(segment, bits.astype(bool))
 
 
 def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
@@ -121,13 +121,13 @@ def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
         "numbers": segment.numbers,
     }
     arrays = {
-        **part("ids", segment.ids.arrays()),
-        **part("postings", segment.postings.arrays()),
+        **add_prefix("ids", segment.ids.arrays()),
+        **add_prefix("postings", segment.postings.arrays()),
         "groups": segment.groups,
     }
     for group, some in columns.items():
         for number, column in enumerate(some.values()):
-            arrays |= part(f"{group}/{number}", column.arrays())
+            arrays |= add_prefix(f"{group}/{number}", column.arrays())
     paths = {group: list(some) for group, some in columns.items()}
     return _encode_arrays(list(segment.slots), paths, arrays)
 
@@ -164,21 +164,21 @@ def read_segment(folder: Path, name: str) -> Segment:
     if path.stat().st_size != start + header.size:
         raise ValueError(f"{path} is cut short")
     whole = np.memmap(path, np.uint8, "r", start, (header.size,)) if header.size else None
-    arrays = {key: _view_of(whole, place) for key, place in header.arrays.items()}
+    arrays = {key: _map_array(whole, place) for key, place in header.arrays.items()}
     return _build_segment(header, arrays, name)
 
 
 def _build_segment(header: SegmentHeader, arrays: Arrays, name: str) -> Segment:
     def columns(group: str) -> list[tuple[str, dict[str, Array]]]:
         return [
-            (path, _below(f"{group}/{number}", arrays))
+            (path, _arrays_with_prefix(f"{group}/{number}", arrays))
             for number, path in enumerate(header.paths[group])
         ]
 
     return Segment(
-        TermDictionary.from_arrays(_below("ids", arrays)),
+        TermDictionary.from_arrays(_arrays_with_prefix("ids", arrays)),
         tuple(header.slots),
-        Postings.from_arrays(_below("postings", arrays)),
+        Postings.from_arrays(_arrays_with_prefix("postings", arrays)),
         {path: Labels.from_arrays(some) for path, some in columns("labels")},
         {path: Labels.from_arrays(some) for path, some in columns("texts")},
         {path: Numbers(**some) for path, some in columns("numbers")},
@@ -188,12 +188,12 @@ def _build_segment(header: SegmentHeader, arrays: Arrays, name: str) -> Segment:
     )
 
 
-def _below(name: str, arrays: Arrays) -> dict[str, Array]:
+def _arrays_with_prefix(name: str, arrays: Arrays) -> dict[str, Array]:
     start = f"{name}/"
     return {key[len(start) :]: array for key, array in arrays.items() if key.startswith(start)}
 
 
-def _view_of(whole: Array | None, place: ArrayPosition) -> Array:
+def _map_array(whole: Array | None, place: ArrayPosition) -> Array:
     kind = np.dtype(place.kind)
     size = int(np.prod(place.shape, dtype=np.int64)) * kind.itemsize
     if whole is None or not size:
@@ -206,22 +206,18 @@ def _padding(size: int) -> bytes:
 
 
 def _write_file(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
-    aside = path.with_name(f"{path.name}.new")
-    with aside.open("wb") as file:
-        file.writelines(pieces)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(path)
+    # A draft of a fixed name is deleted with the other files that no index needs.
+    write_atomically(path, pieces, draft=path.with_name(f"{path.name}.new"), sync=True)
 
 
-def _drop_others(folder: Path, names: set[str]) -> None:
+def _delete_other_segments(folder: Path, names: set[str]) -> None:
     for path in folder.glob(f"*{SUFFIX}*"):
         if path.name.partition(".")[0] not in names:
             with suppress(PermissionError):  # Windows locks mapped files: the next save retries
                 path.unlink(missing_ok=True)
 
 
-def _form_of(shape: Schema) -> StoredSchema:
+def _to_stored_schema(shape: Schema) -> StoredSchema:
     rules = shape.rules
     return StoredSchema(
         list(shape.searched),
@@ -235,7 +231,7 @@ def _form_of(shape: Schema) -> StoredSchema:
     )
 
 
-def _shape_of(form: StoredSchema) -> Schema:
+def _from_stored_schema(form: StoredSchema) -> Schema:
     return Schema(
         tuple(form.searched),
         tuple(form.facets),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,12 @@ from svc_notebook.service.engine.index.schema import (
     read_filterable,
     read_searched,
 )
-from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
+from svc_notebook.service.engine.text.lexicon import (
+    NO_LANGUAGE_RESOURCES,
+    LanguageResources,
+    NormalizedLexicon,
+)
+from svc_notebook.service.engine.text.stop_words import standard_languages
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 VIRTUAL = "_virtual"
@@ -27,16 +32,16 @@ EMBEDDED_LISTS = "_embeddedLists"
 
 Attributes outside these lists are never returned.
 """
-YES_AND_NO = {"true": True, "false": False}
+BOOLEAN_TEXTS = {"true": True, "false": False}
 
 
 @dataclass(frozen=True, eq=False)
 class EffectiveParameters:
-    """Parameters and settings by name; `None` counts as not given."""
+    """Parameters and settings by name; `None` means that a parameter is not set."""
 
     settings: Mapping[str, Any]
     params: Mapping[str, Any]
-    knowledge: LanguageResources = NO_LANGUAGE_RESOURCES
+    resources: LanguageResources = NO_LANGUAGE_RESOURCES
 
     def __getitem__(self, name: str) -> Any:
         value = self.params.get(name)
@@ -48,7 +53,7 @@ class EffectiveParameters:
     def typo_tolerance(self) -> bool | str:
         """Return true, false, `min` or `strict`."""
         given = self["typoTolerance"]
-        return YES_AND_NO.get(given, given) if isinstance(given, str) else bool(given)
+        return BOOLEAN_TEXTS.get(given, given) if isinstance(given, str) else bool(given)
 
     @property
     def sorts_relevant(self) -> bool:
@@ -66,7 +71,7 @@ class EffectiveParameters:
         return TokenizerSettings.of(self.settings)
 
     @cached_property
-    def unforgiven(self) -> frozenset[str]:
+    def words_without_typos(self) -> frozenset[str]:
         """The words without typo tolerance."""
         given = self["disableTypoToleranceOnWords"]
         return frozenset(word for text in given for word in split(text, self.rules))
@@ -86,8 +91,51 @@ class EffectiveParameters:
         """The entries of numericAttributesForFiltering; empty means all numeric attributes."""
         return read_filterable(self.settings)
 
-    def sees(self, path: str) -> bool:
-        """Return whether the caller may see an attribute."""
+    @cached_property
+    def lexicon(self) -> NormalizedLexicon:
+        """The application's dictionaries, normalized by the tokenizer settings."""
+        return self.resources.lexicon.normalized(self.rules)
+
+    @property
+    def query_languages(self) -> Sequence[str]:
+        """The languages of the query, otherwise those of the index."""
+        languages: Sequence[str] = self["queryLanguages"] or self["indexLanguages"]
+        return languages
+
+    def languages_of(self, name: str) -> bool | Sequence[str]:
+        """Return true, false or the languages for which an option is enabled."""
+        value = self[name]
+        return BOOLEAN_TEXTS.get(value, False) if isinstance(value, str) else value
+
+    @property
+    def removes_stop_words(self) -> bool:
+        """Whether a search removes stop words."""
+        return bool(self.languages_of("removeStopWords"))
+
+    def is_stop_word(self, word: str) -> bool:
+        """Return whether a word is a stop word in the languages of the option or of the query."""
+        languages = self.languages_of("removeStopWords") or True
+        if languages is True:
+            languages = self.query_languages or standard_languages()
+        return self.lexicon.is_stop_word(word, languages)
+
+    def with_similar_query(self) -> EffectiveParameters:
+        """Return the options with `similarQuery` as the query and all its words optional."""
+        similar = self.params.get("similarQuery")
+        if not similar:
+            return self
+        others = [entry for entry in self["ranking"] if entry != "words"]
+        changes = {
+            "query": similar,
+            "queryType": "prefixNone",
+            "removeStopWords": self.languages_of("removeStopWords") or True,
+            "optionalWords": split(similar, self.rules),
+            "ranking": ["words", *others],
+        }
+        return replace(self, params={**self.params, **changes})
+
+    def is_visible(self, path: str) -> bool:
+        """Return whether an attribute is visible to the caller."""
         if not all(names_path(names, path) for names in self.params.get(EMBEDDED_LISTS, ())):
             return False
         hidden = self.settings.get("unretrievableAttributes")

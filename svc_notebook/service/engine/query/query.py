@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
-from svc_notebook.service.engine.query.expansion import expand
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.term_variants import Alternative
-from svc_notebook.service.engine.text.languages import is_stop_word, removes_stop_words
+from svc_notebook.service.engine.query.term_variants import TermVariant, expand_words
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 JOINED_TYPOS = 1
@@ -26,7 +24,7 @@ class QueryWord:
     """One word of a query, or a quoted phrase, which counts as `weight` words."""
 
     text: str
-    alternatives: tuple[Alternative, ...]
+    variants: tuple[TermVariant, ...]
     optional: bool = False
     weight: int = 1
 
@@ -36,13 +34,15 @@ class Query:
     """The words of a query and its excluded words."""
 
     words: tuple[QueryWord, ...] = ()
-    excluded: tuple[Alternative, ...] = ()
+    excluded: tuple[TermVariant, ...] = ()
 
     @cached_property
-    def spellings(self) -> list[str]:
+    def written_words(self) -> list[str]:
         """Every word that is looked up as written."""
-        ways = [way for word in self.words for way in word.alternatives]
-        return list(dict.fromkeys(word for way in (*ways, *self.excluded) for word in way.words))
+        variants = [variant for word in self.words for variant in word.variants]
+        return list(
+            dict.fromkeys(word for variant in (*variants, *self.excluded) for word in variant.words)
+        )
 
     def optional_at(self, places: Sequence[int]) -> Query:
         """Return the query with the words at these positions optional."""
@@ -58,52 +58,47 @@ class Query:
 def read_query(options: EffectiveParameters) -> Query:
     """Parse the query of a search."""
     words: list[QueryWord] = []
-    excluded: list[Alternative] = []
-    parts = _without_stop_words([part for part in _read_parts(options) if part.words], options)
+    excluded: list[TermVariant] = []
+    parts = _remove_stop_words([part for part in _read_parts(options) if part.words], options)
     before = 0
     for number, part in enumerate(parts):
         if part.excluded:
-            excluded.append(Alternative(part.words))
+            excluded.append(TermVariant(part.words))
         elif part.quoted:
             text = " ".join(part.words)
-            words.append(QueryWord(text, (Alternative(part.words),), weight=len(part.words)))
+            words.append(QueryWord(text, (TermVariant(part.words),), weight=len(part.words)))
         else:
             ends = number == len(parts) - 1
             words += _read_run(part, options, ends_query=ends, before=before)
-        before += len(part.said)
+        before += len(part.all_words)
     found = Query(tuple(words[:MAX_QUERY_WORDS]), tuple(excluded))
     return found.optional_at(_optional_places(found.words, options))
 
 
-def typos_forgiven(word: str, options: EffectiveParameters) -> int:
+def max_typos_of(word: str, options: EffectiveParameters) -> int:
     """Return the number of typos allowed for a query word."""
     if options.typo_tolerance is False:
         return 0
     if not options["allowTyposOnNumericTokens"] and any(map(str.isnumeric, word)):
         return 0
-    if word in options.unforgiven:
+    if word in options.words_without_typos:
         return 0
     one, two = options["minWordSizefor1Typo"], options["minWordSizefor2Typos"]
     return 2 if len(word) >= two else 1 if len(word) >= one else 0
-
-
-def words_without_typos(options: EffectiveParameters) -> frozenset[str]:
-    """Return the words without typo tolerance."""
-    return options.unforgiven
 
 
 @dataclass(frozen=True)
 class _Part:
     """A part of a query; `dropped` are the positions of words that are not searched."""
 
-    said: tuple[str, ...]
+    all_words: tuple[str, ...]
     quoted: bool = False
     excluded: bool = False
     dropped: frozenset[int] = frozenset()
 
     @cached_property
     def words(self) -> tuple[str, ...]:
-        return tuple(word for n, word in enumerate(self.said) if n not in self.dropped)
+        return tuple(word for n, word in enumerate(self.all_words) if n not in self.dropped)
 
 
 _PART = re.compile(r'(?<!\S)(?P<minus>-?)"(?P<phrase>[^"]*)"|(?<!\S)-(?P<word>[^\s"-]\S*)')
@@ -129,32 +124,35 @@ def _read_part(found: re.Match[str], rules: TokenizerSettings) -> _Part:
     return _Part(tuple(split(found["phrase"], rules)), quoted=True, excluded=bool(found["minus"]))
 
 
-def _without_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
+def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
     """Remove stop words, except a prefix being typed, and unless no word would be left."""
-    if not removes_stop_words(options):
+    if not options.removes_stop_words:
         return parts
     last = len(parts) - 1
     left = [
         part
         if part.quoted or part.excluded
-        else _Part(part.said, dropped=_silent(part.said, options, ends_query=number == last))
+        else _Part(
+            part.all_words,
+            dropped=_find_stop_words(part.all_words, options, ends_query=number == last),
+        )
         for number, part in enumerate(parts)
     ]
     return left if any(part.words for part in left if not part.excluded) else parts
 
 
-def _silent(
+def _find_stop_words(
     words: Sequence[str], options: EffectiveParameters, *, ends_query: bool
 ) -> frozenset[int]:
     return frozenset(
         place
         for place, word in enumerate(words)
-        if not _is_beginning(options, ends_query=ends_query and place == len(words) - 1)
-        and is_stop_word(word, options)
+        if not _is_prefix(options, ends_query=ends_query and place == len(words) - 1)
+        and options.is_stop_word(word)
     )
 
 
-def _is_beginning(options: EffectiveParameters, *, ends_query: bool) -> bool:
+def _is_prefix(options: EffectiveParameters, *, ends_query: bool) -> bool:
     """Return whether a word is matched as a prefix."""
     kind = options["queryType"]
     return bool(kind == "prefixAll" or (kind == "prefixLast" and ends_query))
@@ -167,29 +165,29 @@ def _read_run(
     last = len(words) - 1
     read = []
     for place, word in enumerate(words):
-        prefix = _is_beginning(options, ends_query=ends_query and place == last)
-        own = Alternative((word,), forgiven=typos_forgiven(word, options), prefix=prefix)
-        read.append([own, *_split_apart(word, options)])
+        prefix = _is_prefix(options, ends_query=ends_query and place == last)
+        own = TermVariant((word,), max_typos=max_typos_of(word, options), prefix=prefix)
+        read.append([own, *_split_word(word, options)])
     for place, (word, after) in enumerate(pairwise(words)):
         if _may_join(word, options) and _may_join(after, options):
-            joined = Alternative((word + after,), exact=False, span=before + place + 1)
+            joined = TermVariant((word + after,), exact=False, span=before + place + 1)
             read[place].append(replace(joined, typos=JOINED_TYPOS))
             read[place + 1].append(joined)
-    for place, way in expand(part.said, part.dropped, before, options):
-        begins = way.inside is not None and read[place][0].prefix
-        read[place].append(replace(way, prefix=True) if begins else way)
-    return [QueryWord(word, tuple(ways)) for word, ways in zip(words, read, strict=True)]
+    for place, variant in expand_words(part.all_words, part.dropped, before, options):
+        prefix_of_compound = variant.splitter is not None and read[place][0].prefix
+        read[place].append(replace(variant, prefix=True) if prefix_of_compound else variant)
+    return [QueryWord(word, tuple(variants)) for word, variants in zip(words, read, strict=True)]
 
 
-def _split_apart(word: str, options: EffectiveParameters) -> list[Alternative]:
-    if not typos_forgiven(word, options):
+def _split_word(word: str, options: EffectiveParameters) -> list[TermVariant]:
+    if not max_typos_of(word, options):
         return []
     cuts = range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1)
-    return [Alternative((word[:cut], word[cut:]), typos=JOINED_TYPOS, exact=False) for cut in cuts]
+    return [TermVariant((word[:cut], word[cut:]), typos=JOINED_TYPOS, exact=False) for cut in cuts]
 
 
 def _may_join(word: str, options: EffectiveParameters) -> bool:
-    return options.typo_tolerance is not False and word not in options.unforgiven
+    return options.typo_tolerance is not False and word not in options.words_without_typos
 
 
 def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -> list[int]:
@@ -200,9 +198,9 @@ def _optional_places(words: Sequence[QueryWord], options: EffectiveParameters) -
     places: list[int] = []
     for entry in entries:
         wanted = split(entry, options.rules)
-        if removes_stop_words(options):
-            silent = _silent(wanted, options, ends_query=False)
-            wanted = [word for n, word in enumerate(wanted) if n not in silent] or wanted
+        if options.removes_stop_words:
+            stop_words = _find_stop_words(wanted, options, ends_query=False)
+            wanted = [word for n, word in enumerate(wanted) if n not in stop_words] or wanted
         for start in range(len(texts) - len(wanted) + 1 if wanted else 0):
             if texts[start : start + len(wanted)] == wanted:
                 places += range(start, start + len(wanted))

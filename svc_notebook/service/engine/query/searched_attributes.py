@@ -23,7 +23,7 @@ POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
 """An occurrence's rank: its attribute's rank times this, plus its position if order counts."""
 
 Paths = tuple[str, ...]
-UNWANTED = (
+RESTRICTING_OPTIONS = (
     "disableTypoToleranceOnAttributes", "disablePrefixOnAttributes", "disableExactOnAttributes",
 )  # fmt: skip
 
@@ -32,7 +32,7 @@ Allowed = Array | None
 
 
 @dataclass(frozen=True, eq=False)
-class Fields:
+class SearchedAttributes:
     """The searched attributes of one segment; `counted` masks the position bits that count."""
 
     slots: Sequence[str]
@@ -44,17 +44,19 @@ class Fields:
     with_exact: Allowed
 
     @classmethod
-    def of(cls, slots: Sequence[str], options: EffectiveParameters) -> Fields:
+    def of(cls, slots: Sequence[str], options: EffectiveParameters) -> SearchedAttributes:
         """Resolve the options for these attributes; the results are cached."""
-        unwanted = (tuple(options[name]) for name in UNWANTED)
-        return _make_fields(tuple(slots), tuple(options.searched), _restricted(options), *unwanted)
+        excluded = (tuple(options[name]) for name in RESTRICTING_OPTIONS)
+        return _make_searched_attributes(
+            tuple(slots), tuple(options.searched), _restricted(options), *excluded
+        )
 
     @classmethod
-    def plain(cls) -> Fields:
+    def unrestricted(cls) -> SearchedAttributes:
         """Return a single attribute without restrictions."""
         return cls(("",), np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
 
-    def within(self, paths: Sequence[str]) -> Allowed:
+    def mask_of(self, paths: Sequence[str]) -> Allowed:
         """Return the mask of the named attributes and those nested in them, all if none."""
         return _only(self.slots, paths or None)
 
@@ -64,11 +66,11 @@ class Fields:
             return self._ranks_of(spots)
         return np.asarray(self._rank_of_spot[spots])
 
-    def ranks_within(self, spots: Array, most: int) -> Array:
-        """Return which occurrences have a rank of at most `most`."""
+    def ranks_within(self, spots: Array, max_rank: int) -> Array:
+        """Return which occurrences have a rank of at most `max_rank`."""
         if len(spots) < len(self.ranks) << SLOT_SHIFT:
-            return np.asarray(self._ranks_of(spots) <= most)
-        return np.asarray((self._rank_of_spot <= most)[spots])
+            return np.asarray(self._ranks_of(spots) <= max_rank)
+        return np.asarray((self._rank_of_spot <= max_rank)[spots])
 
     @cached_property
     def _rank_of_spot(self) -> Array:
@@ -81,16 +83,16 @@ class Fields:
 
 
 @lru_cache(maxsize=256)
-def _make_fields(
+def _make_searched_attributes(
     slots: Paths,
     searched: tuple[Searched, ...],
     restricted: Paths | None,
     no_typos: Paths,
     no_prefixes: Paths,
     no_exact: Paths,
-) -> Fields:
+) -> SearchedAttributes:
     found = [_first_covering(path, searched) for path in slots]
-    return Fields(
+    return SearchedAttributes(
         slots,
         np.array([entry.rank if entry else 0 for entry in found], np.int64)
         * POSITIONS_PER_ATTRIBUTE,
@@ -155,8 +157,8 @@ def _only(slots: Sequence[str], wanted: Sequence[str] | None) -> Allowed:
     return np.array([chosen(path) for path in slots], bool)
 
 
-def _all_but(slots: Sequence[str], unwanted: Sequence[str]) -> Allowed:
-    if not unwanted:
+def _all_but(slots: Sequence[str], excluded: Sequence[str]) -> Allowed:
+    if not excluded:
         return None
-    chosen = path_test(unwanted)
+    chosen = path_test(excluded)
     return np.array([not chosen(path) for path in slots], bool)

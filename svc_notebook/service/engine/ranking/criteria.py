@@ -5,24 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
-from functools import partial
 
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.searched_attributes import Fields, allowed_in, is_alone
+from svc_notebook.service.engine.query.searched_attributes import (
+    SearchedAttributes,
+    allowed_in,
+    is_alone,
+)
 from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.proximity import (
     MAX_DISTANCE,
     MAX_TOTAL_DISTANCE,
-    Standing,
+    WordPositions,
     find_nearest,
 )
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, WordMatch
-from svc_notebook.service.engine.text.languages import is_stop_word
 
-NOWHERE = np.iinfo(np.int64).max >> 26
+UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3
 
 
@@ -30,11 +32,11 @@ MIN_EXACT_LETTERS = 3
 class CriteriaOptions:
     """The options of a search that affect how criteria are computed."""
 
-    least_distance: int = 1
+    min_distance: int = 1
     attribute_by_distance: bool = True
     attribute_counts: bool = True
     single_word: str = "attribute"
-    says_nothing: Callable[[str], bool] = str.isspace
+    is_stop_word: Callable[[str], bool] = str.isspace
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> CriteriaOptions:
@@ -49,17 +51,17 @@ class CriteriaOptions:
             bool(by_distance),
             bool(options.searched),
             options["exactOnSingleWordQuery"],
-            partial(is_stop_word, options=options),
+            options.is_stop_word,
         )
 
     def counts_word(self, word: str) -> bool:
         """Return whether the only word of a query may count as exact anywhere in a text."""
         if self.single_word == "none" or len(word) < MIN_EXACT_LETTERS:
             return False
-        return not self.says_nothing(word)
+        return not self.is_stop_word(word)
 
 
-Owned = tuple[Chunk, Array]
+OwnedOccurrences = tuple[Chunk, Array]
 """Occurrences, with the index of each one's record among the candidates."""
 Scores = Callable[[Array], Array | None]
 
@@ -70,19 +72,19 @@ class Candidates:
     def __init__(
         self,
         match: SegmentMatch,
-        manner: CriteriaOptions,
+        options: CriteriaOptions,
         scores: Scores,
-        nearness: Scores,
+        rank_distances: Scores,
         rows: Array,
     ) -> None:
         self.match = match
         self.rows = rows
-        self._manner = manner
+        self._options = options
         self._scores = scores
-        self._nearness = nearness
+        self._rank_distances = rank_distances
         self._columns: dict[str, Array | None] = {}
-        self._found: list[list[Owned]] | None = None
-        self._moved: Array | None = None
+        self._found: list[list[OwnedOccurrences]] | None = None
+        self._renumbering: Array | None = None
         self._farthest = MAX_TOTAL_DISTANCE
 
     def column(self, criterion: str) -> Array | None:
@@ -93,23 +95,25 @@ class Candidates:
 
     def keep(self, kept: Array) -> None:
         """Restrict the candidates to the rows of a mask."""
-        to = np.where(kept, np.cumsum(kept) - 1, -1)
+        renumbering = np.where(kept, np.cumsum(kept) - 1, -1)
         self.rows = self.rows[kept]
         self._columns = {
             name: None if column is None else column[kept] for name, column in self._columns.items()
         }
         if self._found is not None:
-            before = self._moved
-            self._moved = to if before is None else np.where(before < 0, -1, to[before])
+            before = self._renumbering
+            self._renumbering = (
+                renumbering if before is None else np.where(before < 0, -1, renumbering[before])
+            )
 
     def part(self, kept: Array, farthest: int = MAX_TOTAL_DISTANCE) -> Candidates:
         """Return new candidates of some rows; distances beyond `farthest` are not measured."""
         rows = self.rows[kept]
-        part = Candidates(self.match, self._manner, self._scores, self._nearness, rows)
+        part = Candidates(self.match, self._options, self._scores, self._rank_distances, rows)
         part._farthest = farthest
         return part
 
-    def among(self, rows: Array) -> Candidates | None:
+    def restricted_to(self, rows: Array) -> Candidates | None:
         """Return the candidates of ascending `rows` with all known values; None if one is new."""
         at = np.searchsorted(self.rows, rows)
         if len(at) and (at[-1] >= len(self.rows) or (self.rows[at] != rows).any()):
@@ -121,7 +125,7 @@ class Candidates:
             part.keep(kept)
         return part
 
-    def ranks_ahead(self, criteria: Sequence[object]) -> bool:
+    def can_prune(self, criteria: Sequence[object]) -> bool:
         """Return whether rows without a word of a good rank come last by the first criteria.
 
         That is the case for attribute, and for proximity followed by attribute.
@@ -129,27 +133,27 @@ class Candidates:
         if "attribute" in self._columns or not self.match.words:
             return False
         if criteria[0] == "attribute":
-            return self._manner.attribute_counts
+            return self._options.attribute_counts
         sure = not any(match.word.optional for match in self.match.words)
-        near = len(self.match.words) > 1 and self._manner.least_distance < MAX_DISTANCE
-        counts = self._manner.attribute_counts and self._manner.attribute_by_distance
+        near = len(self.match.words) > 1 and self._options.min_distance < MAX_DISTANCE
+        counts = self._options.attribute_counts and self._options.attribute_by_distance
         return near and sure and counts and tuple(criteria[:2]) == ("proximity", "attribute")
 
-    def leading(self, criteria: Sequence[object], most: int) -> Array:
+    def precedes(self, criteria: Sequence[object], most: int) -> Array:
         """Return the mask of rows that precede all rows without a word of a rank up to `most`."""
         distance = self.column("proximity") if criteria[0] == "proximity" else None
         rank = self.column("attribute")
-        leading = np.zeros(len(self.rows), bool) if rank is None else rank <= most
+        precedes = np.zeros(len(self.rows), bool) if rank is None else rank <= most
         if distance is not None:
-            leading &= distance == self.nearest_possible
-        return np.asarray(leading)
+            precedes &= distance == self.min_total_distance
+        return np.asarray(precedes)
 
     @property
-    def nearest_possible(self) -> int:
+    def min_total_distance(self) -> int:
         """The total distance of adjacent words."""
-        return (len(self.match.words) - 1) * self._manner.least_distance
+        return (len(self.match.words) - 1) * self._options.min_distance
 
-    def distance_at(self, place: int) -> int:
+    def distance_of_place(self, place: int) -> int:
         """Return the total distance of the row at a place in the order by proximity."""
         distance = self.column("proximity")
         return (
@@ -177,20 +181,20 @@ class Candidates:
 
     def proximity(self) -> Array | None:
         """Return the distance of the words; closer words rank higher."""
-        if len(self.match.words) < 2 or self._manner.least_distance >= MAX_DISTANCE:
+        if len(self.match.words) < 2 or self._options.min_distance >= MAX_DISTANCE:
             return None
         distance, rank = self._nearest()
         # One pass, the most expensive of all, computes both.
-        if self._manner.attribute_by_distance:
-            self._columns.setdefault("attribute", rank if self._manner.attribute_counts else None)
+        if self._options.attribute_by_distance:
+            self._columns.setdefault("attribute", rank if self._options.attribute_counts else None)
         return distance
 
     def attribute(self) -> Array | None:
         """Return the best rank: important attributes first, then earlier positions."""
-        if not self.match.words or not self._manner.attribute_counts:
+        if not self.match.words or not self._options.attribute_counts:
             return None
-        several = len(self.match.words) > 1 and self._manner.least_distance < MAX_DISTANCE
-        if self._manner.attribute_by_distance and several:
+        several = len(self.match.words) > 1 and self._options.min_distance < MAX_DISTANCE
+        if self._options.attribute_by_distance and several:
             self.column("proximity")
             return self._columns["attribute"]
         return self._best_rank()
@@ -202,8 +206,8 @@ class Candidates:
             return None
         alone = False
         if len(words) == 1 and words[0].word.weight == 1:
-            alone = self._manner.single_word == "attribute"
-            if not alone and not self._manner.counts_word(words[0].word.text):
+            alone = self._options.single_word == "attribute"
+            if not alone and not self._options.counts_word(words[0].word.text):
                 return None
         total = np.zeros(len(self.rows), np.int64)
         for number, match in enumerate(words):
@@ -212,7 +216,7 @@ class Candidates:
 
     def geo(self) -> Array | None:
         """Return the distances on the ground; nearer rank higher."""
-        return self._nearness(self.rows)
+        return self._rank_distances(self.rows)
 
     def _has_exact(self, number: int, alone: bool) -> Array:
         has = np.zeros(len(self.rows), bool)
@@ -225,19 +229,19 @@ class Candidates:
         return has
 
     def _nearest(self) -> tuple[Array, Array]:
-        words = [self._standing(number) for number in range(len(self.match.words))]
-        return find_nearest(words, len(self.rows), self._manner.least_distance, self._farthest)
+        words = [self._positions(number) for number in range(len(self.match.words))]
+        return find_nearest(words, len(self.rows), self._options.min_distance, self._farthest)
 
-    def _standing(self, number: int) -> Standing:
+    def _positions(self, number: int) -> WordPositions:
         found = self._occurrences(number)
         if len(found) == 1:
-            return _stand(*found[0], self.match.fields)
+            return _positions_in(*found[0], self.match.fields)
         if not found:
             nothing = np.zeros(0, np.int64)
-            return Standing(nothing, nothing, nothing, nothing, nothing)
+            return WordPositions(nothing, nothing, nothing, nothing, nothing)
         sizes = [len(owners) for _, owners in found]
         ranks = [self.match.fields.rank(chunk.spots()) for chunk, _ in found]
-        return Standing.of(
+        return WordPositions.of(
             np.concatenate([owners for _, owners in found]),
             np.concatenate([chunk.places() for chunk, _ in found]),
             np.repeat([chunk.length for chunk, _ in found], sizes),
@@ -246,24 +250,27 @@ class Candidates:
         )
 
     def _best_rank(self) -> Array:
-        best = np.full(len(self.rows), NOWHERE, np.int64)
+        best = np.full(len(self.rows), UNKNOWN_RANK, np.int64)
         for number in range(len(self.match.words)):
             for chunk, owners in self._occurrences(number):
                 np.minimum.at(best, owners, self.match.fields.rank(chunk.spots()))
         return best
 
-    def _occurrences(self, number: int) -> Sequence[Owned]:
+    def _occurrences(self, number: int) -> Sequence[OwnedOccurrences]:
         """Return a word's occurrences in the rows, with the index of each one's row."""
         if self._found is None:
             place = np.full(len(self.match.segment), -1, np.int32)
             place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
             self._found = [
-                [_at_fewest_typos(match, chunk, place) for chunk in match.chunks]
+                [_with_fewest_typos(match, chunk, place) for chunk in match.chunks]
                 for match in self.match.words
             ]
-        if self._moved is not None:  # deferred until needed: usually it never is
-            to, self._moved = self._moved, None
-            self._found = [[_renumber(*owned, to) for owned in word] for word in self._found]
+        if self._renumbering is not None:  # deferred until needed: usually it never is
+            renumbering, self._renumbering = self._renumbering, None
+            self._found = [
+                [_renumber(*occurrences, renumbering) for occurrences in word]
+                for word in self._found
+            ]
         return self._found[number]
 
 
@@ -278,19 +285,19 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
 }
 
 
-def _stand(chunk: Chunk, owners: Array, fields: Fields) -> Standing:
+def _positions_in(chunk: Chunk, owners: Array, fields: SearchedAttributes) -> WordPositions:
     """Return occurrences from a single chunk."""
     lengths, spans = np.full(len(owners), chunk.length), np.full(len(owners), chunk.span)
-    return Standing.of(owners, chunk.places(), lengths, fields.rank(chunk.spots()), spans)
+    return WordPositions.of(owners, chunk.places(), lengths, fields.rank(chunk.spots()), spans)
 
 
-def _renumber(chunk: Chunk, owners: Array, to: Array) -> Owned:
-    owner = to[owners]
+def _renumber(chunk: Chunk, owners: Array, renumbering: Array) -> OwnedOccurrences:
+    owner = renumbering[owners]
     kept = np.flatnonzero(owner >= 0)
     return chunk.within(kept), owner[kept]
 
 
-def _at_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> Owned:
+def _with_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> OwnedOccurrences:
     """Return the occurrences with the fewest typos in each record."""
     owners = place[chunk.rows]
     kept = np.flatnonzero(owners >= 0)

@@ -9,8 +9,8 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import Pinned
-from svc_notebook.service.engine.ranking.ranking import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 
@@ -29,33 +29,33 @@ class Grouped:
 
 def count_groups(matches: Sequence[SegmentMatch]) -> int:
     """Count the groups of the matching records; a record without a group counts as one."""
-    alone, found = 0, []
+    ungrouped, found = 0, []
     for match in matches:
         groups, places = match.segment.grouping
         here = np.bincount(places[match.rows], minlength=len(groups))
-        alone += int(here[groups == 0].sum())
+        ungrouped += int(here[groups == 0].sum())
         found.append(groups[(here > 0) & (groups != 0)])
-    together = found[0] if len(found) == 1 else np.unique(np.concatenate([NO_GROUPS, *found]))
-    return len(together) + alone
+    joined = found[0] if len(found) == 1 else np.unique(np.concatenate([NO_GROUPS, *found]))
+    return len(joined) + ungrouped
 
 
 def find_leaders(plan: SearchPlan, matches: Sequence[SegmentMatch], wanted: int) -> Order:
     """Return the best record of each of the first `wanted` groups."""
     total = sum(match.count for match in matches)
-    reach = min(total, wanted * WINDOW_GROWTH)
+    window = min(total, wanted * WINDOW_GROWTH)
     while True:
-        order = plan.rank(matches, reach)
+        order = plan.rank(matches, window)
         leaders = _first_of_each(_groups_in(order))
-        if len(leaders) >= wanted or reach >= total:
+        if len(leaders) >= wanted or window >= total:
             return order.take(leaders[:wanted])
-        reach = min(total, reach * WINDOW_GROWTH)
+        window = min(total, window * WINDOW_GROWTH)
 
 
 def find_members(
-    plan: SearchPlan, matches: Sequence[SegmentMatch], leaders: Order, most: int
+    plan: SearchPlan, matches: Sequence[SegmentMatch], leaders: Order, max_hits: int
 ) -> Grouped:
-    """Return the best `most` records of each leader's group, the leader first."""
-    if most == 1:
+    """Return the best `max_hits` records of each leader's group, the leader first."""
+    if max_hits == 1:
         return Grouped(leaders, [0] * len(leaders))
     groups = _groups_in(leaders)
     inside = [
@@ -63,18 +63,19 @@ def find_members(
         for match in matches
     ]
     order = plan.rank(inside, sum(match.count for match in inside))
-    return _put_together(leaders, order, most)
+    return _join_groups(leaders, order, max_hits)
 
 
 def without_groups(matches: Sequence[SegmentMatch], pinned: Pinned) -> Sequence[SegmentMatch]:
     """Return the matches without promoted records and the other records of their groups."""
-    others = pinned.beside(matches)
+    others = pinned.without_promoted(matches)
     groups = _groups_in(pinned.order)
     if not groups.any():
         return others
-    led = groups[groups != 0]
+    leading = groups[groups != 0]
     return [
-        replace(match, rows=match.rows & ~np.isin(match.segment.groups, led)) for match in others
+        replace(match, rows=match.rows & ~np.isin(match.segment.groups, leading))
+        for match in others
     ]
 
 
@@ -91,28 +92,28 @@ def only_leaders(
             if segment is match.segment:
                 rows[leaders.rows[leaders.numbers == number]] = True
         kept.append(replace(match, rows=rows))
-    return pinned.among(kept)
+    return pinned.with_promoted(kept)
 
 
-def _put_together(leaders: Order, order: Order, most: int) -> Grouped:
+def _join_groups(leaders: Order, order: Order, max_hits: int) -> Grouped:
     members: dict[int, list[int]] = {}
-    led = set(_rows_in(leaders))
+    leading = set(_rows_in(leaders))
     groups, found = _groups_in(order).tolist(), _rows_in(order)
     for place, (group, row) in enumerate(zip(groups, found, strict=True)):
-        if row not in led:
+        if row not in leading:
             members.setdefault(group, []).append(place)
     shift = len(leaders.segments)
     numbers: list[int] = []
     rows: list[int] = []
     sequence: list[int] = []
     for place, group in enumerate(_groups_in(leaders).tolist()):
-        places = members.get(group, [])[: most - 1] if group else []
+        places = members.get(group, [])[: max_hits - 1] if group else []
         numbers += [int(leaders.numbers[place]), *(order.numbers[places] + shift).tolist()]
         rows += [int(leaders.rows[place]), *order.rows[places].tolist()]
         sequence += range(len(places) + 1)
     segments = [*leaders.segments, *order.segments]
-    together = Order(segments, np.array(numbers, np.int16), np.array(rows, np.int64), order.ranked)
-    return Grouped(together, sequence)
+    joined = Order(segments, np.array(numbers, np.int16), np.array(rows, np.int64), order.ranked)
+    return Grouped(joined, sequence)
 
 
 def _rows_in(order: Order) -> list[tuple[Segment, int]]:

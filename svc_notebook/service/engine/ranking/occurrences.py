@@ -11,11 +11,16 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.query.query import Query
-from svc_notebook.service.engine.query.searched_attributes import Allowed, Fields, allowed_in, both
-from svc_notebook.service.engine.query.term_variants import Alternative
+from svc_notebook.service.engine.query.searched_attributes import (
+    Allowed,
+    SearchedAttributes,
+    allowed_in,
+    both,
+)
+from svc_notebook.service.engine.query.term_variants import TermVariant
 
-Pick = slice | Array
-NONE = np.zeros(0, np.int64)
+Selection = slice | Array
+NO_OCCURRENCES = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +31,7 @@ class Chunk:
     """
 
     postings: Postings
-    pick: Pick
+    selection: Selection
     typos: int
     exact: bool
     length: int = 1
@@ -35,106 +40,129 @@ class Chunk:
     @cached_property
     def rows(self) -> Array:
         """The record of each occurrence, in NumPy's fastest index type."""
-        return self.postings.rows[self.pick].astype(np.intp)
+        return self.postings.rows[self.selection].astype(np.intp)
 
     def within(self, kept: Array) -> Chunk:
         """Return the occurrences selected by a mask or by their numbers."""
         if kept.dtype == bool:
             kept = np.flatnonzero(kept)
-        pick = kept + self.pick.start if isinstance(self.pick, slice) else self.pick[kept]
-        return Chunk(self.postings, pick, self.typos, self.exact, self.length, self.span)
+        selection = (
+            kept + self.selection.start
+            if isinstance(self.selection, slice)
+            else self.selection[kept]
+        )
+        return Chunk(self.postings, selection, self.typos, self.exact, self.length, self.span)
 
     def spots(self) -> Array:
         """Return the attribute and position of each occurrence."""
-        return self.postings.spots[self.pick]
+        return self.postings.spots[self.selection]
 
     def places(self) -> Array:
         """Return the place of the first word of each occurrence."""
-        return self.postings.places[self.pick]
+        return self.postings.places[self.selection]
 
     def __len__(self) -> int:
-        if isinstance(self.pick, slice):
-            return int(self.pick.stop - self.pick.start)
-        return len(self.pick)
+        if isinstance(self.selection, slice):
+            return int(self.selection.stop - self.selection.start)
+        return len(self.selection)
 
 
 @dataclass(frozen=True, eq=False)
-class Finder:
+class PostingsLookup:
     """Looks up all words of one query at once, then their occurrences."""
 
     postings: Postings
-    fields: Fields
-    unforgiven: frozenset[str]
-    known: Mapping[str, int]
+    fields: SearchedAttributes
+    words_without_typos: frozenset[str]
+    word_numbers: Mapping[str, int]
 
     @classmethod
     def of(
-        cls, postings: Postings, query: Query, fields: Fields, unforgiven: frozenset[str]
-    ) -> Finder:
+        cls,
+        postings: Postings,
+        query: Query,
+        fields: SearchedAttributes,
+        words_without_typos: frozenset[str],
+    ) -> PostingsLookup:
         """Look up every word of a query."""
-        words = [*query.spellings, *unforgiven]
+        words = [*query.written_words, *words_without_typos]
         places = postings.vocabulary.names.find_many(words).tolist()
-        known = {word: at for word, at in zip(words, places, strict=True) if at >= 0}
-        return cls(postings, fields, unforgiven, known)
+        word_numbers = {word: at for word, at in zip(words, places, strict=True) if at >= 0}
+        return cls(postings, fields, words_without_typos, word_numbers)
 
-    def find_chunks(self, ways: Sequence[Alternative]) -> list[Chunk]:
+    def find_chunks(self, variants: Sequence[TermVariant]) -> list[Chunk]:
         """Return all occurrences of a query word that the search options allow."""
-        groups: dict[object, list[Alternative]] = {}
-        for way in filter(self.may_stand, ways):
-            groups.setdefault(_kind_of(way), []).append(way)
-        return [chunk for some in groups.values() for chunk in self.find(some) if len(chunk)]
+        by_key: dict[object, list[TermVariant]] = {}
+        for variant in filter(self.may_match, variants):
+            by_key.setdefault(_lookup_key(variant), []).append(variant)
+        return [chunk for some in by_key.values() for chunk in self.find(some) if len(chunk)]
 
-    def may_stand(self, way: Alternative) -> bool:
+    def may_match(self, variant: TermVariant) -> bool:
         """Return whether all words of a multi-word variant exist; parts of words rarely do."""
-        return len(way.words) == 1 or self.known.keys() >= set(way.words)
+        return len(variant.words) == 1 or self.word_numbers.keys() >= set(variant.words)
 
-    def find_rows(self, way: Alternative) -> Array:
+    def find_rows(self, variant: TermVariant) -> Array:
         """Return the records that contain a word or phrase in any indexed attribute."""
-        return self.find_written([way]).rows
+        return self.find_exact([variant]).rows
 
-    def find(self, ways: Sequence[Alternative]) -> Iterator[Chunk]:
+    def find(self, variants: Sequence[TermVariant]) -> Iterator[Chunk]:
         """Return the occurrences of a variant, or of several with equal options, by cost."""
-        searched, way = self.fields.searched, ways[0]
-        costs = self.fields.with_typos if way.typos else None
-        within = self.fields.within(way.within)
-        if way.inside or way.apart:
-            chunks = self.find_compounds(way) if way.inside else self.find_apart(way)
-            yield from (_kept(chunk, searched, within) for chunk in chunks)
+        searched, variant = self.fields.searched, variants[0]
+        typos_allowed = self.fields.with_typos if variant.typos else None
+        attributes = self.fields.mask_of(variant.attributes)
+        if variant.splitter or variant.anywhere:
+            chunks = (
+                self.find_compounds(variant) if variant.splitter else self.find_anywhere(variant)
+            )
+            yield from (_filter(chunk, searched, attributes) for chunk in chunks)
             return
-        yield _kept(self.find_written(ways), searched, costs, within)
-        if way.prefix:
-            yield _kept(self.find_longer(way), searched, self.fields.with_prefixes, costs)
-        if way.forgiven:
-            yield from self.find_misspelled(way)
+        yield _filter(self.find_exact(variants), searched, typos_allowed, attributes)
+        if variant.prefix:
+            yield _filter(
+                self.find_prefix(variant), searched, self.fields.with_prefixes, typos_allowed
+            )
+        if variant.max_typos:
+            yield from self.find_misspelled(variant)
 
-    def find_written(self, ways: Sequence[Alternative]) -> Chunk:
+    def find_exact(self, variants: Sequence[TermVariant]) -> Chunk:
         """Return the occurrences of words, or adjacent words, as written."""
-        way = ways[0]
-        if len(way.words) > 1:
-            pick = np.concatenate([self.find_phrase(way.words) for way in ways])
-            return Chunk(self.postings, pick, way.typos, way.exact, len(way.words), way.span)
-        if len(ways) == 1:
-            return self.find_whole(way)
-        known = [self.known[way.words[0]] for way in ways if way.words[0] in self.known]
-        pick = self.postings.of_words(np.array(known, np.int64))
-        return Chunk(self.postings, pick, way.typos, way.exact, span=way.span)
+        variant = variants[0]
+        if len(variant.words) > 1:
+            selection = np.concatenate([self.find_phrase(variant.words) for variant in variants])
+            return Chunk(
+                self.postings,
+                selection,
+                variant.typos,
+                variant.exact,
+                len(variant.words),
+                variant.span,
+            )
+        if len(variants) == 1:
+            return self.find_word(variant)
+        word_numbers = [
+            self.word_numbers[variant.words[0]]
+            for variant in variants
+            if variant.words[0] in self.word_numbers
+        ]
+        selection = self.postings.of_words(np.array(word_numbers, np.int64))
+        return Chunk(self.postings, selection, variant.typos, variant.exact, span=variant.span)
 
-    def find_whole(self, way: Alternative) -> Chunk:
+    def find_word(self, variant: TermVariant) -> Chunk:
         """Return the occurrences of the word itself."""
-        occurrences = self.span(way.words[0])
-        return Chunk(self.postings, occurrences, way.typos, way.exact, span=way.span)
+        occurrences = self.span(variant.words[0])
+        return Chunk(self.postings, occurrences, variant.typos, variant.exact, span=variant.span)
 
-    def find_longer(self, way: Alternative) -> Chunk:
+    def find_prefix(self, variant: TermVariant) -> Chunk:
         """Return the occurrences of longer words with this prefix."""
-        low, high = self.postings.vocabulary.names.beginning(way.words[0])
-        low = self.known.get(way.words[0], low - 1) + 1
+        low, high = self.postings.vocabulary.names.prefix_range(variant.words[0])
+        low = self.word_numbers.get(variant.words[0], low - 1) + 1
         bounds = slice(int(self.postings.starts[low]), int(self.postings.starts[high]))
-        return Chunk(self.postings, bounds, way.typos, False)
+        return Chunk(self.postings, bounds, variant.typos, False)
 
     def find_phrase(self, words: Sequence[str]) -> Array:
         """Return the occurrences of the first word where all words are adjacent."""
-        if not all(word in self.known for word in words):
-            return NONE
+        if not all(word in self.word_numbers for word in words):
+            return NO_OCCURRENCES
         spans = [self.span(word) for word in words]
         at = self.postings.places
         # Start with the rarest word, which leaves the fewest candidates.
@@ -145,71 +173,83 @@ class Finder:
         for number in order[1:]:
             starts = starts[_contains(at[spans[number]], starts + number)]
             if not len(starts):
-                return NONE
+                return NO_OCCURRENCES
         first = np.searchsorted(at[spans[0]], starts) + spans[0].start
         return np.asarray(first)
 
-    def find_apart(self, way: Alternative) -> Iterator[Chunk]:
+    def find_anywhere(self, variant: TermVariant) -> Iterator[Chunk]:
         """Return the occurrences of the words in records that contain all of them."""
-        wholes = [
-            _kept(self.find_whole(replace(way, words=(word,))), self.fields.searched)
-            for word in way.words
+        chunks = [
+            _filter(self.find_word(replace(variant, words=(word,))), self.fields.searched)
+            for word in variant.words
         ]
         have = np.ones(len(self.postings.first_places) - 1, bool)
-        for chunk in wholes:
+        for chunk in chunks:
             has = np.zeros_like(have)
             has[chunk.rows] = True
             have &= has
-        yield from (chunk.within(have[chunk.rows]) for chunk in wholes)
+        yield from (chunk.within(have[chunk.rows]) for chunk in chunks)
 
-    def find_compounds(self, way: Alternative) -> Iterator[Chunk]:
+    def find_compounds(self, variant: TermVariant) -> Iterator[Chunk]:
         """Return the occurrences of compounds with the word as a part, or as a prefix of one."""
-        if way.inside is None:
+        if variant.splitter is None:
             return
-        compounds = self.postings.vocabulary.compounds(way.inside)
-        whole = compounds.containing(way.words[0], prefix=False)
-        yield Chunk(self.postings, self.postings.of_words(whole), way.typos, way.exact)
-        if way.prefix:
-            longer = np.setdiff1d(compounds.containing(way.words[0], prefix=True), whole)
-            chunk = Chunk(self.postings, self.postings.of_words(longer), way.typos, way.exact)
-            yield _kept(chunk, self.fields.with_prefixes)
+        compounds = self.postings.vocabulary.compounds(variant.splitter)
+        exact_numbers = compounds.containing(variant.words[0], prefix=False)
+        yield Chunk(
+            self.postings, self.postings.of_words(exact_numbers), variant.typos, variant.exact
+        )
+        if variant.prefix:
+            longer = np.setdiff1d(
+                compounds.containing(variant.words[0], prefix=True), exact_numbers
+            )
+            chunk = Chunk(
+                self.postings, self.postings.of_words(longer), variant.typos, variant.exact
+            )
+            yield _filter(chunk, self.fields.with_prefixes)
 
-    def find_misspelled(self, way: Alternative) -> Iterator[Chunk]:
+    def find_misspelled(self, variant: TermVariant) -> Iterator[Chunk]:
         """Return the misspelled occurrences; prefixes only where prefixes may match."""
         prefixes = self.fields.with_prefixes
-        where = both(self.fields.searched, self.fields.with_typos)
-        if way.prefix and prefixes is not None:
-            yield from self.find_near(way, both(where, ~prefixes), prefix=False)
-            where = both(where, prefixes)
-        yield from self.find_near(way, where, prefix=way.prefix)
+        allowed = both(self.fields.searched, self.fields.with_typos)
+        if variant.prefix and prefixes is not None:
+            yield from self.find_similar(variant, both(allowed, ~prefixes), prefix=False)
+            allowed = both(allowed, prefixes)
+        yield from self.find_similar(variant, allowed, prefix=variant.prefix)
 
-    def find_near(self, way: Alternative, where: Allowed, *, prefix: bool) -> Iterator[Chunk]:
-        """Return the occurrences of words with 1 to `forgiven` typos."""
-        found = self.postings.vocabulary.misspelled(way.words[0], way.forgiven, prefix)
+    def find_similar(
+        self, variant: TermVariant, allowed: Allowed, *, prefix: bool
+    ) -> Iterator[Chunk]:
+        """Return the occurrences of words with 1 to `max_typos` typos."""
+        found = self.postings.vocabulary.misspelled(variant.words[0], variant.max_typos, prefix)
         words, counts = found
-        if self.unforgiven:
-            fixed = [self.known[word] for word in self.unforgiven if word in self.known]
+        if self.words_without_typos:
+            fixed = [
+                self.word_numbers[word]
+                for word in self.words_without_typos
+                if word in self.word_numbers
+            ]
             words, counts = (column[~np.isin(found.words, fixed)] for column in found)
-        for typos in range(1, way.forgiven + 1) if len(words) else ():
-            pick = self.postings.of_words(words[counts == typos])
-            yield _kept(Chunk(self.postings, pick, way.typos + typos, False), where)
+        for typos in range(1, variant.max_typos + 1) if len(words) else ():
+            selection = self.postings.of_words(words[counts == typos])
+            yield _filter(Chunk(self.postings, selection, variant.typos + typos, False), allowed)
 
     def span(self, word: str) -> slice:
         """Return the occurrences of one word."""
-        place = self.known.get(word)
+        place = self.word_numbers.get(word)
         if place is None:
             return slice(0, 0)
         return slice(*self.postings.starts[place : place + 2].tolist())
 
 
-def _kind_of(way: Alternative) -> object:
+def _lookup_key(variant: TermVariant) -> object:
     """Return the key of variants that are looked up together; most are looked up alone."""
-    if way.inside or way.apart or way.prefix or way.forgiven:
-        return way
-    return len(way.words), way.typos, way.exact, way.span, way.within
+    if variant.splitter or variant.anywhere or variant.prefix or variant.max_typos:
+        return variant
+    return len(variant.words), variant.typos, variant.exact, variant.span, variant.attributes
 
 
-def _kept(chunk: Chunk, *masks: Allowed) -> Chunk:
+def _filter(chunk: Chunk, *masks: Allowed) -> Chunk:
     if all(mask is None for mask in masks):
         return chunk
     kept = allowed_in(chunk.spots(), *masks)

@@ -11,12 +11,11 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.ranking.ranking import Order
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
-from svc_notebook.service.engine.response.paging import HitRange
 
 
 @dataclass(frozen=True)
@@ -45,9 +44,9 @@ MAX_POSITION = 2**40
 """Higher than the length of any result list."""
 
 
-def show(views: Sequence[View], pins: Pins) -> Sequence[View]:
-    """Return the views without hidden records."""
-    return [view.without(sorted(pins.hidden)) for view in views] if pins.hidden else views
+def without_hidden(readers: Sequence[SegmentReader], pins: Pins) -> Sequence[SegmentReader]:
+    """Return the readers without hidden records."""
+    return [reader.without(sorted(pins.hidden)) for reader in readers] if pins.hidden else readers
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +54,10 @@ class Pinned:
     """The existing promoted records and their positions."""
 
     order: Order
-    slots: Array
+    positions: Array
 
     def __len__(self) -> int:
-        return len(self.slots)
+        return len(self.positions)
 
     @cached_property
     def ids(self) -> frozenset[str]:
@@ -71,37 +70,39 @@ class Pinned:
         found: Array = self.order.rows[self.order.numbers == number]
         return found
 
-    def beside(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
+    def without_promoted(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
         """Return the matches without promoted records."""
-        return self._marked(matches, False)
+        return self._with_promoted_rows(matches, False)
 
-    def among(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
+    def with_promoted(self, matches: Sequence[SegmentMatch]) -> Sequence[SegmentMatch]:
         """Return the matches with promoted records."""
-        return self._marked(matches, True)
+        return self._with_promoted_rows(matches, True)
 
-    def _marked(self, matches: Sequence[SegmentMatch], value: bool) -> Sequence[SegmentMatch]:
+    def _with_promoted_rows(
+        self, matches: Sequence[SegmentMatch], value: bool
+    ) -> Sequence[SegmentMatch]:
         if not len(self):
             return matches
         return [_with_rows(match, self.rows(match.segment), value) for match in matches]
 
-    def pushed(self, others: int) -> Pinned:
+    def without_gaps(self, others: int) -> Pinned:
         """Return them without gaps after the last of the `others` hits."""
-        return Pinned(self.order, np.minimum(self.slots, others + np.arange(len(self))))
+        return Pinned(self.order, np.minimum(self.positions, others + np.arange(len(self))))
 
-    def gaps(self, page: HitRange) -> slice:
+    def other_hits(self, page: slice) -> slice:
         """Return the slice of the other hits that fits on a page."""
         return slice(
-            page.start - int(np.searchsorted(self.slots, page.start)),
-            page.reach - int(np.searchsorted(self.slots, page.reach)),
+            page.start - int(np.searchsorted(self.positions, page.start)),
+            page.stop - int(np.searchsorted(self.positions, page.stop)),
         )
 
-    def insert(self, others: Order, page: HitRange) -> Order:
+    def insert(self, others: Order, page: slice) -> Order:
         """Return the page: the other hits with the promoted hits inserted."""
-        here = (self.slots >= page.start) & (self.slots < page.reach)
+        here = (self.positions >= page.start) & (self.positions < page.stop)
         if not here.any():
             return others
         promoted = np.zeros(len(others) + int(np.count_nonzero(here)), bool)
-        promoted[self.slots[here] - page.start] = True
+        promoted[self.positions[here] - page.start] = True
         shift = len(others.segments)
         numbers = np.empty(len(promoted), np.int16)
         rows = np.empty(len(promoted), np.int64)
@@ -110,51 +111,53 @@ class Pinned:
         return Order([*others.segments, *self.order.segments], numbers, rows, others.ranked)
 
 
-NOTHING = Pinned(Order((), np.zeros(0, np.int16), np.zeros(0, np.int64)), np.zeros(0, np.int64))
+NO_PROMOTED = Pinned(Order((), np.zeros(0, np.int16), np.zeros(0, np.int64)), np.zeros(0, np.int64))
 
 
 def find_pinned(plan: SearchPlan, pins: Pins) -> Pinned:
     """Find the promoted records that exist."""
     if not pins.promoted:
-        return NOTHING
-    known = _find_places(plan, pins)
-    slots = _choose_slots(_wanted_slots(pins.promoted, known))
-    names = sorted(slots, key=slots.__getitem__)
+        return NO_PROMOTED
+    known = _find_candidates(plan, pins)
+    positions = _choose_positions(_wanted_positions(pins.promoted, known))
+    names = sorted(positions, key=positions.__getitem__)
     return Pinned(
         Order(
-            [view.segment for view in plan.views],
-            np.array([known[name].view for name in names], np.int16),
+            [reader.segment for reader in plan.readers],
+            np.array([known[name].reader for name in names], np.int16),
             np.array([known[name].row for name in names], np.int64),
         ),
-        np.array([slots[name] for name in names], np.int64),
+        np.array([positions[name] for name in names], np.int64),
     )
 
 
-class _Known(NamedTuple):
-    """A record that may be promoted: its view, row, group, and whether it passes the filters."""
+class _PromotableRecord(NamedTuple):
+    """A record that may be promoted: its reader, row, group, and whether it passes the filters."""
 
-    view: int
+    reader: int
     row: int
     group: int
     passes: bool
 
 
-def _find_places(plan: SearchPlan, pins: Pins) -> dict[str, _Known]:
+def _find_candidates(plan: SearchPlan, pins: Pins) -> dict[str, _PromotableRecord]:
     names = sorted({name for pin in pins.promoted for name in pin.ids})
     bound = any(pin.filtered for pin in pins.promoted)
-    within = SearchPlan(plan.views, EffectiveParameters(plan.options.settings, pins.within))
+    within = SearchPlan(plan.readers, EffectiveParameters(plan.options.settings, pins.within))
     known = {}
-    for number, view in enumerate(plan.views):
-        allowed = within.eligible(view)
-        passing = plan.eligible(view) if bound else allowed
-        groups = view.segment.groups if plan.options.distinct else np.zeros(len(allowed))
-        for name, row in zip(names, view.segment.ids.find_many(names).tolist(), strict=True):
+    for number, reader in enumerate(plan.readers):
+        allowed = within.eligible(reader)
+        passing = plan.eligible(reader) if bound else allowed
+        groups = reader.segment.groups if plan.options.distinct else np.zeros(len(allowed))
+        for name, row in zip(names, reader.segment.ids.find_many(names).tolist(), strict=True):
             if row >= 0 and allowed[row]:
-                known[name] = _Known(number, row, int(groups[row]), bool(passing[row]))
+                known[name] = _PromotableRecord(number, row, int(groups[row]), bool(passing[row]))
     return known
 
 
-def _wanted_slots(pins: Iterable[Pin], known: Mapping[str, _Known]) -> Iterator[tuple[str, int]]:
+def _wanted_positions(
+    pins: Iterable[Pin], known: Mapping[str, _PromotableRecord]
+) -> Iterator[tuple[str, int]]:
     """Return each record once, and one record per group, with its requested position."""
     taken: set[str | int] = set()
     for pin in pins:
@@ -163,25 +166,25 @@ def _wanted_slots(pins: Iterable[Pin], known: Mapping[str, _Known]) -> Iterator[
             record = known.get(name)
             if record is None or (pin.filtered and not record.passes):
                 continue
-            mark = record.group or name
-            if mark not in taken:
+            group_or_id = record.group or name
+            if group_or_id not in taken:
                 yield name, position
                 position += 1
-                taken.add(mark)
+                taken.add(group_or_id)
 
 
-def _choose_slots(wanted: Iterable[tuple[str, int]]) -> dict[str, int]:
+def _choose_positions(wanted: Iterable[tuple[str, int]]) -> dict[str, int]:
     """Assign each record its position, or the next free one."""
-    slots: dict[str, int] = {}
+    positions: dict[str, int] = {}
     after: dict[int, int] = {}
-    for name, slot in wanted:
-        passed = [slot]
-        while slot in after:
-            slot = after[slot]
-            passed.append(slot)
-        after.update(dict.fromkeys(passed, slot + 1))
-        slots[name] = slot
-    return slots
+    for name, position in wanted:
+        passed = [position]
+        while position in after:
+            position = after[position]
+            passed.append(position)
+        after.update(dict.fromkeys(passed, position + 1))
+        positions[name] = position
+    return positions
 
 
 def _with_rows(match: SegmentMatch, rows: Array, value: bool) -> SegmentMatch:

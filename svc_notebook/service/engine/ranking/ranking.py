@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,10 +11,11 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.criteria import Candidates
-from svc_notebook.service.engine.ranking.top_k_pruning import find_promising
+from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 
 Step = str | Sorted
 
@@ -31,7 +32,7 @@ class RankingColumn:
         """Return the column of some of the rows."""
         return RankingColumn(self.values[kept], self.names, self.descending)
 
-    def digits(self) -> Array:
+    def sort_values(self) -> Array:
         """Return numbers with the column's sort order, valid within its segment."""
         return -self.values if self.descending else self.values
 
@@ -80,16 +81,16 @@ def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> 
     After each criterion only rows that may still be among them are compared by the next, more
     expensive one.
     """
-    contest = _Contest(candidates, wanted)
+    top_k = _TopK(candidates, wanted)
     for number, step in enumerate(steps):
         check_time()
-        contest.shorten(steps[number:])
-        for key in contest.read_keys(step):
-            contest.judge(key)
-    return contest.finish()
+        top_k.prune(steps[number:])
+        for key in top_k.read_keys(step):
+            top_k.apply(key)
+    return top_k.finish()
 
 
-class _Contest:
+class _TopK:
     """The rows of a segment that may be among the best `wanted`; tied rows share the last place."""
 
     def __init__(self, candidates: Candidates, wanted: int) -> None:
@@ -98,10 +99,10 @@ class _Contest:
         self._tied = np.ones(len(candidates.rows), bool)
         self._keys: list[RankingColumn] = []
 
-    def shorten(self, steps: Sequence[Step]) -> None:
+    def prune(self, steps: Sequence[Step]) -> None:
         """Prune rows that the next steps would drop, where that is known in advance."""
-        if self._is_open():
-            found = find_promising(self._candidates, steps, self._tied, self._left())
+        if self._has_excess():
+            found = prune_by_positions(self._candidates, steps, self._tied, self._wanted_ties())
             if found is not None:
                 kept, self._candidates = found
                 self._keys = [key.take(kept) for key in self._keys]
@@ -111,31 +112,31 @@ class _Contest:
         """Return the sort columns of a step, each after the previous one is applied."""
         if isinstance(step, Sorted):
             key = self._candidates.match.segment.sort_key(step.path)
-            yield RankingColumn(key.digits(self._candidates.rows, descending=step.descending))
+            yield RankingColumn(key.sort_values(self._candidates.rows, descending=step.descending))
             rows = self._candidates.rows
             codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
             yield RankingColumn(codes, key.names, step.descending)
         elif (column := self._candidates.column(step)) is not None:
             yield RankingColumn(column)
 
-    def judge(self, key: RankingColumn) -> None:
+    def apply(self, key: RankingColumn) -> None:
         """Apply one more sort column."""
         self._keys.append(key)
-        if self._is_open():
-            self._keep(*_narrow(key.digits(), self._tied, self._left()))
+        if self._has_excess():
+            self._keep(*_cut_ties(key.sort_values(), self._tied, self._wanted_ties()))
 
     def finish(self) -> Ranked:
         """Return the best rows; ties for the last place are broken by id."""
-        if self._is_open():
+        if self._has_excess():
             kept = ~self._tied
-            kept[np.flatnonzero(self._tied)[: self._left()]] = True
+            kept[np.flatnonzero(self._tied)[: self._wanted_ties()]] = True
             self._keep(kept, self._tied[kept])
         return Ranked(self._candidates, self._keys)
 
-    def _is_open(self) -> bool:
+    def _has_excess(self) -> bool:
         return len(self._tied) > self._wanted
 
-    def _left(self) -> int:
+    def _wanted_ties(self) -> int:
         """Return how many of the tied rows are wanted."""
         return self._wanted - int(np.count_nonzero(~self._tied))
 
@@ -146,50 +147,20 @@ class _Contest:
             self._candidates.keep(kept)
 
 
-def _narrow(digits: Array, tied: Array, left: int) -> tuple[Array, Array]:
-    """Return the mask of rows kept if `left` of the tied ones are wanted, and which remain tied."""
-    edge = _find_edge(digits if tied.all() else digits[tied], left)
+def _cut_ties(sort_values: Array, tied: Array, wanted_ties: int) -> tuple[Array, Array]:
+    """Return the mask of rows kept if `wanted_ties` tied rows are wanted, and which remain tied."""
+    last = _find_last(sort_values if tied.all() else sort_values[tied], wanted_ties)
     kept = ~tied
-    kept |= digits <= edge
-    return kept, (tied & (digits == edge))[kept]
+    kept |= sort_values <= last
+    return kept, (tied & (sort_values == last))[kept]
 
 
-def _find_edge(values: Array, left: int) -> Array:
+def _find_last(values: Array, wanted_ties: int) -> Array:
     """Return the value of the last wanted row; usually it is the lowest value."""
     lowest = values.min()
-    if np.count_nonzero(values == lowest) >= left:
+    if np.count_nonzero(values == lowest) >= wanted_ties:
         return np.asarray(lowest)
-    return np.asarray(np.partition(values, left - 1)[left - 1])
-
-
-@dataclass(frozen=True, eq=False)
-class Order:
-    """Rows of several segments in final order; `order[i:j]` returns objectIDs.
-
-    `ranked` are candidates with known criteria from the ranking, usually all rows of the order.
-    """
-
-    segments: Sequence[Segment]
-    numbers: Array
-    rows: Array
-    ranked: Mapping[Segment, Candidates] = field(default_factory=dict)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, span: slice) -> list[str]:
-        numbers, rows = self.numbers[span], self.rows[span]
-        if len(self.segments) == 1:
-            return self.segments[0].ids.take(rows)
-        found = np.empty(len(rows), object)
-        for number in set(numbers.tolist()):
-            chosen = numbers == number
-            found[chosen] = self.segments[number].ids.take(rows[chosen])
-        return list(found)
-
-    def take(self, places: Array | slice) -> Order:
-        """Return the order at some places only."""
-        return Order(self.segments, self.numbers[places], self.rows[places], self.ranked)
+    return np.asarray(np.partition(values, wanted_ties - 1)[wanted_ties - 1])
 
 
 def order_all(ranked: Sequence[Ranked]) -> Order:
@@ -208,11 +179,11 @@ def order_all(ranked: Sequence[Ranked]) -> Order:
 def _join_keys(column: Sequence[RankingColumn]) -> Array:
     """Renumber texts so that they compare across segments."""
     if len(column) == 1 or not any(key.names for key in column):
-        return np.concatenate([key.digits() for key in column])
+        return np.concatenate([key.sort_values() for key in column])
     texts = [text for key in column for text in _read_codes(key)]
     place = {text: number for number, text in enumerate(sorted(set(texts)))}
-    digits = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
-    return -digits if column[0].descending else digits
+    sort_values = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
+    return -sort_values if column[0].descending else sort_values
 
 
 def _read_codes(key: RankingColumn) -> list[str]:

@@ -13,8 +13,8 @@ from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.query import Query, QueryWord
-from svc_notebook.service.engine.query.searched_attributes import Fields
-from svc_notebook.service.engine.ranking.occurrences import Chunk, Finder
+from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
+from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
 
 NOT_FOUND_TYPOS = 99
 
@@ -28,7 +28,7 @@ class WordMatch:
     typos: Array
 
     @cached_property
-    def dearest(self) -> int:
+    def max_typos(self) -> int:
         """The highest typo cost of any occurrence."""
         return max((chunk.typos for chunk in self.chunks), default=NOT_FOUND_TYPOS)
 
@@ -49,7 +49,7 @@ class SegmentMatch:
     """The live rows of a segment that match the words and the filters."""
 
     segment: Segment
-    fields: Fields
+    fields: SearchedAttributes
     words: Sequence[WordMatch]
     rows: Array
 
@@ -62,7 +62,7 @@ class SegmentMatch:
         """Return the total typos of the matched words for each row."""
         total = np.zeros(len(rows), np.int16)
         for match in self.words:
-            if not match.dearest:
+            if not match.max_typos:
                 continue
             typos = match.typos[rows]
             total += np.where(typos < NOT_FOUND_TYPOS, typos, 0) if match.word.optional else typos
@@ -84,34 +84,42 @@ class SegmentMatch:
 
 
 def match_query(
-    segment: Segment, alive: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
+    segment: Segment,
+    alive: Array,
+    query: Query,
+    fields: SearchedAttributes,
+    words_without_typos: frozenset[str],
 ) -> SegmentMatch:
     """Find the rows that contain every query word that is not optional."""
-    words, rows = match_words(segment.postings, alive, query, fields, unforgiven)
+    words, rows = match_words(segment.postings, alive, query, fields, words_without_typos)
     return SegmentMatch(segment, fields, words, rows)
 
 
 def match_words(
-    postings: Postings, rows: Array, query: Query, fields: Fields, unforgiven: frozenset[str]
+    postings: Postings,
+    rows: Array,
+    query: Query,
+    fields: SearchedAttributes,
+    words_without_typos: frozenset[str],
 ) -> tuple[Sequence[WordMatch], Array]:
     """Match each query word, and return which of the rows match the whole query."""
-    finder = Finder.of(postings, query, fields, unforgiven)
-    words = [_match_word(finder, len(rows), word) for word in query.words]
+    lookup = PostingsLookup.of(postings, query, fields, words_without_typos)
+    words = [_match_word(lookup, len(rows), word) for word in query.words]
     for match in words:
         if not match.word.optional:
             rows = rows & match.found
     if words and all(match.word.optional for match in words):
         rows = rows & np.logical_or.reduce([match.found for match in words])
-    for way in query.excluded:
+    for variant in query.excluded:
         check_time()
         rows = rows.copy()
-        rows[finder.find_rows(way)] = False
+        rows[lookup.find_rows(variant)] = False
     return words, rows
 
 
-def _match_word(finder: Finder, records: int, word: QueryWord) -> WordMatch:
+def _match_word(lookup: PostingsLookup, records: int, word: QueryWord) -> WordMatch:
     check_time()
-    chunks = finder.find_chunks(word.alternatives)
+    chunks = lookup.find_chunks(word.variants)
     typos = np.full(records, NOT_FOUND_TYPOS, np.int8)
     # Chunks with fewer typos come last and overwrite.
     for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):

@@ -12,24 +12,19 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.evaluation import FilterEvaluation
-from svc_notebook.service.engine.filters.geo_search import Where, find_where
+from svc_notebook.service.engine.filters.geo_search import GeoCondition, find_geo_condition
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
-from svc_notebook.service.engine.index.segment import TEXT, Segment
-from svc_notebook.service.engine.index.segment_reader import View
-from svc_notebook.service.engine.query.minimum_should_match import narrow
+from svc_notebook.service.engine.index.segment import TEXT_SORT_VALUE, Segment
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import Query, words_without_typos
-from svc_notebook.service.engine.query.searched_attributes import Fields
-from svc_notebook.service.engine.ranking.criteria import NOWHERE, Candidates, CriteriaOptions
-from svc_notebook.service.engine.ranking.presorted_top_k import find_leading, is_dense
-from svc_notebook.service.engine.ranking.ranking import (
-    Order,
-    Step,
-    order_all,
-    rank_segment,
-    read_steps,
-)
+from svc_notebook.service.engine.query.query import Query
+from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
+from svc_notebook.service.engine.ranking.criteria import UNKNOWN_RANK, Candidates, CriteriaOptions
+from svc_notebook.service.engine.ranking.minimum_should_match import apply_minimum_should_match
+from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
+from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
 
 MAX_REMOVED_WORDS = 5
 NO_ROWS = np.zeros(0, np.int64)
@@ -40,21 +35,21 @@ KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 class SearchPlan:
     """The state of one search that is shared by all segments."""
 
-    views: Sequence[View]
+    readers: Sequence[SegmentReader]
     options: EffectiveParameters
 
     @cached_property
-    def selection(self) -> FilterEvaluation:
+    def filters(self) -> FilterEvaluation:
         """The evaluated filters."""
         return FilterEvaluation.of(self.options)
 
     @cached_property
-    def where(self) -> Where:
+    def geo(self) -> GeoCondition:
         """The geo condition."""
-        return find_where(self.options.params, self.views)
+        return find_geo_condition(self.options.params, self.readers)
 
     @cached_property
-    def manner(self) -> CriteriaOptions:
+    def criteria_options(self) -> CriteriaOptions:
         """The options of the criteria."""
         return CriteriaOptions.of(self.options)
 
@@ -65,17 +60,17 @@ class SearchPlan:
 
     def match(self, query: Query) -> list[SegmentMatch]:
         """Find the matching rows of each segment."""
-        matches = [self._match_view(view, query) for view in self.views]
+        matches = [self._match_reader(reader, query) for reader in self.readers]
         kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
 
-    def match_some(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
+    def match_or_relax(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
         """Find matches; while there are none, make words optional by `removeWordsIfNoResults`."""
-        matches = narrow(query, self.match(query), self.rank)
-        for fewer in _looser(query, self.options["removeWordsIfNoResults"]):
+        matches = apply_minimum_should_match(query, self.match(query), self.rank)
+        for looser in _make_words_optional(query, self.options["removeWordsIfNoResults"]):
             if any(match.count for match in matches):
                 break
-            query, matches = fewer, self.match(fewer)
+            query, matches = looser, self.match(looser)
         return query, matches
 
     def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
@@ -83,31 +78,31 @@ class SearchPlan:
         ranked = []
         for match in matches:
             check_time()
-            candidates = self.candidates(match, self._contenders(match, wanted))
+            candidates = self.candidates(match, self._select_rows(match, wanted))
             ranked.append(rank_segment(candidates, self.steps, wanted))
         order = order_all([one for one in ranked if len(one.rows)])
         return order.take(slice(wanted))
 
-    def _contenders(self, match: SegmentMatch, wanted: int) -> Array:
+    def _select_rows(self, match: SegmentMatch, wanted: int) -> Array:
         """Return the rows to compare: all, or only the best if a presorted order decides."""
-        order = None if match.words else self._order_ahead(match.segment)
+        order = None if match.words else self._presorted_order(match.segment)
         if order is None or not is_dense(match.rows, wanted):
             return np.flatnonzero(match.rows)
-        scores = self.selection.scores(match.segment, slice(None))
-        return find_leading(order, match.rows, scores, wanted)
+        scores = self.filters.scores(match.segment, slice(None))
+        return find_best_presorted(order, match.rows, scores, wanted)
 
-    def _order_ahead(self, segment: Segment) -> Array | None:
+    def _presorted_order(self, segment: Segment) -> Array | None:
         """Return the presorted order if only filter scores and sorted attributes decide."""
         sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
-        if "geo" in self.steps and self.where.nearness(segment, NO_ROWS) is not None:
+        if "geo" in self.steps and self.geo.rank_distances(segment, NO_ROWS) is not None:
             return None
-        if self.selection.scores_differ:
+        if self.filters.scores_differ:
             deciding = [
                 step for step in self.steps if isinstance(step, Sorted) or step == "filters"
             ]
             if deciding != ["filters", *sorts]:
                 return None
-        return segment.order(sorts)
+        return segment.presorted_order(sorts)
 
     def explain(self, matches: Sequence[SegmentMatch], order: Order) -> list[dict[str, Any]]:
         """Return the ranking info of each record: the values of all criteria."""
@@ -118,7 +113,7 @@ class SearchPlan:
             places = places[np.argsort(order.rows[places])]
             rows = order.rows[places]
             ranked = order.ranked.get(segment)
-            known = ranked.among(rows) if ranked else None
+            known = ranked.restricted_to(rows) if ranked else None
             match = by_segment[segment]
             found = self._explain_rows(match, known or self.candidates(match, rows))
             for place, info in zip(places.tolist(), found, strict=True):
@@ -129,89 +124,87 @@ class SearchPlan:
         rows = candidates.rows
         columns = {
             name: _values(candidates.column(criterion), len(rows), sign)
-            for name, criterion, sign in INFO
+            for name, criterion, sign in RANKING_INFO
         }
         columns["words"] = match.word_count(rows).tolist()
-        columns["filters"] = self.selection.all_scores(match.segment, rows).tolist()
+        columns["filters"] = self.filters.all_scores(match.segment, rows).tolist()
         columns["userScore"] = self._user_scores(match, rows)
         _clear_unmatched(columns, match.rows[rows])
         return [
             {**dict(zip(columns, values, strict=True)), **place}
             for *values, place in zip(
-                *columns.values(), self.where.explain(match.segment, rows), strict=True
+                *columns.values(), self.geo.explain(match.segment, rows), strict=True
             )
         ]
 
     def _user_scores(self, match: SegmentMatch, rows: Array) -> list[int]:
         """Return the first custom ranking attribute, 0 where it is not a number.
 
-        It is also 0 if the caller may not see the attribute.
+        It is also 0 if the attribute is hidden from the caller.
         """
         custom = self.options["customRanking"]
         path = read_sort(custom[0], "customRanking").path if custom else ""
-        if not custom or not self.options.sees(path):
+        if not custom or not self.options.is_visible(path):
             return [0] * len(rows)
         values = match.segment.sort_key(path).numbers[rows]
-        return [int(value) if abs(value) < TEXT else 0 for value in values.tolist()]
+        return [int(value) if abs(value) < TEXT_SORT_VALUE else 0 for value in values.tolist()]
 
-    def eligible(self, view: View) -> Array:
+    def eligible(self, reader: SegmentReader) -> Array:
         """Return the mask of the live rows that pass the filters and the geo condition."""
-        if view not in self._eligible:
-            alive = view.alive
-            for chosen in (self.selection.rows(view.segment), self.where.rows(view.segment)):
+        if reader not in self._eligible:
+            alive = reader.alive
+            for chosen in (self.filters.rows(reader.segment), self.geo.rows(reader.segment)):
                 alive = alive if chosen is None else alive & chosen
-            self._eligible[view] = alive
-        return self._eligible[view]
+            self._eligible[reader] = alive
+        return self._eligible[reader]
 
     @cached_property
-    def _eligible(self) -> dict[View, Array]:
+    def _eligible(self) -> dict[SegmentReader, Array]:
         return {}
 
-    def _match_view(self, view: View, query: Query) -> SegmentMatch:
+    def _match_reader(self, reader: SegmentReader, query: Query) -> SegmentMatch:
         check_time()
-        fields = self._fields(view.segment.slots)
-        return match_query(view.segment, self.eligible(view), query, fields, self._unforgiven)
+        fields = self._fields(reader.segment.slots)
+        return match_query(
+            reader.segment, self.eligible(reader), query, fields, self.options.words_without_typos
+        )
+
+    def _fields(self, slots: tuple[str, ...]) -> SearchedAttributes:
+        if slots not in self._fields_by_slots:
+            self._fields_by_slots[slots] = SearchedAttributes.of(slots, self.options)
+        return self._fields_by_slots[slots]
 
     @cached_property
-    def _unforgiven(self) -> frozenset[str]:
-        return words_without_typos(self.options)
-
-    def _fields(self, slots: tuple[str, ...]) -> Fields:
-        if slots not in self._known_fields:
-            self._known_fields[slots] = Fields.of(slots, self.options)
-        return self._known_fields[slots]
-
-    @cached_property
-    def _known_fields(self) -> dict[tuple[str, ...], Fields]:
+    def _fields_by_slots(self) -> dict[tuple[str, ...], SearchedAttributes]:
         return {}
 
     def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:
         """Return the candidates for ranking some rows of a match."""
-        scores = partial(self.selection.scores, match.segment)
-        nearness = partial(self.where.nearness, match.segment)
-        return Candidates(match, self.manner, scores, nearness, rows)
+        scores = partial(self.filters.scores, match.segment)
+        rank_distances = partial(self.geo.rank_distances, match.segment)
+        return Candidates(match, self.criteria_options, scores, rank_distances, rows)
 
 
-INFO: Sequence[tuple[str, str, int]] = (
+RANKING_INFO: Sequence[tuple[str, str, int]] = (
     ("nbTypos", "typo", 1),
     ("firstMatchedWord", "attribute", 1),
     ("proximityDistance", "proximity", 1),
     ("nbExactWords", "exact", -1),
 )
-ABOUT_WORDS = ("words", *(name for name, _, _ in INFO))
+WORD_CRITERIA = ("words", *(name for name, _, _ in RANKING_INFO))
 
 
 def _values(column: Array | None, count: int, sign: int) -> list[int]:
     if column is None:
         return [0] * count
-    values: list[int] = np.where(column == NOWHERE, 0, sign * column).tolist()
+    values: list[int] = np.where(column == UNKNOWN_RANK, 0, sign * column).tolist()
     return values
 
 
 def _clear_unmatched(columns: Mapping[str, list[int]], matched: Array) -> None:
     """Set the word criteria of promoted records that do not match the query to 0."""
     for place in np.flatnonzero(~matched).tolist():
-        for name in ABOUT_WORDS:
+        for name in WORD_CRITERIA:
             columns[name][place] = 0
 
 
@@ -224,12 +217,12 @@ def _keep_fewest_typos(matches: Sequence[SegmentMatch], kept: int) -> list[Segme
     return [match.with_typos_up_to(most) for match in matches]
 
 
-def _looser(query: Query, how: str) -> Iterator[Query]:
+def _make_words_optional(query: Query, how: str) -> Iterator[Query]:
     count = len(query.words)
-    fewer = range(1, min(count, MAX_REMOVED_WORDS + 1))
+    looser = range(1, min(count, MAX_REMOVED_WORDS + 1))
     if how == "lastWords":
-        yield from (query.optional_at(range(count - some, count)) for some in fewer)
+        yield from (query.optional_at(range(count - some, count)) for some in looser)
     elif how == "firstWords":
-        yield from (query.optional_at(range(some)) for some in fewer)
+        yield from (query.optional_at(range(some)) for some in looser)
     elif how == "allOptional" and count > 1:
         yield query.optional_at(range(count))

@@ -1,13 +1,15 @@
-"""Top-k pruning: exclude rows by the positions of their words before measuring distances.
+"""Top-k pruning: exclude rows that cannot be among the best before they are compared in full.
 
-No distance is shorter than that of adjacent words. If enough rows have adjacent words with one word
-at a given attribute rank or better, rows without any word at that rank come after them and need not
-be measured.
+Where only filter scores and sorted attributes decide, the best rows are read from an order that is
+sorted in advance: a search without words may match a whole segment. Where words decide, rows are
+excluded by the positions of their words before distances are measured. No distance is shorter than
+that of adjacent words: if enough rows have adjacent words with one word at a given attribute rank
+or better, rows without any word at that rank come after them and need not be measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -16,16 +18,62 @@ from svc_notebook.service.engine.ranking.criteria import Candidates
 from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 
+NO_ROWS = np.zeros(0, np.int32)
+NO_SCORE = -1
+"""Lower than any score."""
+DENSITY_FACTOR = 4
+"""With fewer matches than this requires, comparing all rows is as fast as reading the order."""
 MIN_CANDIDATES = 10_000
 """Measuring fewer rows is as fast as pruning."""
-AIMS = (256, 4096)
+SAMPLED_OCCURRENCES = (256, 4096)
 """Occurrences tried per wanted row, in two attempts."""
 SAMPLE_CANDIDATES = 4096
 MIN_REDUCTION_FACTOR = 4
 """Pruning pays off if it reduces the rows at least by this factor."""
 
 
-def find_promising(
+def is_dense(mask: Array, wanted: int) -> bool:
+    """Return whether enough rows match to find the best near the start of an order."""
+    count = np.count_nonzero(mask)
+    return bool(wanted * len(mask) * DENSITY_FACTOR < count * count)
+
+
+def find_best_presorted(order: Array, mask: Array, scores: Array | None, wanted: int) -> Array:
+    """Return the best rows of a mask, ascending, by score, then by position in the order."""
+    found = []
+    for rows in _equal_scores(mask, scores):
+        found.append(_read_presorted(order, rows, wanted))
+        wanted -= len(found[-1])
+        if not wanted:
+            break
+    return np.sort(np.concatenate([NO_ROWS, *found]))
+
+
+def _equal_scores(mask: Array, scores: Array | None) -> Iterator[Array]:
+    """Split a mask into rows with equal scores, highest score first."""
+    if scores is None:
+        yield mask
+        return
+    left = np.where(mask, scores, NO_SCORE)
+    while (highest := left.max(initial=NO_SCORE)) > NO_SCORE:
+        rows = left == highest
+        yield rows
+        left[rows] = NO_SCORE
+
+
+def _read_presorted(order: Array, mask: Array, wanted: int) -> Array:
+    """Read an order in growing blocks until enough rows of a mask are found."""
+    found: list[Array] = []
+    start, size = 0, wanted
+    while wanted and start < len(order):
+        some = order[start : start + size]
+        found.append(some[mask[some]][:wanted])
+        wanted -= len(found[-1])
+        start, size = start + size, size * 2
+    return np.concatenate([NO_ROWS, *found])
+
+
+def prune_by_positions(
     candidates: Candidates, criteria: Sequence[object], tied: Array, left: int
 ) -> tuple[Array, Candidates] | None:
     """Return the rows that may be among the best `left` of those tied, and all untied rows.
@@ -33,41 +81,41 @@ def find_promising(
     The result is a mask and the candidates, with distances measured as far as needed; None means
     that nothing is pruned. `criteria` are those that break the ties.
     """
-    some = int(np.count_nonzero(tied))
-    if some < MIN_CANDIDATES or not candidates.ranks_ahead(criteria):
+    tied_count = int(np.count_nonzero(tied))
+    if tied_count < MIN_CANDIDATES or not candidates.can_prune(criteria):
         return None
     farthest = MAX_TOTAL_DISTANCE
-    for aim in AIMS:
-        most = _rank_at(candidates.match, aim * left)
-        chosen = tied & _reach(candidates.match, most)[candidates.rows]
+    for wanted_occurrences in SAMPLED_OCCURRENCES:
+        max_rank = _estimate_rank(candidates.match, wanted_occurrences * left)
+        chosen = tied & _rows_reaching(candidates.match, max_rank)[candidates.rows]
         count = int(np.count_nonzero(chosen))
-        if count * MIN_REDUCTION_FACTOR > some:
+        if count * MIN_REDUCTION_FACTOR > tied_count:
             break
         if count >= left:
             kept = chosen | ~tied
-            part = candidates.part(kept, farthest)
-            if np.count_nonzero(part.leading(criteria, most) & tied[kept]) >= left:
-                return kept, part
-            if criteria[0] == "proximity" and some == len(tied):
-                farthest = part.distance_at(left)
-        if farthest == candidates.nearest_possible:
+            pruned = candidates.part(kept, farthest)
+            if np.count_nonzero(pruned.precedes(criteria, max_rank) & tied[kept]) >= left:
+                return kept, pruned
+            if criteria[0] == "proximity" and tied_count == len(tied):
+                farthest = pruned.distance_of_place(left)
+        if farthest == candidates.min_total_distance:
             break
     return (tied, candidates.part(tied, farthest)) if farthest < MAX_TOTAL_DISTANCE else None
 
 
-def _rank_at(match: SegmentMatch, aim: int) -> int:
-    """Return the rank that about `aim` occurrences reach, estimated from a sample."""
+def _estimate_rank(match: SegmentMatch, wanted_occurrences: int) -> int:
+    """Estimate from a sample the rank that about `wanted_occurrences` occurrences reach."""
     chunks = [chunk for word in match.words for chunk in word.chunks]
     step = max(1, sum(map(len, chunks)) // SAMPLE_CANDIDATES)
     ranks = np.sort(np.concatenate([match.fields.rank(chunk.spots()[::step]) for chunk in chunks]))
-    return int(ranks[min(aim // step, len(ranks) - 1)])
+    return int(ranks[min(wanted_occurrences // step, len(ranks) - 1)])
 
 
-def _reach(match: SegmentMatch, most: int) -> Array:
-    """Return the mask of the rows with any word, in any variant, at a rank up to `most`."""
+def _rows_reaching(match: SegmentMatch, max_rank: int) -> Array:
+    """Return the mask of the rows with any word, in any variant, at a rank up to `max_rank`."""
     reached = np.zeros(len(match.rows), bool)
     for word in match.words:
         for chunk in word.chunks:
-            near = np.flatnonzero(match.fields.ranks_within(chunk.spots(), most))
+            near = np.flatnonzero(match.fields.ranks_within(chunk.spots(), max_rank))
             reached[chunk.rows[near]] = True
     return reached

@@ -14,10 +14,10 @@ from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.columns import Labels
 from svc_notebook.service.engine.index.segment import Segment
-from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import Query, words_without_typos
-from svc_notebook.service.engine.query.searched_attributes import Fields
+from svc_notebook.service.engine.query.query import Query
+from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.ranking.retrieval import match_words
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
@@ -50,7 +50,7 @@ def read_facets(options: EffectiveParameters) -> list[str]:
     wanted = [given] if isinstance(given, str) else given
     countable = [path for path, entry in options.faceted.items() if entry.counted]
     chosen = countable if "*" in wanted else [path for path in wanted if path in countable]
-    return [path for path in dict.fromkeys(chosen) if options.sees(path)]
+    return [path for path in dict.fromkeys(chosen) if options.is_visible(path)]
 
 
 def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
@@ -68,9 +68,9 @@ def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict
         for segment, mask in chosen
         if (labels := segment.labels.get(path)) is not None
     ]
-    most = options["maxValuesPerFacet"]
+    max_values = options["maxValuesPerFacet"]
     first = _first_values if options["sortFacetValuesBy"] == "alpha" else _most_frequent
-    return dict(first(parts, most))
+    return dict(first(parts, max_values))
 
 
 def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
@@ -85,34 +85,34 @@ def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
         return None
     total = values.sum()
     found = {"min": values.min(), "max": values.max(), "avg": total / len(values), "sum": total}
-    return {name: _plain(float(value)) for name, value in found.items()}
+    return {name: _to_number(float(value)) for name, value in found.items()}
 
 
 def search_facet(
-    chosen: Chosen, path: str, query: Query, options: EffectiveParameters, most: int
+    chosen: Chosen, path: str, query: Query, options: EffectiveParameters, max_values: int
 ) -> list[FacetMatch]:
     """Return the facet values that match a query, the most frequent first by default."""
     counts: Counter[str] = Counter()
     for segment, mask in chosen:
         if (labels := segment.labels.get(path)) is not None:
-            counts.update(_matching(labels, labels.count(mask), query, options))
+            counts.update(_match_values(labels, labels.count(mask), query, options))
     alphabetical = options["sortFacetValuesBy"] == "alpha"
     order: Callable[[tuple[str, int]], Any] = (
         (lambda item: item[0]) if alphabetical else (lambda item: (-item[1], item[0]))
     )
-    return [FacetMatch(*item) for item in sorted(counts.items(), key=order)[:most]]
+    return [FacetMatch(*item) for item in sorted(counts.items(), key=order)[:max_values]]
 
 
 def find_named(
-    views: Sequence[View], path: str, words: Sequence[str], rules: TokenizerSettings
+    readers: Sequence[SegmentReader], path: str, words: Sequence[str], rules: TokenizerSettings
 ) -> list[Named]:
     """Return the runs of words that are facet values, the longest at each position first."""
     found: dict[tuple[int, int], set[str]] = {}
-    for view in views:
-        if (labels := view.segment.labels.get(path)) is not None:
-            for span, code in labels.naming(rules).find(words):
+    for reader in readers:
+        if (labels := reader.segment.labels.get(path)) is not None:
+            for span, code in labels.word_index(rules).find(words):
                 check_time()
-                if view.alive[labels.rows[labels.codes == code]].any():
+                if reader.alive[labels.rows[labels.codes == code]].any():
                     found.setdefault(span, set()).add(labels.names[code])
     spans = sorted(found, key=lambda span: (span[0], -span[1]))
     return [Named(*span, tuple(sorted(found[span]))) for span in spans]
@@ -121,7 +121,7 @@ def find_named(
 def check_searchable(path: str, options: EffectiveParameters) -> None:
     """Raise for a facet that is not searchable."""
     entry = options.faceted.get(path)
-    if entry is None or not entry.searchable or not options.sees(path):
+    if entry is None or not entry.searchable or not options.is_visible(path):
         known = [path for path, entry in options.faceted.items() if entry.searchable]
         advice = did_you_mean(path, known) if entry is None else ""
         raise BadInput(
@@ -130,51 +130,53 @@ def check_searchable(path: str, options: EffectiveParameters) -> None:
         )
 
 
-def _matching(
+def _match_values(
     labels: Labels, counts: Array, query: Query, options: EffectiveParameters
 ) -> dict[str, int]:
     """Match the query against each value as if the value were a record."""
     rows = counts > 0
     if query.words:
         postings = labels.words(options.rules)
-        unforgiven = words_without_typos(options)
-        _, rows = match_words(postings, rows, query, Fields.plain(), unforgiven)
+        fields = SearchedAttributes.unrestricted()
+        _, rows = match_words(postings, rows, query, fields, options.words_without_typos)
     codes = np.flatnonzero(rows)
     return dict(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))
 
 
-def _most_frequent(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[str, int]]:
+def _most_frequent(parts: Sequence[tuple[Labels, Array]], max_values: int) -> list[tuple[str, int]]:
     if sum(len(labels.names) for labels, _ in parts) > MIN_PRESELECTED_VALUES and len(parts) > 1:
-        parts = _only_frequent(parts, most)
+        parts = _only_frequent(parts, max_values)
     if len(parts) == 1:
         labels, counts = parts[0]
-        codes = np.argsort(-counts, kind="stable")[:most]
+        codes = np.argsort(-counts, kind="stable")[:max_values]
         codes = codes[counts[codes] > 0]
         return list(zip(labels.names.take(codes), counts[codes].tolist(), strict=True))
     total = _add_up(parts)
-    return sorted(total.items(), key=lambda item: (-item[1], item[0]))[:most]
+    return sorted(total.items(), key=lambda item: (-item[1], item[0]))[:max_values]
 
 
-def _first_values(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[str, int]]:
-    first = [(labels, _keep_first(counts, most)) for labels, counts in parts]
-    return sorted(_add_up(first).items())[:most]
+def _first_values(parts: Sequence[tuple[Labels, Array]], max_values: int) -> list[tuple[str, int]]:
+    first = [(labels, _keep_first(counts, max_values)) for labels, counts in parts]
+    return sorted(_add_up(first).items())[:max_values]
 
 
-def _keep_first(counts: Array, most: int) -> Array:
-    used = np.flatnonzero(counts)[:most]
+def _keep_first(counts: Array, max_values: int) -> Array:
+    used = np.flatnonzero(counts)[:max_values]
     kept = np.zeros_like(counts)
     kept[used] = counts[used]
     return kept
 
 
-def _only_frequent(parts: Sequence[tuple[Labels, Array]], most: int) -> list[tuple[Labels, Array]]:
+def _only_frequent(
+    parts: Sequence[tuple[Labels, Array]], max_values: int
+) -> list[tuple[Labels, Array]]:
     """Drop values that cannot be among the most frequent over all segments."""
     hashes = np.concatenate([labels.hashes for labels, _ in parts])
     counts = np.concatenate([counts for _, counts in parts])
     _, number = np.unique(hashes, return_inverse=True)
     totals = np.bincount(number, weights=counts)
-    edge = np.partition(totals, -most)[-most] if 0 < most < len(totals) else 1
-    kept = np.where(totals[number] >= max(edge, 1), counts, 0)
+    last = np.partition(totals, -max_values)[-max_values] if 0 < max_values < len(totals) else 1
+    kept = np.where(totals[number] >= max(last, 1), counts, 0)
     bounds = np.cumsum([len(counts) for _, counts in parts])[:-1]
     return [(labels, some) for (labels, _), some in zip(parts, np.split(kept, bounds), strict=True)]
 
@@ -188,5 +190,5 @@ def _add_up(parts: Sequence[tuple[Labels, Array]]) -> Counter[str]:
     return total
 
 
-def _plain(value: float) -> float:
+def _to_number(value: float) -> float:
     return int(value) if value.is_integer() and abs(value) < 2**53 else value

@@ -1,6 +1,6 @@
 """Highlights and snippets: the texts of a hit with the matches marked.
 
-Both mirror the record: objects remain objects, arrays remain arrays, and each plain value becomes a
+Both mirror the record: objects remain objects, arrays remain arrays, and each scalar becomes a
 leaf that reports how much of the query it matches. Numbers and booleans are written as text, nulls
 are omitted.
 """
@@ -15,8 +15,18 @@ from typing import Any, NamedTuple
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
 from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
-from svc_notebook.service.engine.text.placeholders import BracketedToken, find_sealed, is_sealed
-from svc_notebook.service.engine.text.tokenization import Token, fold, reach, split_camel, tokens
+from svc_notebook.service.engine.text.placeholders import (
+    BracketedToken,
+    find_placeholders,
+    is_placeholder,
+)
+from svc_notebook.service.engine.text.tokenization import (
+    Token,
+    end_of_letters,
+    fold,
+    split_camel,
+    tokens,
+)
 
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
 
@@ -39,18 +49,20 @@ def highlight_hit(
     """Return a hit's `_highlightResult`."""
 
     def write_leaf(path: str, text: str, _: int) -> _Leaf:
-        reading = _read(text, path, matcher, style, runs)
-        if not reading.marks:
+        marked = _mark(text, path, matcher, style, runs)
+        if not marked.marks:
             return {"value": text, "matchLevel": "none", "matchedWords": []}
-        found = reading.found()
+        found = marked.found()
         return {
-            "value": _write(reading, 0, len(text)),
+            "value": _write_marked(marked, 0, len(text)),
             "matchLevel": "full" if style.whole <= found else "partial",
-            "fullyHighlighted": reading.is_full(),
+            "fullyHighlighted": marked.is_full(),
             "matchedWords": [word for word in style.distinct if word in found],
         }
 
-    return _Mirror(style.highlighted, style.only_matching_items, write_leaf).of_record(record)
+    return _ResultBuilder(style.highlighted, style.only_matching_items, write_leaf).of_record(
+        record
+    )
 
 
 def snippet_hit(
@@ -59,24 +71,24 @@ def snippet_hit(
     """Return a hit's `_snippetResult`."""
 
     def write_leaf(path: str, text: str, size: int) -> _Leaf:
-        reading = _read(text, path, matcher, style, runs)
-        start, end = _choose_window(reading, size)
+        marked = _mark(text, path, matcher, style, runs)
+        start, end = _choose_window(marked, size)
         before = style.ellipsis if start > 0 else ""
         after = style.ellipsis if end < len(text) else ""
-        value = f"{before}{_write(reading, start, end)}{after}"
-        return {"value": value, "matchLevel": reading.level()}
+        value = f"{before}{_write_marked(marked, start, end)}{after}"
+        return {"value": value, "matchLevel": marked.level()}
 
-    return _Mirror(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
+    return _ResultBuilder(style.snippeted, style.only_matching_items, write_leaf).of_record(record)
 
 
 def mark_text(text: str, path: str, matcher: Matcher, style: Style, runs: Runs = no_runs) -> str:
     """Return one text with its matches marked."""
-    return _write(_read(text, path, matcher, style, runs), 0, len(text))
+    return _write_marked(_mark(text, path, matcher, style, runs), 0, len(text))
 
 
 @dataclass(frozen=True)
-class _Mirror:
-    """Builds the result for a record's selected attributes, with a leaf for each plain value."""
+class _ResultBuilder:
+    """Builds the result for a record's selected attributes, with a leaf for each scalar."""
 
     selection: HighlightedAttributes
     only_matching_items: bool
@@ -89,9 +101,9 @@ class _Mirror:
             {name: self.of_member(name, record[name], top(name), 1) for name in chosen}
         )
 
-    def of_member(self, path: str, value: Any, around: int | None, depth: int) -> _Node | None:
-        number = self.selection.number(path, around)
-        if number is None and path not in self.selection.ways:
+    def of_member(self, path: str, value: Any, inherited: int | None, depth: int) -> _Node | None:
+        number = self.selection.number(path, inherited)
+        if number is None and path not in self.selection.parents:
             return None
         node = self.of_value(value, path, number, depth)
         return node if node or number is not None else None
@@ -148,7 +160,7 @@ class _Mark(NamedTuple):
     shown: str | None = None
 
 
-class _Reading(NamedTuple):
+class _MarkedText(NamedTuple):
     """A text with its word count and its highlights."""
 
     text: str
@@ -173,10 +185,10 @@ class _Reading(NamedTuple):
         return whole == self.length and len(self.text) <= MAX_TEXT_CHARACTERS
 
 
-def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _Reading:
+def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _MarkedText:
     camel = path in style.rules.camel
     if not style.words:
-        return _Reading(text, style, camel)
+        return _MarkedText(text, style, camel)
     # Splitting is many times faster than computing offsets, and many texts match nothing.
     body = text[:MAX_TEXT_CHARACTERS]
     folded = fold(split_camel(body) if camel else body, style.rules)
@@ -184,19 +196,21 @@ def _read(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     words = set(found)
     matches = matcher(path, words)
     marks = _mark_singles(text, style, camel, matches, folded) if matches else []
-    if wanted := _choose_runs(runs(path), words, sealed="<" in body):
+    if wanted := _choose_runs(runs(path), words, placeholders="<" in body):
         marks = _join_marks([*marks, *_mark_runs(text, style, camel, wanted)])
-    return _Reading(text, style, camel, len(found), marks)
+    return _MarkedText(text, style, camel, len(found), marks)
 
 
-def _choose_runs(runs: Mapping[str, Sequence[Run]], words: set[str], *, sealed: bool) -> list[Run]:
+def _choose_runs(
+    runs: Mapping[str, Sequence[Run]], words: set[str], *, placeholders: bool
+) -> list[Run]:
     """Return the runs that a text with these words may contain."""
     chosen = [
         run
         for first in runs
         if first in words
         for run in runs[first]
-        if (sealed if is_sealed(run.tokens) else words.issuperset(run.tokens))
+        if (placeholders if is_placeholder(run.tokens) else words.issuperset(run.tokens))
     ]
     return sorted(chosen)
 
@@ -208,9 +222,9 @@ def _mark_singles(
     for token in _read_tokens(text, style, camel, matches, folded):
         match = matches[token.text]
         words = style.of_numbers(match.words)
-        shown = match.instead if style.replacing and match.instead else None
+        shown = match.replaced if style.replacing and match.replaced else None
         whole = match.letters >= len(token.text)
-        end = token.end if whole else reach(text, token, match.letters, style.rules)
+        end = token.end if whole else end_of_letters(text, token, match.letters, style.rules)
         marks.append(_Mark(token, token.start, end, words, int(end == token.end), shown))
     return marks
 
@@ -218,25 +232,25 @@ def _mark_singles(
 def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Iterator[_Mark]:
     found = _read_tokens(text, style, camel)
     body = text[:MAX_TEXT_CHARACTERS]
-    sealed = list(find_sealed(split_camel(body) if camel else body, style.rules))
+    placeholders = list(find_placeholders(split_camel(body) if camel else body, style.rules))
     for run in runs:
         words = style.of_numbers(run.words)
-        shown = run.instead if style.replacing and run.instead else None
-        for first in _find_run(run.tokens, found, sealed):
+        shown = run.replaced if style.replacing and run.replaced else None
+        for first in _find_run(run.tokens, found, placeholders):
             tokens = found[first : first + len(run.tokens)]
-            if is_sealed(run.tokens):
-                yield _mark_sealed(text, tokens, words, shown)
+            if is_placeholder(run.tokens):
+                yield _mark_placeholder(text, tokens, words, shown)
             else:
                 yield from _mark_run(tokens, words, shown)
 
 
 def _find_run(
-    wanted: tuple[str, ...], found: Sequence[Token], sealed: Iterable[BracketedToken]
+    wanted: tuple[str, ...], found: Sequence[Token], placeholders: Iterable[BracketedToken]
 ) -> Sequence[int]:
     """Return the word positions of a text at which a run begins."""
-    if is_sealed(wanted):
+    if is_placeholder(wanted):
         last = len(found) - len(wanted)
-        return [one.first for one in sealed if one.words == wanted and one.first <= last]
+        return [one.first for one in placeholders if one.words == wanted and one.first <= last]
     texts = tuple(token.text for token in found)
     starts = range(len(texts) - len(wanted) + 1)
     return [first for first in starts if texts[first : first + len(wanted)] == wanted]
@@ -250,7 +264,7 @@ def _mark_run(run: Sequence[Token], words: frozenset[str], shown: str | None) ->
         yield _Mark(run[0], run[0].start, run[-1].end, words, len(run), shown)
 
 
-def _mark_sealed(
+def _mark_placeholder(
     text: str, run: Sequence[Token], words: frozenset[str], shown: str | None
 ) -> _Mark:
     """Mark a placeholder with its brackets."""
@@ -278,25 +292,25 @@ def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
     return joined
 
 
-def _write(reading: _Reading, start: int, end: int) -> str:
+def _write_marked(marked: _MarkedText, start: int, end: int) -> str:
     """Write the part of a text from `start` to `end` with its marks."""
     pieces = []
-    for mark in reading.marks:
+    for mark in marked.marks:
         opening = max(mark.start, start)
         if opening < min(mark.end, end):
-            pieces += [reading.text[start:opening], reading.style.before]
-            shown = reading.text[opening : mark.end] if mark.shown is None else mark.shown
-            pieces += [shown, reading.style.after]
+            pieces += [marked.text[start:opening], marked.style.before]
+            shown = marked.text[opening : mark.end] if mark.shown is None else mark.shown
+            pieces += [shown, marked.style.after]
             start = mark.end
-    return "".join([*pieces, reading.text[start:end]])
+    return "".join([*pieces, marked.text[start:end]])
 
 
-def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
+def _choose_window(marked: _MarkedText, size: int) -> tuple[int, int]:
     """Return the bounds of the snippet: the most query words, then the earliest, then centred."""
-    text, found = reading.text, reading.tokens()
+    text, found = marked.text, marked.tokens()
     if len(found) <= size:
         return 0, min(len(text), MAX_TEXT_CHARACTERS)
-    low, high = _densest_span(reading.marks, found, size)
+    low, high = _densest_span(marked.marks, found, size)
     first = low - (size - (high - low + 1)) // 2
     first = max(0, min(first, len(found) - size))
     last = first + size - 1
@@ -305,8 +319,8 @@ def _choose_window(reading: _Reading, size: int) -> tuple[int, int]:
     end = min(len(text), MAX_TEXT_CHARACTERS) if ends_text else found[last].end
     # A mark of several words or with brackets is not split.
     return (
-        next((mark.start for mark in reading.marks if mark.start < start < mark.end), start),
-        next((mark.end for mark in reading.marks if mark.start < end < mark.end), end),
+        next((mark.start for mark in marked.marks if mark.start < start < mark.end), start),
+        next((mark.end for mark in marked.marks if mark.start < end < mark.end), end),
     )
 
 

@@ -9,11 +9,11 @@ from functools import cache, cached_property
 from typing import NamedTuple
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.query.query import Query, words_without_typos
+from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import path_test
-from svc_notebook.service.engine.query.term_variants import Alternative
+from svc_notebook.service.engine.query.term_variants import TermVariant
 from svc_notebook.service.engine.response.highlight_spans import Marker, Run, TokenMatch
-from svc_notebook.service.engine.text.placeholders import is_sealed, unseal
+from svc_notebook.service.engine.text.placeholders import is_placeholder, remove_markers
 from svc_notebook.service.engine.text.typos import FIRST_LETTER_TYPOS, typos_between
 
 
@@ -24,10 +24,10 @@ class TokenHit(NamedTuple):
     number: int
     letters: int
     span: int = 0
-    instead: str = ""
+    replaced: str = ""
 
 
-Loose = Callable[[str], TokenHit | None]
+TokenTest = Callable[[str], TokenHit | None]
 
 
 class MatchOptions(NamedTuple):
@@ -39,57 +39,68 @@ class MatchOptions(NamedTuple):
 
 def make_marker(query: Query, options: EffectiveParameters) -> Marker:
     """Return the marker for the texts of a search's hits."""
-    ways = [(number, way) for number, word in enumerate(query.words) for way in word.alternatives]
-    unforgiven = words_without_typos(options)
-    manner_of = _make_manners(options)
-    unsearched = _Tokens((), MatchOptions(typos=False, prefixes=False), unforgiven)
+    variants = [
+        (number, variant) for number, word in enumerate(query.words) for variant in word.variants
+    ]
+    words_without_typos = options.words_without_typos
+    match_options_of = _make_match_options(options)
+    unsearched = _Tokens((), MatchOptions(typos=False, prefixes=False), words_without_typos)
 
-    bound = {way.within for _, way in ways if way.within}
+    restrictions = {variant.attributes for _, variant in variants if variant.attributes}
 
     @cache
-    def in_manner(manner: MatchOptions, outside: frozenset[tuple[str, ...]]) -> _Tokens:
-        return _Tokens([pair for pair in ways if pair[1].within not in outside], manner, unforgiven)
+    def tokens_with(match_options: MatchOptions, excluded: frozenset[tuple[str, ...]]) -> _Tokens:
+        return _Tokens(
+            [pair for pair in variants if pair[1].attributes not in excluded],
+            match_options,
+            words_without_typos,
+        )
 
     @cache
     def tokens_of(path: str) -> _Tokens:
-        manner = manner_of(path)
-        outside = frozenset(within for within in bound if not path_test(within)(path))
-        return in_manner(manner, outside) if manner else unsearched
+        match_options = match_options_of(path)
+        excluded = frozenset(
+            attributes for attributes in restrictions if not path_test(attributes)(path)
+        )
+        return tokens_with(match_options, excluded) if match_options else unsearched
 
     def match(path: str, tokens: AbstractSet[str]) -> Mapping[str, TokenMatch]:
         return tokens_of(path).match(tokens)
 
     @cache
     def runs(path: str) -> Mapping[str, Sequence[Run]]:
-        manner = manner_of(path)
+        match_options = match_options_of(path)
         phrases = [
-            (number, way)
-            for number, way in ways
-            if manner and _is_run(way) and (manner.typos or not way.typos)
-            if not way.apart and (not way.within or path_test(way.within)(path))
+            (number, variant)
+            for number, variant in variants
+            if match_options and _is_run(variant) and (match_options.typos or not variant.typos)
+            if not variant.anywhere
+            and (not variant.attributes or path_test(variant.attributes)(path))
         ]
         return _by_first_word(_join_spans(phrases))
 
     return Marker(match, runs)
 
 
-def _is_run(way: Alternative) -> bool:
-    return len(way.words) > 1 or is_sealed(way.words)
+def _is_run(variant: TermVariant) -> bool:
+    return len(variant.words) > 1 or is_placeholder(variant.words)
 
 
-def _join_spans(ways: Iterable[tuple[int, Alternative]]) -> list[Run]:
+def _join_spans(variants: Iterable[tuple[int, TermVariant]]) -> list[Run]:
     """Combine the variants of one span into one run."""
     numbers: dict[tuple[int, tuple[str, ...], str], list[int]] = {}
-    for number, way in ways:
+    for number, variant in variants:
         alone = -1 - number  # unique key: spans are never negative
-        numbers.setdefault((way.span or alone, way.words, way.instead), []).append(number)
-    return [Run(tuple(some), words, instead) for (_, words, instead), some in numbers.items()]
+        numbers.setdefault((variant.span or alone, variant.words, variant.replaced), []).append(
+            number
+        )
+    return [Run(tuple(some), words, replaced) for (_, words, replaced), some in numbers.items()]
 
 
 def _by_first_word(runs: Iterable[Run]) -> dict[str, list[Run]]:
     by_word: dict[str, list[Run]] = {}
     for run in runs:
-        by_word.setdefault(unseal(run.tokens[0]), []).append(run)
+        by_word.setdefault(remove_markers(run.tokens[0]), []).append(run)
     return by_word
 
 
@@ -98,50 +109,59 @@ class _Tokens:
 
     def __init__(
         self,
-        ways: Sequence[tuple[int, Alternative]],
-        manner: MatchOptions,
-        unforgiven: frozenset[str],
+        variants: Sequence[tuple[int, TermVariant]],
+        match_options: MatchOptions,
+        words_without_typos: frozenset[str],
     ) -> None:
-        self._met: set[str] = set()
+        self._seen: set[str] = set()
         self._matches: dict[str, TokenMatch] = {}
-        self._unforgiven = unforgiven
-        self._whole = _by_word(pair for pair in ways if manner.typos or not pair[1].typos)
-        self._inside = [(number, way) for number, way in ways if way.inside]
-        self._by_first: dict[str, tuple[Loose, ...]] = {}
-        self._by_second: dict[str, tuple[Loose, ...]] = {}
-        for number, way in ways:
-            if not way.inside:
-                self._expect(_Spelling.of(number, way, manner))
+        self._words_without_typos = words_without_typos
+        self._exact = _by_word(
+            pair for pair in variants if match_options.typos or not pair[1].typos
+        )
+        self._compound_variants = [
+            (number, variant) for number, variant in variants if variant.splitter
+        ]
+        self._by_first: dict[str, tuple[TokenTest, ...]] = {}
+        self._by_second: dict[str, tuple[TokenTest, ...]] = {}
+        for number, variant in variants:
+            if not variant.splitter:
+                self._index_word(_QueryWordMatcher.of(number, variant, match_options))
 
-    def _expect(self, one: _Spelling) -> None:
+    def _index_word(self, one: _QueryWordMatcher) -> None:
         """Index a word by the first or second letters of the tokens that may match it."""
         word, first, second = one.word, self._by_first, self._by_second
-        if one.prefix or one.forgiven:
+        if one.prefix or one.max_typos:
             first[word[0]] = (*first.get(word[0], ()), one.match)
-        if one.forgiven >= FIRST_LETTER_TYPOS and len(word) > 1:
+        if one.max_typos >= FIRST_LETTER_TYPOS and len(word) > 1:
             first[word[1]] = (*first.get(word[1], ()), one.match_other)
             for letter in word[:2]:
                 second[letter] = (*second.get(letter, ()), one.match_other)
 
     def match(self, tokens: AbstractSet[str]) -> dict[str, TokenMatch]:
         """Return the matches among the tokens."""
-        new = tokens - self._met
+        new = tokens - self._seen
         if new:
-            self._met |= new
-            first, second, whole = self._by_first, self._by_second, self._whole
+            self._seen |= new
+            first, second, whole = self._by_first, self._by_second, self._exact
             for token in new:
-                if token[0] in first or token[1:2] in second or token in whole or self._inside:
-                    self._meet(token)
+                if (
+                    token[0] in first
+                    or token[1:2] in second
+                    or token in whole
+                    or self._compound_variants
+                ):
+                    self._match_new(token)
         matches = self._matches
         return {token: matches[token] for token in matches.keys() & tokens}
 
-    def _meet(self, token: str) -> None:
+    def _match_new(self, token: str) -> None:
         tests = self._by_first.get(token[0], ()) + self._by_second.get(token[1:2], ())
-        found = [spot for test in tests if (spot := test(token))]
-        if token in self._unforgiven:
-            found = [spot for spot in found if not spot.typos]
-        found += self._whole.get(token, ())
-        found += _spot_parts(token, self._inside)
+        found = [hit for test in tests if (hit := test(token))]
+        if token in self._words_without_typos:
+            found = [hit for hit in found if not hit.typos]
+        found += self._exact.get(token, ())
+        found += _match_parts(token, self._compound_variants)
         if found:
             self._matches[token] = _choose(found)
 
@@ -152,18 +172,18 @@ def _choose(found: Sequence[TokenHit]) -> TokenMatch:
     The token is a synonym if no chosen word is the query's own.
     """
     fewest = min(found).typos
-    spans = {spot.span for spot in found if spot.span and spot.typos == fewest}
-    chosen = [spot for spot in found if spot.typos == fewest or spot.span in spans]
-    own = any(not spot.instead for spot in chosen)
+    spans = {hit.span for hit in found if hit.span and hit.typos == fewest}
+    chosen = [hit for hit in found if hit.typos == fewest or hit.span in spans]
+    own = any(not hit.replaced for hit in chosen)
     return TokenMatch(
-        tuple(sorted({spot.number for spot in chosen})),
-        max(spot.letters for spot in chosen),
-        "" if own else chosen[0].instead,
+        tuple(sorted({hit.number for hit in chosen})),
+        max(hit.letters for hit in chosen),
+        "" if own else chosen[0].replaced,
     )
 
 
 @dataclass(frozen=True)
-class _Spelling:
+class _QueryWordMatcher:
     """A query word that also matches by prefix or with typos.
 
     Most tokens are rejected without comparing letters.
@@ -171,22 +191,24 @@ class _Spelling:
 
     number: int
     word: str
-    forgiven: int
+    max_typos: int
     prefix: bool
 
     @classmethod
-    def of(cls, number: int, way: Alternative, manner: MatchOptions) -> _Spelling:
+    def of(
+        cls, number: int, variant: TermVariant, match_options: MatchOptions
+    ) -> _QueryWordMatcher:
         """Read the word's options under the match options."""
-        forgiven = way.forgiven if manner.typos else 0
-        return cls(number, way.words[0], forgiven, way.prefix and manner.prefixes)
+        max_typos = variant.max_typos if match_options.typos else 0
+        return cls(number, variant.words[0], max_typos, variant.prefix and match_options.prefixes)
 
     def match(self, token: str) -> TokenHit | None:
         """Compare the word with a token of the same first letter."""
         if self.prefix and token.startswith(self.word):
             return TokenHit(0, self.number, len(self.word))
-        if not self.forgiven or len(token) < len(self.word) - self.forgiven:
+        if not self.max_typos or len(token) < len(self.word) - self.max_typos:
             return None
-        if len(self.letters.difference(token)) > self.forgiven:
+        if len(self.letters.difference(token)) > self.max_typos:
             return None
         return self.compare(token)
 
@@ -198,8 +220,8 @@ class _Spelling:
 
     def compare(self, token: str) -> TokenHit | None:
         """Count the typos."""
-        typos, letters = typos_between(self.word, token, self.forgiven, self.prefix)
-        return TokenHit(typos, self.number, letters) if typos <= self.forgiven else None
+        typos, letters = typos_between(self.word, token, self.max_typos, self.prefix)
+        return TokenHit(typos, self.number, letters) if typos <= self.max_typos else None
 
     @cached_property
     def letters(self) -> frozenset[str]:
@@ -217,44 +239,44 @@ class _Spelling:
         return self.word[1:2] + self.word[0] + self.word[2:]
 
 
-def _by_word(ways: Iterable[tuple[int, Alternative]]) -> dict[str, list[TokenHit]]:
+def _by_word(variants: Iterable[tuple[int, TermVariant]]) -> dict[str, list[TokenHit]]:
     """Group the matches of whole tokens by word."""
     found: dict[str, list[TokenHit]] = {}
-    for number, way in ways:
-        single = len(way.words) == 1 and not way.inside
-        for word in way.words if single or way.apart else ():
-            spot = TokenHit(way.typos, number, len(word), way.span, way.instead)
-            found.setdefault(word, []).append(spot)
+    for number, variant in variants:
+        single = len(variant.words) == 1 and not variant.splitter
+        for word in variant.words if single or variant.anywhere else ():
+            hit = TokenHit(variant.typos, number, len(word), variant.span, variant.replaced)
+            found.setdefault(word, []).append(hit)
     return found
 
 
-def _spot_parts(token: str, ways: Iterable[tuple[int, Alternative]]) -> Iterator[TokenHit]:
+def _match_parts(token: str, variants: Iterable[tuple[int, TermVariant]]) -> Iterator[TokenHit]:
     """Match query words against the parts of a compound, which is marked as a whole."""
-    for number, way in ways:
-        parts = way.inside.pieces(token) if way.inside else ()
-        if any(_is_part(way, form) for piece in parts for form in piece):
-            yield TokenHit(way.typos, number, len(token))
+    for number, variant in variants:
+        parts = variant.splitter.pieces(token) if variant.splitter else ()
+        if any(_is_part(variant, form) for piece in parts for form in piece):
+            yield TokenHit(variant.typos, number, len(token))
 
 
-def _is_part(way: Alternative, form: str) -> bool:
-    word = way.words[0]
-    return form.startswith(word) if way.prefix else form == word
+def _is_part(variant: TermVariant, form: str) -> bool:
+    word = variant.words[0]
+    return form.startswith(word) if variant.prefix else form == word
 
 
-def _make_manners(options: EffectiveParameters) -> Callable[[str], MatchOptions | None]:
+def _make_match_options(options: EffectiveParameters) -> Callable[[str], MatchOptions | None]:
     """Return a function that returns an attribute's match options, None if it is not searched."""
     restricted = options["restrictSearchableAttributes"]
     searched = path_test(entry.path for entry in options.searched)
     chosen = path_test(restricted)
-    rigid = path_test(options["disableTypoToleranceOnAttributes"])
+    disables_typos = path_test(options["disableTypoToleranceOnAttributes"])
     whole = path_test(options["disablePrefixOnAttributes"])
 
     @cache
-    def manner_of(path: str) -> MatchOptions | None:
+    def match_options_of(path: str) -> MatchOptions | None:
         if options.searched and not searched(path):
             return None
         if restricted and not chosen(path):
             return None
-        return MatchOptions(typos=not rigid(path), prefixes=not whole(path))
+        return MatchOptions(typos=not disables_typos(path), prefixes=not whole(path))
 
-    return manner_of
+    return match_options_of

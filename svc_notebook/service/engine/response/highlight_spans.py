@@ -10,12 +10,12 @@ from typing import NamedTuple
 class TokenMatch(NamedTuple):
     """The numbers of the query words that a token matches, and how many of its letters to mark.
 
-    `instead` are the query words of which the token is a synonym.
+    `replaced` are the query words of which the token is a synonym.
     """
 
     words: tuple[int, ...]
     letters: int
-    instead: str = ""
+    replaced: str = ""
 
 
 class Run(NamedTuple):
@@ -23,7 +23,7 @@ class Run(NamedTuple):
 
     words: tuple[int, ...]
     tokens: tuple[str, ...]
-    instead: str = ""
+    replaced: str = ""
 
 
 Matcher = Callable[[str, AbstractSet[str]], Mapping[str, TokenMatch]]

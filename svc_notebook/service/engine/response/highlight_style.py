@@ -21,13 +21,13 @@ _SNIPPET = re.compile(r"([^:]+)(?::0*([1-9][0-9]{0,8}))?")
 class HighlightedAttributes:
     """Selected attributes, each with the number of words of its snippet.
 
-    `ways` are the parent objects of selected attributes that are not selected themselves.
+    `parents` are the parent objects of selected attributes that are not selected themselves.
     """
 
     numbers: Mapping[str, int]
     rest: int | None
     hidden: frozenset[str]
-    ways: frozenset[str]
+    parents: frozenset[str]
 
     @classmethod
     def of(cls, numbers: Mapping[str, int], hidden: Sequence[str]) -> HighlightedAttributes:
@@ -37,21 +37,21 @@ class HighlightedAttributes:
             for path, number in numbers.items()
             if path != "*" and not any(covers(entry, path) for entry in hidden)
         }
-        ways = frozenset(way for path in named for way in _ways_to(path))
-        return cls(named, numbers.get("*"), frozenset(hidden), ways)
+        parents = frozenset(parent for path in named for parent in _parents_of(path))
+        return cls(named, numbers.get("*"), frozenset(hidden), parents)
 
     def __bool__(self) -> bool:
         return bool(self.numbers) or self.rest is not None
 
-    def number(self, path: str, around: int | None) -> int | None:
+    def number(self, path: str, inherited: int | None) -> int | None:
         """Return the attribute's number, else that of its parent object, or None."""
-        return None if path in self.hidden else self.numbers.get(path, around)
+        return None if path in self.hidden else self.numbers.get(path, inherited)
 
     def members(self, record: Mapping[str, Any]) -> Iterable[str]:
         """Return the top-level attributes that may contain selected ones."""
         if self.rest is not None:
             return record
-        return [name for name in record if name in self.numbers or name in self.ways]
+        return [name for name in record if name in self.numbers or name in self.parents]
 
     def top(self, name: str) -> int | None:
         """Return the number that `*` gives a top-level attribute."""
@@ -87,13 +87,13 @@ class Style:
 
     def of_numbers(self, numbers: tuple[int, ...]) -> frozenset[str]:
         """Return the words with these numbers, cached: there are few such sets and many texts."""
-        known = self._known.get(numbers)
-        if known is None:
-            known = self._known[numbers] = frozenset([self.words[number] for number in numbers])
-        return known
+        cached = self._cache.get(numbers)
+        if cached is None:
+            cached = self._cache[numbers] = frozenset([self.words[number] for number in numbers])
+        return cached
 
     @cached_property
-    def _known(self) -> dict[tuple[int, ...], frozenset[str]]:
+    def _cache(self) -> dict[tuple[int, ...], frozenset[str]]:
         return {}
 
     @classmethod
@@ -153,6 +153,6 @@ def _read_snippet(entry: str, place: int) -> tuple[str, int]:
     return read[1].strip(), int(read[2] or SNIPPET_WORDS)
 
 
-def _ways_to(path: str) -> Iterable[str]:
+def _parents_of(path: str) -> Iterable[str]:
     parts = path.split(".")
     return (".".join(parts[:length]) for length in range(1, len(parts)))

@@ -17,7 +17,7 @@ from svc_notebook.service.engine.response.highlight_matcher import make_marker
 
 Fetch = Callable[[Sequence[str]], Sequence[Mapping[str, Any] | None]]
 Hit = dict[str, Any]
-UNASKED = Query()
+EMPTY_QUERY = Query()
 
 
 def make_hits(
@@ -29,20 +29,20 @@ def make_hits(
     options: EffectiveParameters,
 ) -> list[Hit]:
     """Fetch the records and build hits of those that still exist."""
-    retrieve, narrow = make_retriever(options), make_narrower(options)
+    retrieve, restrict = make_retriever(options), make_restrictor(options)
     style = Style.of(options.settings, options.params, [word.text for word in query.words])
     highlights, snippets = bool(style.highlighted), bool(style.snippeted)
-    marker = make_marker(query if highlights or snippets else UNASKED, options)
+    marker = make_marker(query if highlights or snippets else EMPTY_QUERY, options)
     hits = []
     for number, record in enumerate(fetch(ids)):
         check_time()
         if record is None:
             continue
-        hit = narrow(retrieve(record))
-        if snippets and (found := narrow(snippet_hit(record, marker.match, style, marker.runs))):
+        hit = restrict(retrieve(record))
+        if snippets and (found := restrict(snippet_hit(record, marker.match, style, marker.runs))):
             hit["_snippetResult"] = found
         if highlights and (
-            found := narrow(highlight_hit(record, marker.match, style, marker.runs))
+            found := restrict(highlight_hit(record, marker.match, style, marker.runs))
         ):
             hit["_highlightResult"] = found
         if infos is not None:
@@ -60,34 +60,38 @@ def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
     unwanted = [entry[1:] for entry in entries if entry.startswith("-")]
     if not options.params.get("_seeUnretrievable"):
         unwanted += options.settings.get("unretrievableAttributes") or ()
-    everything = "*" in wanted or (not wanted and bool(entries))
-    paths = None if everything else PathTree.of(wanted)
-    withheld = PathTree.of(path for path in unwanted if path != OBJECT_ID)
+    retrieve_all = "*" in wanted or (not wanted and bool(entries))
+    paths = None if retrieve_all else PathTree.of(wanted)
+    excluded = PathTree.of(path for path in unwanted if path != OBJECT_ID)
 
     def retrieve(record: Record) -> Hit:
         hit = dict(record) if paths is None else _pick(record, paths)
-        if withheld.inner:
-            hit = _without(hit, withheld)
+        if excluded.inner:
+            hit = _without(hit, excluded)
         hit[OBJECT_ID] = record[OBJECT_ID]
         return hit
 
     return retrieve
 
 
-def make_narrower(options: EffectiveParameters) -> Callable[[Record], Hit]:
+def make_restrictor(options: EffectiveParameters) -> Callable[[Record], Hit]:
     """Return a function that reduces a hit or its highlights to the embedded lists."""
     lists = options.params.get(EMBEDDED_LISTS, ())
     pickers = [
         make_retriever(EffectiveParameters({}, {"attributesToRetrieve": names})) for names in lists
     ]
 
-    def narrow(shown: Record) -> Hit:
-        own, left = OBJECT_ID in shown, dict(shown)
+    def restrict(hit: Record) -> Hit:
+        own, restricted = OBJECT_ID in hit, dict(hit)
         for pick in pickers:
-            left = pick({OBJECT_ID: None, **left})
-        return left if own or not pickers else {n: v for n, v in left.items() if n != OBJECT_ID}
+            restricted = pick({OBJECT_ID: None, **restricted})
+        return (
+            restricted
+            if own or not pickers
+            else {n: v for n, v in restricted.items() if n != OBJECT_ID}
+        )
 
-    return narrow
+    return restrict
 
 
 def _pick(value: Record, paths: PathTree) -> Hit:

@@ -10,18 +10,19 @@ import numpy as np
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
-from svc_notebook.service.engine.index.segment_reader import View
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
+from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import (
     NO_PINS,
     Pinned,
     Pins,
     find_pinned,
-    show,
+    without_hidden,
 )
-from svc_notebook.service.engine.ranking.ranking import Order, read_steps
+from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
@@ -29,8 +30,6 @@ from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
 from svc_notebook.service.engine.response.hits import Fetch, make_hits
-from svc_notebook.service.engine.response.paging import HitRange
-from svc_notebook.service.engine.text.languages import loosen
 
 Counts = dict[str, dict[str, int]]
 Stats = dict[str, dict[str, float]]
@@ -57,6 +56,43 @@ class FacetFound:
     exhaustive: bool = True
 
 
+@dataclass(frozen=True)
+class HitRange:
+    """A range of the hits; hits beyond `limit` cannot be reached."""
+
+    start: int
+    size: int
+    limit: int
+    number: int | None
+
+    @classmethod
+    def of(cls, options: EffectiveParameters) -> HitRange:
+        """Read the range from the options; offset and length only apply together."""
+        limit = options["paginationLimitedTo"]
+        offset, length = options["offset"], options["length"]
+        if offset is not None and length is not None:
+            return cls(offset, length, limit, None)
+        size, number = options["hitsPerPage"], options["page"]
+        return cls(size * number, size, limit, number)
+
+    @property
+    def reach(self) -> int:
+        """The number of best hits to rank."""
+        return min(self.start + self.size, self.limit)
+
+    @property
+    def span(self) -> slice:
+        """The slice of those hits to return."""
+        return slice(self.start, self.reach)
+
+    def members(self, hits: int) -> dict[str, int]:
+        """Return the response members about paging."""
+        if self.number is None:
+            return {"offset": self.start, "length": self.size}
+        pages = -(-min(hits, self.limit) // self.size) if self.size else 0
+        return {"page": self.number, "nbPages": pages, "hitsPerPage": self.size}
+
+
 def check_settings(settings: Mapping[str, Any]) -> None:
     """Raise for settings that no search can use."""
     Schema.of(settings)
@@ -70,16 +106,19 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def find_hits(
-    views: Sequence[View], options: EffectiveParameters, fetch: Fetch, pins: Pins = NO_PINS
+    readers: Sequence[SegmentReader],
+    options: EffectiveParameters,
+    fetch: Fetch,
+    pins: Pins = NO_PINS,
 ) -> SearchResult:
     """Run a search and return its result."""
-    options = loosen(options)
-    plan, page = SearchPlan(show(views, pins), options), HitRange.of(options)
-    asked = read_query(options)
-    query, matches = plan.match_some(asked)
+    options = options.with_similar_query()
+    plan, hit_range = SearchPlan(without_hidden(readers, pins), options), HitRange.of(options)
+    parsed = read_query(options)
+    query, matches = plan.match_or_relax(parsed)
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
-    count, found = _find_page(plan, relevant, pinned, page)
+    count, found = _find_page(plan, relevant, pinned, hit_range.span)
     ids = found.order[:]
     infos = _explain(plan, matches, pinned, found.order, ids) if options["getRankingInfo"] else None
     hits = make_hits(ids, infos, found.numbers, fetch, query, options)
@@ -87,40 +126,40 @@ def find_hits(
     return SearchResult(
         hits,
         count if relevant is matches else _count_hits(plan, matches, pinned),
-        page.members(count),
+        hit_range.members(count),
         counts,
         stats,
         " ".join(word.text for word in query.words),
         {
-            **_extra(asked, query, counted=counts is not None),
-            **plan.where.members(),
+            **_extra(parsed, query, counted=counts is not None),
+            **plan.geo.members(),
             **_sorted_members(options, count),
         },
     )
 
 
 def _find_page(
-    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned, page: HitRange
+    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned, page: slice
 ) -> tuple[int, distinct.Grouped]:
     """Count all hits and return those of a page."""
     most = plan.options.distinct
-    others = distinct.without_groups(matches, pinned) if most else pinned.beside(matches)
+    others = distinct.without_groups(matches, pinned) if most else pinned.without_promoted(matches)
     rest = distinct.count_groups(others) if most else sum(match.count for match in others)
-    pinned = pinned.pushed(rest)
-    span = pinned.gaps(page)
+    pinned = pinned.without_gaps(rest)
+    span = pinned.other_hits(page)
     count = rest + len(pinned)
     if not most:
         order = pinned.insert(plan.rank(others, span.stop).take(span), page)
         return count, distinct.Grouped(order, ())
     leaders = pinned.insert(distinct.find_leaders(plan, others, span.stop).take(span), page)
-    found = distinct.find_members(plan, pinned.beside(matches), leaders, most)
+    found = distinct.find_members(plan, pinned.without_promoted(matches), leaders, most)
     return count, found if most > 1 else distinct.Grouped(found.order, ())
 
 
 def _count_hits(plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned) -> int:
     if plan.options.distinct:
         return distinct.count_groups(distinct.without_groups(matches, pinned)) + len(pinned)
-    return sum(match.count for match in pinned.beside(matches)) + len(pinned)
+    return sum(match.count for match in pinned.without_promoted(matches)) + len(pinned)
 
 
 def _sorted_members(options: EffectiveParameters, count: int) -> dict[str, int]:
@@ -153,7 +192,7 @@ def _count_facets(
     if not paths:
         return None, None
     after = {path for path in paths if facets.counts_after_distinct(path, options)}
-    chosen = [(match.segment, match.rows) for match in pinned.among(matches)]
+    chosen = [(match.segment, match.rows) for match in pinned.with_promoted(matches)]
     reduced = distinct.only_leaders(plan, matches, pinned) if after else ()
     leading = [(match.segment, match.rows) for match in reduced]
     of = {path: leading if path in after else chosen for path in paths}
@@ -163,7 +202,7 @@ def _count_facets(
 
 
 def find_values(
-    views: Sequence[View],
+    readers: Sequence[SegmentReader],
     options: EffectiveParameters,
     path: str,
     text: str,
@@ -172,9 +211,9 @@ def find_values(
 ) -> FacetFound:
     """Search the values of a facet, counting the records that the options select."""
     facets.check_searchable(path, options)
-    options = loosen(options)
-    plan = SearchPlan(show(views, pins), options)
-    matches = find_pinned(plan, pins).among(plan.match(read_query(options)))
+    options = options.with_similar_query()
+    plan = SearchPlan(without_hidden(readers, pins), options)
+    matches = find_pinned(plan, pins).with_promoted(plan.match(read_query(options)))
     inner = EffectiveParameters(
         options.settings, {**options.params, "query": text, "removeStopWords": False}
     )
@@ -194,30 +233,30 @@ def find_values(
     )
 
 
-def find_ids(views: Sequence[View], options: EffectiveParameters) -> list[str]:
+def find_ids(readers: Sequence[SegmentReader], options: EffectiveParameters) -> list[str]:
     """Return the objectIDs of records that pass the filters, regardless of the query."""
-    matches = SearchPlan(views, options).match(Query())
+    matches = SearchPlan(readers, options).match(Query())
     return [
         name for match in matches for name in match.segment.ids.take(np.flatnonzero(match.rows))
     ]
 
 
 def find_passing(
-    views: Sequence[View], options: EffectiveParameters, ids: Sequence[str]
+    readers: Sequence[SegmentReader], options: EffectiveParameters, ids: Sequence[str]
 ) -> set[str]:
     """Return the objectIDs among `ids` whose records pass the filters."""
-    plan, names = SearchPlan(views, options), sorted(set(ids))
+    plan, names = SearchPlan(readers, options), sorted(set(ids))
     passing = set()
-    for view in views:
-        allowed = plan.eligible(view)
-        rows = view.segment.ids.find_many(names).tolist()
+    for reader in readers:
+        allowed = plan.eligible(reader)
+        rows = reader.segment.ids.find_many(names).tolist()
         passing |= {
             name for name, row in zip(names, rows, strict=True) if row >= 0 and allowed[row]
         }
     return passing
 
 
-def find_order(views: Sequence[View], options: EffectiveParameters) -> Order:
+def find_order(readers: Sequence[SegmentReader], options: EffectiveParameters) -> Order:
     """Return all matches, ranked by attribute and custom ranking only."""
     own = {
         "ranking": ["attribute", "custom"],
@@ -225,7 +264,7 @@ def find_order(views: Sequence[View], options: EffectiveParameters) -> Order:
         "ignorePlurals": False,
     }
     plan = SearchPlan(
-        views, EffectiveParameters(options.settings, {**options.params, **own}, options.knowledge)
+        readers, EffectiveParameters(options.settings, {**options.params, **own}, options.resources)
     )
     matches = plan.match(read_query(options))
     order = plan.rank(matches, sum(match.count for match in matches))
@@ -233,7 +272,7 @@ def find_order(views: Sequence[View], options: EffectiveParameters) -> Order:
     return replace(order, ranked={})
 
 
-def _extra(asked: Query, query: Query, *, counted: bool) -> dict[str, Any]:
+def _extra(parsed: Query, query: Query, *, counted: bool) -> dict[str, Any]:
     """Return the other response members."""
     exhaustive = {"nbHits": True, "typo": True} | ({"facetsCount": True} if counted else {})
     extra: dict[str, Any] = {
@@ -243,9 +282,9 @@ def _extra(asked: Query, query: Query, *, counted: bool) -> dict[str, Any]:
     }
     if counted:
         extra["exhaustiveFacetsCount"] = True
-    if query != asked:
+    if query != parsed:
         extra["queryAfterRemoval"] = " ".join(
             f"<em>{word.text}</em>" if word.optional and not before.optional else word.text
-            for before, word in zip(asked.words, query.words, strict=True)
+            for before, word in zip(parsed.words, query.words, strict=True)
         )
     return extra

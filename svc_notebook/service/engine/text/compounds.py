@@ -13,7 +13,7 @@ from functools import cache, lru_cache
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of
+from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
 from svc_notebook.service.engine.text.word_forms import standard_table
 
 LINKS: dict[str, tuple[str, ...]] = {
@@ -39,67 +39,74 @@ Piece = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Splitter:
-    """Splits the compounds of one language; `own` entries come first, an empty one is not split."""
+    """Splits compounds of one language; `custom` entries come first, empty ones are not split."""
 
     language: str
-    own: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    custom: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     standard: bool = True
-    _known: dict[str, tuple[Piece, ...]] = field(
+    _cache: dict[str, tuple[Piece, ...]] = field(
         default_factory=dict, init=False, repr=False, compare=False
     )
 
     def pieces(self, word: str) -> tuple[Piece, ...]:
         """Return the parts of a word, none if it is not a compound."""
-        if not self._touches(word):
+        if not self._may_change(word):
             return standard_splitter(self.language).pieces(word)
-        found = self._known.get(word)
+        found = self._cache.get(word)
         if found is None:
-            cut = self._cut(word)
+            cut = self._split(word)
             found = cut if len(cut) > 1 else ()
-            if len(self._known) > MAX_CACHED_WORDS:
-                self._known.clear()
-            self._known[word] = found
+            if len(self._cache) > MAX_CACHED_WORDS:
+                self._cache.clear()
+            self._cache[word] = found
         return found
 
     def readings(self, word: str) -> list[tuple[str, ...]]:
         """Return the parts of a word, with and without the linking elements."""
         pieces = self.pieces(word)
-        return list(dict.fromkeys(zip(*map(_both_forms, pieces), strict=True))) if pieces else []
+        return (
+            list(dict.fromkeys(zip(*map(_first_and_last, pieces), strict=True))) if pieces else []
+        )
 
-    def _touches(self, word: str) -> bool:
+    def _may_change(self, word: str) -> bool:
         """Return whether custom entries may change the standard split of a word."""
-        if not self.standard or not 0 < len(self.own) <= MAX_CHECKED_ENTRIES:
+        if not self.standard or not 0 < len(self.custom) <= MAX_CHECKED_ENTRIES:
             return True
-        return any(own in word for own in self.own)
+        return any(custom in word for custom in self.custom)
 
-    def _cut(self, word: str) -> tuple[Piece, ...]:
-        if word in self.own:
-            return tuple((part,) for part in self.own[word])
+    def _split(self, word: str) -> tuple[Piece, ...]:
+        if word in self.custom:
+            return tuple((part,) for part in self.custom[word])
         if not 2 * MIN_PART_LETTERS <= len(word) <= MAX_WORD_LETTERS or not word.isalpha():
             return ()
-        cuts = [(min(len(first[-1]), len(rest)), first, rest) for first, rest in self._halves(word)]
+        cuts = [
+            (min(len(first[-1]), len(rest)), first, rest)
+            for first, rest in self._binary_splits(word)
+        ]
         if not cuts:
             return ()
         _, first, rest = max(cuts)
         before = self.pieces(first[-1])
         return (*(before or (first,)), *(self.pieces(rest) or ((rest,),)))
 
-    def _halves(self, word: str) -> Iterator[tuple[Piece, str]]:
+    def _binary_splits(self, word: str) -> Iterator[tuple[Piece, str]]:
         """Return the ways to split a word into two known words."""
         for cut in range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1):
             rest = word[cut:]
             stems = self._stems(word[:cut])
-            if stems and self._knows(rest):
+            if stems and self._is_known_word(rest):
                 yield (word[:cut], *[stem for stem in stems if len(stem) < cut][:1]), rest
 
     def _stems(self, head: str) -> list[str]:
         """Return the known words that a first part may be without its linking element."""
         links = LINKS[self.language]
         stems = [head.removesuffix(link) for link in links if head.endswith(link)]
-        return [stem for stem in stems if len(stem) >= MIN_PART_LETTERS and self._knows(stem)]
+        return [
+            stem for stem in stems if len(stem) >= MIN_PART_LETTERS and self._is_known_word(stem)
+        ]
 
-    def _knows(self, word: str) -> bool:
-        return word in self.own or (self.standard and _is_known(word, self.language))
+    def _is_known_word(self, word: str) -> bool:
+        return word in self.custom or (self.standard and _is_known(word, self.language))
 
 
 @cache
@@ -113,7 +120,7 @@ def _is_known(word: str, language: str) -> bool:
     return word in standard_table(language)
 
 
-def _both_forms(piece: Piece) -> tuple[str, str]:
+def _first_and_last(piece: Piece) -> tuple[str, str]:
     return piece[0], piece[-1]
 
 
@@ -142,7 +149,7 @@ class Compounds:
 
     def containing(self, part: str, *, prefix: bool) -> Array:
         """Return the numbers of the words with this part, or with a part that has this prefix."""
-        low, high = self.parts.beginning(part)
+        low, high = self.parts.prefix_range(part)
         if not prefix:
             high = low + 1 if low < high and self.parts[low] == part else low
         return np.unique(self.words[self.starts[low] : self.starts[high]])

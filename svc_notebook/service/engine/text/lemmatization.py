@@ -46,11 +46,11 @@ def known_forms(word: str, language: str) -> set[str] | None:
 def _english_forms(word: str) -> set[str] | None:
     import lemminflect
 
-    kinds = lemminflect.getAllLemmas(word)
-    nouns = kinds.get("NOUN", ())
-    bent = [lemminflect.getAllInflections(noun, upos="NOUN") for noun in nouns]
-    forms = {form for found in bent for same in found.values() for form in same}
-    return {form for form in forms if form.isalpha()} if kinds else None
+    lemmas = lemminflect.getAllLemmas(word)
+    nouns = lemmas.get("NOUN", ())
+    inflections = [lemminflect.getAllInflections(noun, upos="NOUN") for noun in nouns]
+    forms = {form for found in inflections for same in found.values() for form in same}
+    return {form for form in forms if form.isalpha()} if lemmas else None
 
 
 def _regular_forms(word: str, language: str) -> Iterator[str]:

@@ -31,21 +31,21 @@ class Lexicon:
 
     def __init__(self, read: Callable[[], Dictionaries] = Dictionaries) -> None:
         self._read = read
-        self._books: dict[TokenizerSettings, Wordbook] = {}
+        self._normalized: dict[TokenizerSettings, NormalizedLexicon] = {}
         self._compiling = threading.Lock()
 
-    def under(self, rules: TokenizerSettings) -> Wordbook:
+    def normalized(self, rules: TokenizerSettings) -> NormalizedLexicon:
         """Return the dictionaries with their words normalized by the tokenizer settings."""
-        book = self._books.get(rules)
-        if book is None:
+        lexicon = self._normalized.get(rules)
+        if lexicon is None:
             with self._compiling:
-                book = self._books.get(rules)
-                if book is None:
-                    book = self._books[rules] = Wordbook(self._read(), rules)
-        return book
+                lexicon = self._normalized.get(rules)
+                if lexicon is None:
+                    lexicon = self._normalized[rules] = NormalizedLexicon(self._read(), rules)
+        return lexicon
 
 
-class Wordbook:
+class NormalizedLexicon:
     """Dictionaries under one set of tokenizer settings; custom entries override standard ones."""
 
     def __init__(self, dictionaries: Dictionaries, rules: TokenizerSettings) -> None:

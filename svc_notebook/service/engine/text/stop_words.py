@@ -8,12 +8,12 @@ from svc_notebook.service.engine.text.tokenization import TokenizerSettings, spl
 
 # The source lists words of web pages and domain endings as English stop words, among them many
 # words that people search for. Here they are not stop words.
-ENGLISH_SHORT = frozenset(
+SHORT_ENGLISH_STOP_WORDS = frozenset(
     """
     a am an as at be by do go he i if in is it me my no of oh on or so to up us we
     """.split()  # noqa: SIM905 - quotes around each would hide the words
 )
-ENGLISH_KEPT = frozenset(
+ENGLISH_SEARCH_WORDS = frozenset(
     """
     abroad area areas backed best better big bill billion book bottom brief call caption case
     cases clear click computer con copy course cry data date dear detail dot downs early edge
@@ -48,12 +48,12 @@ def standard_languages() -> tuple[str, ...]:
 
 @lru_cache(maxsize=MAX_CACHED_LANGUAGES)
 def standard_words(language: str) -> tuple[str, ...]:
-    """Return a language's stop words as written, sorted; empty if there is no list."""
+    """Return a language's stop words as written, sorted; empty for a language without a list."""
     import stopwordsiso
 
-    name = ALIASES.get(language, language).partition("-")[0]
-    listed = stopwordsiso.stopwords(name) if stopwordsiso.has_lang(name) else ()
-    return tuple(sorted(word for word in listed if _is_word(word) and _says_nothing(word, name)))
+    code = ALIASES.get(language, language).partition("-")[0]
+    listed = stopwordsiso.stopwords(code) if stopwordsiso.has_lang(code) else ()
+    return tuple(sorted(word for word in listed if _is_word(word) and _is_stop_word(word, code)))
 
 
 @lru_cache(maxsize=MAX_CACHED_LANGUAGES)
@@ -67,9 +67,9 @@ def _is_word(text: str) -> bool:
     return any(map(str.isalpha, text)) and not any(map(str.isdigit, text))
 
 
-def _says_nothing(word: str, language: str) -> bool:
+def _is_stop_word(word: str, language: str) -> bool:
     if language != "en":
         return True
     # Normalization removes the apostrophe: "we'll" must not make "well" a stop word.
     folded = word.replace("'", "")
-    return word in ENGLISH_SHORT if len(word) < 3 else folded not in ENGLISH_KEPT
+    return word in SHORT_ENGLISH_STOP_WORDS if len(word) < 3 else folded not in ENGLISH_SEARCH_WORDS

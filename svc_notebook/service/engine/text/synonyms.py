@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from svc_notebook.service.engine.text.placeholders import seal
+from svc_notebook.service.engine.text.placeholders import mark_placeholder
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split, split_camel
 
 Synonym = Mapping[str, Any]
@@ -53,20 +53,20 @@ class Thesaurus:
         for start, word in enumerate(words):
             for length in range(1, min(table.longest.get(word, 0), len(words) - start) + 1):
                 source = tuple(words[start : start + length])
-                for meaning in table.by_source.get(source, ()):
-                    for target in meaning.targets:
+                for synonym in table.by_source.get(source, ()):
+                    for target in synonym.targets:
                         if target != source:
-                            yield Replacement(start, length, target, meaning.typos)
+                            yield Replacement(start, length, target, synonym.typos)
 
     def revised(
-        self, gone: Collection[str], new: Iterable[Synonym], *, emptied: bool = False
+        self, deleted: Collection[str], new: Iterable[Synonym], *, emptied: bool = False
     ) -> Thesaurus:
         """Return a thesaurus with new synonyms, and without some or all of the old ones."""
         revised = Thesaurus(self._read)
-        new = [one for one in new if one["objectID"] not in gone]
+        new = [one for one in new if one["objectID"] not in deleted]
         for rules, table in self._tables.items():
             before = _SynonymTable({}, {}, {}) if emptied else table
-            revised._tables[rules] = before.changed(gone, _read_meanings(new, rules))
+            revised._tables[rules] = before.with_changes(deleted, _compile(new, rules))
         return revised
 
     def _table(self, rules: TokenizerSettings) -> _SynonymTable:
@@ -74,7 +74,7 @@ class Thesaurus:
             return table
         with self._compiling:
             if rules not in self._tables:
-                table = _SynonymTable({}, {}, {}).changed((), _read_meanings(self._read(), rules))
+                table = _SynonymTable({}, {}, {}).with_changes((), _compile(self._read(), rules))
                 self._tables = {**self._tables, rules: table}
             return self._tables[rules]
 
@@ -87,24 +87,26 @@ class _SynonymTable:
     by_id: Mapping[str, CompiledSynonym]
     longest: Mapping[str, int]
 
-    def changed(self, gone: Collection[str], new: Mapping[str, CompiledSynonym]) -> _SynonymTable:
+    def with_changes(
+        self, deleted: Collection[str], new: Mapping[str, CompiledSynonym]
+    ) -> _SynonymTable:
         """Return a table with the synonyms with some ids removed and others added."""
         by_source, by_id, longest = dict(self.by_source), dict(self.by_id), dict(self.longest)
-        for name in (*gone, *new):
-            if left := by_id.pop(name, None):
-                for source in left.sources:
-                    by_source[source] = tuple(one for one in by_source[source] if one is not left)
-        for meaning in new.values():
-            for source in meaning.sources:
-                by_source[source] = (*by_source.get(source, ()), meaning)
+        for name in (*deleted, *new):
+            if removed := by_id.pop(name, None):
+                for source in removed.sources:
+                    by_source[source] = tuple(
+                        one for one in by_source[source] if one is not removed
+                    )
+        for synonym in new.values():
+            for source in synonym.sources:
+                by_source[source] = (*by_source.get(source, ()), synonym)
                 longest[source[0]] = max(longest.get(source[0], 0), len(source))
         by_id.update(new)
         return _SynonymTable(by_source, by_id, longest)
 
 
-def _read_meanings(
-    synonyms: Iterable[Synonym], rules: TokenizerSettings
-) -> dict[str, CompiledSynonym]:
+def _compile(synonyms: Iterable[Synonym], rules: TokenizerSettings) -> dict[str, CompiledSynonym]:
     return {one["objectID"]: _READ[one["type"]](one, rules) for one in synonyms}
 
 
@@ -131,7 +133,7 @@ def _read_placeholder(synonym: Synonym, rules: TokenizerSettings) -> CompiledSyn
     token = synonym["placeholder"]
     # Attributes with words split at capitals index the token in a different form.
     tokens = [token, split_camel(token)] if rules.camel else [token]
-    targets = tuple(seal(words) for words in _phrases(tokens, rules))
+    targets = tuple(mark_placeholder(words) for words in _phrases(tokens, rules))
     return CompiledSynonym(_phrases(synonym["replacements"], rules), targets)
 
 

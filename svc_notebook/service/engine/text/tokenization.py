@@ -18,7 +18,7 @@ BREAK = "\x01"
 """The separator between two texts that are folded together; never part of a word."""
 
 # Letters that Unicode does not decompose, and their usual replacements.
-PLAIN = {
+UNDECOMPOSED_LETTERS = {
     "æ": "ae",
     "œ": "oe",
     "ø": "o",
@@ -30,7 +30,7 @@ PLAIN = {
     "\u0131": "i",
 }
 # Scripts written without spaces: every character is a word.
-UNSPACED = (
+UNSPACED_SCRIPTS = (
     range(0x3040, 0x30FB),
     range(0x3400, 0x4DC0),
     range(0x4E00, 0xA000),
@@ -75,7 +75,7 @@ class TokenizerSettings:
         )
 
     @property
-    def plain(self) -> bool:
+    def has_default_ascii_folding(self) -> bool:
         """Whether no setting changes how ASCII text is folded."""
         return not self.separators and not self.replacing
 
@@ -94,13 +94,13 @@ def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
     """Return the words of all texts in one list, with a `BREAK` after each text's last word."""
     if not texts:
         return []
-    plain = rules.plain
-    folded = [text if plain and text.isascii() else fold(text, rules) for text in texts]
+    by_default = rules.has_default_ascii_folding
+    folded = [text if by_default and text.isascii() else fold(text, rules) for text in texts]
     whole = f" {BREAK} ".join(folded)
     if whole.count(BREAK) != len(texts) - 1:
         whole = f" {BREAK} ".join(text.replace(BREAK, " ") for text in folded)
-    if plain:
-        whole = whole.translate(_Breaking(rules.table))
+    if by_default:
+        whole = whole.translate(_AsciiTable(rules.table))
     return [*whole.split(), BREAK]
 
 
@@ -135,7 +135,7 @@ def tokens(
     return found if len(wanted) == 1 else sorted(found, key=itemgetter(1))
 
 
-def reach(text: str, token: Token, letters: int, rules: TokenizerSettings) -> int:
+def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettings) -> int:
     """Return the offset in the text where the first `letters` letters of a token end."""
     if letters >= len(token.text):
         return token.end
@@ -143,7 +143,7 @@ def reach(text: str, token: Token, letters: int, rules: TokenizerSettings) -> in
     for place in range(token.start, token.end):
         seen += len(rules.table[ord(text[place])].strip())
         if seen >= letters:
-            return _past_marks(text, place + 1, rules.table)
+            return _after_accents(text, place + 1, rules.table)
     return token.end
 
 
@@ -151,7 +151,7 @@ def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
     """Return whether each character of a text was folded to exactly one."""
     if len(folded) != len(text):
         return False
-    if rules.plain and text.isascii():
+    if rules.has_default_ascii_folding and text.isascii():
         return True
     table = rules.table
     return all(len(table[ord(letter)]) == 1 for letter in set(text))
@@ -189,18 +189,18 @@ def _tokens_by_character(text: str, table: dict[int, str], camel: bool) -> list[
         breaks = camel and before.islower() and letter.isupper()
         before = letter
         if word and (breaks or piece[:1] == " "):
-            found.append(Token(word, start, _past_marks(text, end, table)))
+            found.append(Token(word, start, _after_accents(text, end, table)))
             word = ""
         if letters := piece.strip():
             start, end = (start if word else place), place + 1
             word += letters
         if word and piece[-1:] == " ":
-            found.append(Token(word, start, _past_marks(text, end, table)))
+            found.append(Token(word, start, _after_accents(text, end, table)))
             word = ""
-    return [*found, Token(word, start, _past_marks(text, end, table))] if word else found
+    return [*found, Token(word, start, _after_accents(text, end, table))] if word else found
 
 
-def _past_marks(text: str, end: int, table: dict[int, str]) -> int:
+def _after_accents(text: str, end: int, table: dict[int, str]) -> int:
     """Skip combining accents, which belong to the letter before them."""
     while end < len(text) and not table[ord(text[end])] and text[end] not in APOSTROPHES:
         end += 1
@@ -231,7 +231,7 @@ class _CharacterTable(dict[int, str]):
         return piece
 
 
-class _Breaking(dict[int, str]):
+class _AsciiTable(dict[int, str]):
     """A character table that leaves breaks and non-ASCII characters unchanged."""
 
     def __init__(self, table: dict[int, str]) -> None:
@@ -262,14 +262,15 @@ def _piece(letter: str) -> str:
 
 
 def _is_unspaced(letter: str) -> bool:
-    return any(ord(letter) in script for script in UNSPACED)
+    return any(ord(letter) in script for script in UNSPACED_SCRIPTS)
 
 
 def _letters(text: str, accents: bool = False) -> str:
     """Return the word characters of a text, lowercase and without accents unless they are kept."""
-    spread = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    kept = [PLAIN.get(c, c) for c in spread if _is_letter(c) or (accents and _is_accent(c))]
-    return unicodedata.normalize("NFC", "".join(kept))
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    kept = (c for c in decomposed if _is_letter(c) or (accents and _is_accent(c)))
+    letters = "".join(UNDECOMPOSED_LETTERS.get(c, c) for c in kept)
+    return unicodedata.normalize("NFC", letters)
 
 
 def _is_letter(character: str) -> bool:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
 
 MAX_WORD_LETTERS = 30
@@ -23,7 +23,7 @@ ROW_LETTERS = MAX_WORD_LETTERS + 2
 FAR_TYPOS = 99
 
 
-class Spelled(NamedTuple):
+class TypoMatches(NamedTuple):
     """Words of a vocabulary with their typo counts."""
 
     words: Array
@@ -37,7 +37,7 @@ class Vocabulary:
         self.names = names
         self._letters = letters
         self._lengths = lengths
-        self._known: dict[tuple[str, int, bool], Spelled] = {}
+        self._cache: dict[tuple[str, int, bool], TypoMatches] = {}
         self._compounds: dict[str, Compounds] = {}
 
     @classmethod
@@ -66,61 +66,61 @@ class Vocabulary:
 
     def compounds(self, splitter: Splitter) -> Compounds:
         """Return the compounds of a language; the words are split on first use."""
-        known = self._compounds.get(splitter.language)
-        if known is None or known.splitter is not splitter:
+        cached = self._compounds.get(splitter.language)
+        if cached is None or cached.splitter is not splitter:
             # Splitters with many entries are compared once, not in every search.
-            if known is not None and known.splitter == splitter:
-                known = replace(known, splitter=splitter)
+            if cached is not None and cached.splitter == splitter:
+                cached = replace(cached, splitter=splitter)
             else:
-                known = Compounds.of(self.names, splitter)
-            self._compounds[splitter.language] = known
-        return known
+                cached = Compounds.of(self.names, splitter)
+            self._compounds[splitter.language] = cached
+        return cached
 
-    def misspelled(self, word: str, typos: int, prefix: bool) -> Spelled:
+    def misspelled(self, word: str, typos: int, prefix: bool) -> TypoMatches:
         """Return the words with 1 to `typos` typos, or with such a prefix, in no order of typos."""
         if not typos or len(word) > MAX_WORD_LETTERS or not len(self.names):
-            return NONE
+            return NO_MATCHES
         key = (word, typos, prefix)
-        found = self._known.get(key)
+        found = self._cache.get(key)
         if found is None:
             found = self._search(word, typos, prefix)
-            if len(self._known) > MAX_CACHED_WORDS:
-                self._known.clear()
-            self._known[key] = found
+            if len(self._cache) > MAX_CACHED_WORDS:
+                self._cache.clear()
+            self._cache[key] = found
         return found
 
-    def _search(self, word: str, typos: int, prefix: bool) -> Spelled:
+    def _search(self, word: str, typos: int, prefix: bool) -> TypoMatches:
         """Search all words, without the exact and prefix matches, which have no typos."""
         near = self._same_first(word, typos, prefix)
         if typos >= FIRST_LETTER_TYPOS and len(word) > 1:
-            others = (self._other_first(word, prefix), self._first_gone(word, prefix))
-            near = _join(near, *others)
+            others = (self._other_first(word, prefix), self._without_first(word, prefix))
+            near = _union(near, *others)
         misspelled = near.typos > 0
-        return Spelled(near.words[misspelled], near.typos[misspelled])
+        return TypoMatches(near.words[misspelled], near.typos[misspelled])
 
-    def _same_first(self, word: str, typos: int, prefix: bool) -> Spelled:
-        span = slice(*self.names.beginning(word[0]))
+    def _same_first(self, word: str, typos: int, prefix: bool) -> TypoMatches:
+        span = slice(*self.names.prefix_range(word[0]))
         found = _Band(self._letters[:, span], word, typos).compare(self._lengths[span], prefix)
-        return Spelled(found.words + span.start, found.typos)
+        return TypoMatches(found.words + span.start, found.typos)
 
-    def _other_first(self, word: str, prefix: bool) -> Spelled:
+    def _other_first(self, word: str, prefix: bool) -> TypoMatches:
         """Find words whose first letter is substituted or inserted."""
-        found = [self._agreeing(rest, 1, prefix) for rest in (word[1:], word)]
+        found = [self._containing(rest, 1, prefix) for rest in (word[1:], word)]
         words = np.concatenate(found)
-        return _at_two(words[self._letter(0)[words] != ord(word[0])])
+        return _with_first_letter_typos(words[self._letter(0)[words] != ord(word[0])])
 
-    def _first_gone(self, word: str, prefix: bool) -> Spelled:
+    def _without_first(self, word: str, prefix: bool) -> TypoMatches:
         """Find words whose first letter is deleted or swapped with the second."""
         if word[0] == word[1]:
-            return NONE
+            return NO_MATCHES
         found = []
         for other in (word[1:], word[1] + word[0] + word[2:]):
-            low, high = self.names.beginning(other)
+            low, high = self.names.prefix_range(other)
             words = np.arange(low, high)
             found.append(words if prefix else words[self._lengths[words] == len(other)])
-        return _at_two(np.concatenate(found))
+        return _with_first_letter_typos(np.concatenate(found))
 
-    def _agreeing(self, text: str, start: int, prefix: bool) -> Array:
+    def _containing(self, text: str, start: int, prefix: bool) -> Array:
         """Return the words that contain this text from a position on."""
         words = np.flatnonzero(self._letter(start) == ord(text[0]))
         for place, letter in enumerate(text[1:], start + 1):
@@ -135,17 +135,17 @@ class Vocabulary:
 
 FIRST_LETTER_TYPOS = 2
 MAX_CACHED_WORDS = 500
-NONE = Spelled(np.zeros(0, np.int64), np.zeros(0, np.int8))
+NO_MATCHES = TypoMatches(np.zeros(0, np.int64), np.zeros(0, np.int8))
 
 
-def _at_two(words: Array) -> Spelled:
-    return Spelled(words, np.full(len(words), FIRST_LETTER_TYPOS, np.int8))
+def _with_first_letter_typos(words: Array) -> TypoMatches:
+    return TypoMatches(words, np.full(len(words), FIRST_LETTER_TYPOS, np.int8))
 
 
-def _join(*found: Spelled) -> Spelled:
+def _union(*found: TypoMatches) -> TypoMatches:
     """Join results; a word found twice has the typo count of the first result."""
     words, first = np.unique(np.concatenate([one.words for one in found]), return_index=True)
-    return Spelled(words, np.concatenate([one.typos for one in found])[first])
+    return TypoMatches(words, np.concatenate([one.typos for one in found])[first])
 
 
 class _Band:
@@ -166,12 +166,12 @@ class _Band:
         inner[: len(letters)] = letters[: len(inner)]
         self._above2, self._above = _first_rows(typos)
 
-    def compare(self, lengths: Array, prefix: bool) -> Spelled:
+    def compare(self, lengths: Array, prefix: bool) -> TypoMatches:
         """Return the words within the allowed distance."""
         for place in range(2, len(self._word) + 1):
             self._letters = self._letters[1:]
             self._above2, self._above = self._above, self._next(place)
-            if place in CHECKED and len(self._words) > MIN_PRUNED_ROWS:
+            if place in PRUNED_ROWS and len(self._words) > MIN_PRUNED_ROWS:
                 self._keep_near()
         row = np.broadcast_to(self._above, (self._width, len(self._words)))
         if prefix:
@@ -182,20 +182,20 @@ class _Band:
             ends = np.flatnonzero((column >= 0) & (column < self._width))
             cost[ends] = row[column[ends], ends]
         near = cost <= self._typos
-        return Spelled(self._words[near], cost[near])
+        return TypoMatches(self._words[near], cost[near])
 
     def _next(self, place: int) -> Array:
         last, letter = ord(self._word[place - 2]), ord(self._word[place - 1])
         before, here = self._letters[: self._width], self._letters[1 : self._width + 1]
         row: Array = self._above + (here != letter).view(np.int8)
-        np.minimum(row[:-1], self._above[1:] + ONE, out=row[:-1])
+        np.minimum(row[:-1], self._above[1:] + ONE_TYPO, out=row[:-1])
         swapped = (here == last) & (before == letter)
         if swapped.any():
-            row = np.where(swapped, np.minimum(row, self._above2 + ONE), row)
+            row = np.where(swapped, np.minimum(row, self._above2 + ONE_TYPO), row)
         if place == self._typos:
             row[0] = place
         for one, other in pairwise(row):
-            np.minimum(other, one + ONE, out=other)
+            np.minimum(other, one + ONE_TYPO, out=other)
         return row
 
     def _keep_near(self) -> None:
@@ -210,9 +210,9 @@ class _Band:
 
 
 # Rows after which words beyond the distance are dropped; dropping costs as much as a row.
-CHECKED = (2, 3, 5)
+PRUNED_ROWS = (2, 3, 5)
 MIN_PRUNED_ROWS = 64
-ONE = np.int8(1)
+ONE_TYPO = np.int8(1)
 
 
 @cache

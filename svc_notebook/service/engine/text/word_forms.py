@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
-import os
 import threading
 import zipfile
 from collections.abc import Iterable, Iterator
@@ -20,9 +19,10 @@ from typing import Any
 import numpy as np
 import platformdirs
 
-from svc_notebook.service.engine.arrays import Array, spread
+from svc_notebook.files import replace_file
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.deadline import stop_clock
-from svc_notebook.service.engine.index.term_dictionary import TermDictionary, starts_of
+from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
 from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
 
 TABLE_FORMAT = 1
@@ -31,16 +31,16 @@ TABLE_FORMAT = 1
 ALIASES = {"no": "nb"}
 """Languages that have a different code in `simplemma`."""
 
-ROMANCE = ("ar", "er", "ir", "re", "or")
+ROMANCE_ENDINGS = ("ar", "er", "ir", "re", "or")
 VERBS: dict[str, tuple[tuple[str, ...], int]] = {
-    "ca": (ROMANCE, 8),
+    "ca": (ROMANCE_ENDINGS, 8),
     "de": (("en", "eln", "ern"), 1),
-    "es": (ROMANCE, 8),
-    "fr": (ROMANCE, 8),
-    "gl": (ROMANCE, 8),
+    "es": (ROMANCE_ENDINGS, 8),
+    "fr": (ROMANCE_ENDINGS, 8),
+    "gl": (ROMANCE_ENDINGS, 8),
     "it": (("re", "rsi"), 8),
     "nl": (("en",), 5),
-    "pt": (ROMANCE, 8),
+    "pt": (ROMANCE_ENDINGS, 8),
     "sv": (("a",), 14),
 }
 """By language, the endings of a verb's lowercase lemma and the minimum number of its forms."""
@@ -80,12 +80,10 @@ class FormTable:
         """Save the table; errors of the file system are ignored."""
         forms, groups = self._pairs
         columns: dict[str, Any] = {"forms": forms, "groups": groups, **self._names.arrays()}
-        written = path.with_name(f"{path.name}.{os.getpid()}")
         with contextlib.suppress(OSError):
             path.parent.mkdir(parents=True, exist_ok=True)
-            with written.open("wb") as file:
+            with replace_file(path) as draft, draft.open("wb") as file:
                 np.savez(file, **columns)
-            written.replace(path)
 
     def __contains__(self, word: str) -> bool:
         return self._names.find(word) >= 0
@@ -108,10 +106,10 @@ class _Lists:
 
     def of(self, keys: Array) -> Array:
         starts = self._starts[keys]
-        return np.asarray(self._values[spread(starts, self._starts[keys + 1] - starts)])
+        return np.asarray(self._values[concatenate_ranges(starts, self._starts[keys + 1] - starts)])
 
 
-NONE = FormTable.of(())
+EMPTY_TABLE = FormTable.of(())
 _loading = threading.Lock()
 
 
@@ -121,7 +119,7 @@ def standard_table(language: str) -> FormTable:
 
     name = ALIASES.get(language, language).partition("-")[0]
     if name not in SUPPORTED_LANGUAGES:
-        return NONE
+        return EMPTY_TABLE
     with stop_clock(), _loading:
         return _load_table(name)
 
@@ -142,24 +140,24 @@ def _read_pairs(language: str) -> Iterator[tuple[str, int]]:
     from simplemma.strategies import DefaultDictionaryFactory
 
     table = DefaultDictionaryFactory(cache_max_size=0).get_dictionary(language)
-    forms, basics = list(table), list(table.values())
-    numbers = {basic: number for number, basic in enumerate(dict.fromkeys(basics))}
-    groups = np.fromiter(map(numbers.__getitem__, basics), np.int64, len(basics))
+    forms, lemmas = list(table), list(table.values())
+    numbers = {lemma: number for number, lemma in enumerate(dict.fromkeys(lemmas))}
+    groups = np.fromiter(map(numbers.__getitem__, lemmas), np.int64, len(lemmas))
     verbs = _find_verbs(list(numbers), np.bincount(groups), language)
     texts, owners = [*forms, *numbers], [*groups.tolist(), *range(len(numbers))]
-    for words, group in zip(_fold_each(texts), owners, strict=True):
+    for words, group in zip(_normalize_each(texts), owners, strict=True):
         if not verbs[group] and words and " " not in words:
             yield words, group
 
 
-def _find_verbs(basics: Iterable[str], sizes: Array, language: str) -> list[bool]:
-    endings, least = VERBS.get(language, ((), 0))
+def _find_verbs(lemmas: Iterable[str], sizes: Array, language: str) -> list[bool]:
+    endings, min_forms = VERBS.get(language, ((), 0))
     return [
-        size >= least and basic.endswith(endings) and basic.islower()
-        for basic, size in zip(basics, sizes.tolist(), strict=True)
+        size >= min_forms and lemma.endswith(endings) and lemma.islower()
+        for lemma, size in zip(lemmas, sizes.tolist(), strict=True)
     ]
 
 
-def _fold_each(texts: list[str]) -> list[str]:
+def _normalize_each(texts: list[str]) -> list[str]:
     folded = " ".join(split_all(texts, TokenizerSettings())).split(BREAK)
     return [words.strip() for words in folded[: len(texts)]]

@@ -1,14 +1,14 @@
-// What elements say of themselves: attributes, classes, data, values of forms, styles.
+// Read and change attributes, classes, data, form values and styles of elements.
 
-import { hasWord } from "./matching.js";
+import { hasWord } from "./matcher.js";
 import { Query } from "./query.js";
-import { readable } from "./texts.js";
+import { readable } from "./element_text.js";
 import { isElement, textOf, touch } from "./tree.js";
-import { innerHtml, outerHtml } from "./writing.js";
+import { innerHtml, outerHtml } from "./serializer.js";
 
 const BOOLEAN = /^(?:autofocus|autoplay|async|checked|controls|defer|disabled|hidden|loop|multiple|open|readonly|required|scoped|selected)$/i;
 
-/** Set something on every element; a function is given place and present value.
+/** Set a value on every element; a function receives the element's index and its current value.
  * @param {any} query @param {any} value @param {(element: any) => any} read
  * @param {(element: any, value: any) => void} write */
 function setAll(query, value, read, write) {
@@ -59,7 +59,7 @@ const camel = (text) => text.replace(/-([a-z])/g, (_, letter) => letter.toUpperC
 /** @param {string} text */
 const dashed = (text) => text.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
-/** Values of `data-*` mean what they mean in JSON. @param {string} text */
+/** Parse a `data-*` value as JSON where it is valid JSON. @param {string} text */
 function readData(text) {
   const plain = /^(?:null|true|false|-?(?:0|[1-9]\d*)(?:\.\d*[1-9])?)$/.test(text);
   if (!plain && !/^(?:\{[^]*\}|\[[^]*\])$/.test(text)) return text;
@@ -87,7 +87,7 @@ function dataOf(element) {
 /** @param {any} text @returns {string[]} */
 const wordsOf = (text) => String(text ?? "").split(/\s+/).filter(Boolean);
 
-/** Change classes by a function of the present and the given ones.
+/** Change classes with a function of the current and the passed classes.
  * @param {any} query @param {any} names @param {(present: string[], given: string[]) => string[]} change */
 function changeClasses(query, names, change) {
   const read = (/** @type {any} */ element) => element.attribs.class ?? "";

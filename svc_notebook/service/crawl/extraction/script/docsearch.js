@@ -1,7 +1,7 @@
-// `helpers.docsearch`: pages of documentation as records of their headings and what stands below.
+// `helpers.docsearch`: records of documentation pages, one for each heading and the text below it.
 
 import { inOrder } from "./tree.js";
-import { readable, saidBy } from "./texts.js";
+import { readable, saidBy } from "./element_text.js";
 
 const LEVELS = ["lvl0", "lvl1", "lvl2", "lvl3", "lvl4", "lvl5", "lvl6"];
 const OWN = new Set([...LEVELS, "content", "pageRank"]);
@@ -26,7 +26,7 @@ export function docsearch({ $, url }, options) {
   return parts.map((part, at) => recordOf(part, at, { url, shared, recordVersion, rank: rankOf($, wanted) }));
 }
 
-/** Selectors may be one, several to fall back on, or come with a default value.
+/** Normalize a selector option: one selector, several alternatives, or selectors with a default value.
  * @param {any} $ @param {any} prop @returns {any[]} */
 function nodesFor($, prop) {
   const selectors = typeof prop === "object" && !Array.isArray(prop) ? prop?.selectors : prop;
@@ -86,7 +86,7 @@ function within(node, others) {
   return false;
 }
 
-/** The name by which a heading can be reached: its own, one within it, or its section's.
+/** The anchor of a heading: its own id or name, one inside it, or that of its section.
  * @param {any} node @returns {string | null} */
 function anchorOf(node) {
   const named = (/** @type {any} */ one) => one.attribs?.id || one.attribs?.name || null;
@@ -108,7 +108,7 @@ function first(nodes, read) {
   return null;
 }
 
-/** What all records of a page say: language, version, whatever else is asked for.
+/** The attributes that all records of a page share: language, version and those in the options.
  * @param {any} $ @param {Record<string, any>} wanted */
 function sharedOf($, wanted) {
   const lang = $("html").attr("lang") ?? $('meta[name="docsearch:language"]').attr("content") ?? "";
@@ -149,7 +149,7 @@ function recordOf({ type, content, hierarchy, anchor }, position, { url, shared,
   };
 }
 
-/** What records of version 2 hold besides: the one heading that a record is about.
+/** The additional attributes of version 2 records: the heading that a record belongs to.
  * @param {string} type @param {string | null} content @param {Hierarchy} hierarchy */
 function radios(type, content, hierarchy) {
   const about = Object.fromEntries(LEVELS.map((level) => [level, content === null && level === type ? hierarchy[level] : null]));

@@ -1,6 +1,6 @@
-// Characters that HTML writes by name or number, and the few that must be written so.
+// Decode HTML character references, and escape the characters that require it.
 
-/** Names as HTML has them, with and without their semicolon; put here as the script is loaded.
+/** The HTML entity names, with and without semicolon; inserted when the script is loaded.
  * @type {string} */
 const ENTITIES = "{}";
 
@@ -10,7 +10,7 @@ const COMMON = { "amp;": "&", "lt;": "<", "gt;": ">", "quot;": '"', "nbsp;": "\u
 let names = null;
 
 const REFERENCE = /&(?:#x([0-9a-f]+);?|#([0-9]+);?|([a-z][a-z0-9]*;?))/gi;
-// Numbers from 128 to 159 mean what they mean in Windows-1252 (HTML, numeric references).
+// Numbers from 128 to 159 are Windows-1252 characters (HTML, numeric references).
 const WINDOWS = "€\u0081‚ƒ„…†‡ˆ‰Š‹Œ\u008dŽ\u008f\u0090‘’“”•–—˜™š›œ\u009džŸ";
 
 /** @param {string} text @param {boolean} [attribute] whether it is an attribute's value */
@@ -22,7 +22,7 @@ export function decode(text, attribute = false) {
   });
 }
 
-/** @param {string} name @param {string} following what an attribute's value goes on with */
+/** @param {string} name @param {string} following the text after the name, in an attribute's value */
 function named(name, following) {
   if (COMMON[name]) return COMMON[name];
   const known = (names ??= /** @type {Record<string, string>} */ (JSON.parse(ENTITIES)));
@@ -30,7 +30,7 @@ function named(name, following) {
     return name.endsWith(";") || !/[=a-z0-9]/i.test(following) ? known[name] : null;
   }
   if (following) return null;
-  // An old name may be followed by more letters: `&copy2020`.
+  // A legacy name without semicolon may be followed by more letters: `&copy2020`.
   for (let end = name.length - 1; end > 1; end--) {
     const start = name.slice(0, end);
     if (Object.hasOwn(known, start)) return known[start] + name.slice(end);

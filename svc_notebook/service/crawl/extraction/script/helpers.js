@@ -1,9 +1,9 @@
-// The `helpers` that an extractor is given, bound to its page.
+// The `helpers` argument of an extractor, bound to its page.
 
 import { docsearch } from "./docsearch.js";
 import { codeSnippets, markdown } from "./markdown.js";
 import { articleRecord, pageRecord, productRecord } from "./schemas.js";
-import { splitContentIntoRecords, splitTextIntoRecords } from "./splitting.js";
+import { splitContentIntoRecords, splitTextIntoRecords } from "./text_splitter.js";
 
 /** @param {import("./schemas.js").PageOf} page */
 export const makeHelpers = (page) => ({
@@ -19,5 +19,5 @@ export const makeHelpers = (page) => ({
   markdown: (/** @type {any} */ what = "body") => markdown(page.$, what, page.url),
 });
 
-/** A page's own `$` and `url` may be given along, as configurations do. @param {any} options */
+/** Options may contain the page's `$` and `url`, as in existing configurations. @param {any} options */
 const given = ({ $, url }) => ({ ...($ ? { $ } : {}), ...(url ? { url } : {}) });

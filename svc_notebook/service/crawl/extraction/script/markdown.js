@@ -1,4 +1,4 @@
-// `helpers.markdown` and `helpers.codeSnippets`: texts and code as their writers marked them up.
+// `helpers.markdown` and `helpers.codeSnippets`: texts as Markdown, and code with its language.
 
 import { isElement, textOf } from "./tree.js";
 import { Url } from "./urls.js";
@@ -56,7 +56,7 @@ function blockOf(node, url) {
   return CONTAINERS.has(node.name) ? blocksIn(node, url) : inline(node, url).trim();
 }
 
-/** Blocks within a node, runs of anything else made paragraphs. @param {any} node @param {any} url */
+/** The blocks inside a node; consecutive inline nodes become paragraphs. @param {any} node @param {any} url */
 function blocksIn(node, url) {
   /** @type {string[]} */
   const blocks = [];
@@ -134,7 +134,7 @@ function languageOf(node, pattern) {
   return inner ? languageOf(inner, pattern) : "";
 }
 
-/** List a page's code with its language and the address beside it.
+/** Return a page's code snippets with their language and URL.
  * @param {any} $ @param {{ $elements?: any, tag?: string, languageClassPrefix?: string }} options */
 export function codeSnippets($, { $elements, tag = "pre", languageClassPrefix = "language-" }) {
   const literal = languageClassPrefix.replace(/[^\w-]/g, "\\$&");

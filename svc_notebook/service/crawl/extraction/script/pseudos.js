@@ -1,4 +1,4 @@
-// What single pseudo-classes mean: places among siblings, states of forms, texts.
+// Pseudo-classes: positions among siblings, form states, texts.
 
 import { after, before, contains, isElement, textOf, walk } from "./tree.js";
 
@@ -18,7 +18,7 @@ export function nthTester(name, [step, offset], of) {
   };
 }
 
-/** Number those children that count. @param {any} parent @param {string} name
+/** Number the children that match. @param {any} parent @param {string} name
  * @param {Match | null} of @returns {Map<any, number>} */
 function countChildren(parent, name, of) {
   const children = parent.children.filter(isElement);
@@ -108,7 +108,7 @@ export const SIMPLE = {
   visited: () => false,
 };
 
-/** Pseudo-classes that only shorten a selector. */
+/** Pseudo-classes that abbreviate another selector. */
 export const ALIASES = new Map(Object.entries({
   header: "h1, h2, h3, h4, h5, h6",
   input: "input, button, select, textarea",

@@ -1,15 +1,15 @@
-// `$` and what it finds: a list of nodes with Cheerio's methods, which other modules add to it.
+// `$` and its results: a list of nodes with Cheerio's methods, which other modules add.
 
-import { filter, select } from "./matching.js";
-import { parsePiece } from "./parsing.js";
+import { filter, select } from "./matcher.js";
+import { parsePiece } from "./parser.js";
 import { Node, contains, inOrder, isBranch, isElement, makeRoot, textOf, append } from "./tree.js";
-import { outerHtml } from "./writing.js";
+import { outerHtml } from "./serializer.js";
 
 const MARKUP = /<[a-z][^]*>/i;
 
-/** What a method makes of a list of nodes. */
+/** A list of nodes with methods. */
 export class Query {
-  /** @param {any} $ @param {any[]} nodes @param {Query | null} [before] what `end` goes back to */
+  /** @param {any} $ @param {any[]} nodes @param {Query | null} [before] the list that `end` returns */
   constructor($, nodes, before = null) {
     /** @type {any} */
     this.$ = $;
@@ -26,7 +26,7 @@ export class Query {
   get [Symbol.toStringTag]() { return "Query"; }
   get cheerio() { return "[cheerio object]"; }
 
-  /** @param {any[]} nodes @returns {Query} nodes found from these */
+  /** @param {any[]} nodes @returns {Query} a list found from this one */
   made(nodes) { return new Query(this.$, nodes, this); }
 
   /** @returns {any[]} */
@@ -38,7 +38,7 @@ export class Query {
   toString() { return this.$.html(this); }
 }
 
-/** Keep a member out of what walks over an object. @param {object} object @param {string} name */
+/** Make a member non-enumerable. @param {object} object @param {string} name */
 function hide(object, name) {
   Object.defineProperty(object, name, { enumerable: false });
 }
@@ -73,7 +73,7 @@ function find($, selector, context, within) {
   return from.find(selector);
 }
 
-/** Parse HTML into nodes that stand nowhere. @param {string} html @returns {any[]} */
+/** Parse HTML into nodes without a parent. @param {string} html @returns {any[]} */
 export function pieces(html) {
   const root = parsePiece(html);
   for (const node of root.children) node.parent = node.prev = node.next = null;
@@ -83,7 +83,7 @@ export function pieces(html) {
 /** @param {any} $ @param {any} what nodes, or a selector @returns {any[]} */
 const nodesOf = ($, what) => (typeof what === "string" ? $(what).toArray() : listOf(what));
 
-/** @param {any} what a node, or something of several @returns {any[]} */
+/** @param {any} what a node, or a collection of nodes @returns {any[]} */
 export function listOf(what) {
   if (what === null || what === undefined) return [];
   if (what instanceof Node || typeof what === "string") return [what];
@@ -91,7 +91,7 @@ export function listOf(what) {
   return typeof what.length === "number" ? Array.from(what) : [what];
 }
 
-/** Put a text into a page of its own, with `html`, `head` and `body`. @param {any} html */
+/** Parse a text as a whole page with `html`, `head` and `body`. @param {any} html */
 function wholePage(html) {
   if (html instanceof Query || html instanceof Node) return rooted(listOf(html));
   const root = parsePiece(String(html));
@@ -118,14 +118,14 @@ function rooted(nodes) {
   return root;
 }
 
-/** Put one list's members at the end of another. @param {any} first @param {any} second */
+/** Append one list to another. @param {any} first @param {any} second */
 function merge(first, second) {
   if (typeof first?.length !== "number" || typeof second?.length !== "number") return undefined;
   for (let at = 0; at < second.length; at++) first[first.length++] = second[at];
   return first;
 }
 
-/** Keep what a selector, a function, or a list of nodes says. @param {any[]} nodes
+/** Keep the nodes that a selector, a function or a list of nodes selects. @param {any[]} nodes
  * @param {any} by @returns {any[]} */
 export function keep(nodes, by) {
   if (typeof by === "string") return filter(by, nodes.filter(isElement));
@@ -134,7 +134,7 @@ export function keep(nodes, by) {
   return nodes.filter((node) => wanted.has(node));
 }
 
-/** Ways to choose among nodes, and to go from one list to another. */
+/** Methods that select among nodes, and combine lists. */
 const choosing = {
   /** @this {any} @param {any} by */
   find(by) {

@@ -1,6 +1,6 @@
-// `helpers.page`, `product` and `article`: what pages say of themselves in JSON-LD and `meta`.
+// `helpers.page`, `product` and `article`: records from a page's JSON-LD and `meta` elements.
 
-import { readable, saidBy } from "./texts.js";
+import { readable, saidBy } from "./element_text.js";
 
 /** @typedef {{ $: any, url: any, fileType?: string, contentLength?: number }} PageOf */
 
@@ -13,7 +13,7 @@ const ARTICLES = (
   + " TechArticle"
 ).split(" ");
 
-/** One record of any page. @param {PageOf} page @param {Record<string, any>} recordProps */
+/** A general record for any page. @param {PageOf} page @param {Record<string, any>} recordProps */
 export function pageRecord({ $, url, fileType, contentLength }, recordProps = {}) {
   return present({
     ...named(url, $),
@@ -32,7 +32,7 @@ export function pageRecord({ $, url, fileType, contentLength }, recordProps = {}
   });
 }
 
-/** The product a page is about, or null. @param {PageOf} page */
+/** The product that a page describes, or null. @param {PageOf} page */
 export function productRecord({ $, url }) {
   const said = linkedData($, PRODUCTS);
   if (!said) return null;
@@ -50,7 +50,7 @@ export function productRecord({ $, url }) {
   });
 }
 
-/** The article a page is, or null. @param {PageOf} page */
+/** The article that a page contains, or null. @param {PageOf} page */
 export function articleRecord({ $, url }) {
   const data = linkedData($, ARTICLES);
   if (!data && meta($, "og:type") !== "article") return null;
@@ -90,7 +90,7 @@ function propOf($, prop) {
   return defaultValue;
 }
 
-/** The first of some `meta` that says something. @param {any} $ @param {...string} names */
+/** The content of the first non-empty `meta` of some names. @param {any} $ @param {...string} names */
 function meta($, ...names) {
   for (const name of names) {
     const found = $(`meta[name="${name}"], meta[property="${name}"]`).toArray().map(saidBy).find(Boolean);
@@ -99,7 +99,7 @@ function meta($, ...names) {
   return undefined;
 }
 
-/** The first thing of one of these types in the page's JSON-LD. @param {any} $ @param {string[]} types */
+/** The first object of one of these types in the page's JSON-LD. @param {any} $ @param {string[]} types */
 function linkedData($, types) {
   for (const script of $('script[type="application/ld+json"]').toArray()) {
     const found = things(parsed($(script).text())).find((thing) => (
@@ -110,20 +110,20 @@ function linkedData($, types) {
   return null;
 }
 
-/** JSON-LD as pages have it, which is often not quite JSON. @param {string} text */
+/** Parse JSON-LD, which in pages is often not quite valid JSON. @param {string} text */
 function parsed(text) {
   const bare = unwrapped(text);
   for (const attempt of [() => bare, () => repaired(bare)]) {
     try {
       return JSON.parse(attempt());
     } catch {
-      // The next attempt is more patient; after the last there is nothing to read.
+      // The next attempt is more tolerant; after the last one the text is ignored.
     }
   }
   return null;
 }
 
-// What is put around scripts for readers of XML, and for those that know no scripts.
+// Wrappers of scripts for XML parsers and for browsers without scripts.
 const OPENING = /^(?:\ufeff|<!--|-->|<!\[CDATA\[|\/\*\s{0,9}<!\[CDATA\[\s{0,9}\*\/|\/\/(?=\s{0,9}(?:<!|-->|>))|>(?=<!))/;
 const CLOSING = /(?:;|-->|<!\]\]>|\]\]>|\/\*\s{0,9}\]\]>\s{0,9}\*\/|\/\/)$/;
 
@@ -140,7 +140,7 @@ function unwrapped(text) {
 // A string, a comment, or a comma before a closing bracket.
 const LOOSE = /"(?:[^"\\]|\\[^])*"|\/\/[^\n]*|\/\*[^]*?\*\/|,(?=(?:\s|\/\/[^\n]*\n|\/\*[^]*?\*\/)*[\]}])/g;
 
-/** Escape control characters in strings, leave out comments and trailing commas. @param {string} text */
+/** Escape control characters in strings, remove comments and trailing commas. @param {string} text */
 const repaired = (text) => text.replace(LOOSE, (found) => (
   found.startsWith('"') ? found.replace(/[\0-\x1f]/g, (sign) => escaped(sign)) : ""
 ));
@@ -155,7 +155,7 @@ function things(data) {
   return [data, ...things(data["@graph"] ?? null), ...things(data.mainEntity ?? null)];
 }
 
-/** A text, or what a thing of JSON-LD is called. @param {any} value @returns {string | undefined} */
+/** A text, or the name of a JSON-LD object. @param {any} value @returns {string | undefined} */
 function textual(value) {
   const one = [value].flat()[0];
   if (one === undefined || one === null) return undefined;
@@ -171,7 +171,7 @@ function imageOf(image) {
 /** @param {any} words @returns {string[]} */
 const listed = (words) => [words ?? []].flat().join().split(",").map((word) => word.trim()).filter(Boolean);
 
-/** Leave out what nothing was found for. @param {Record<string, any>} record */
+/** Remove the members without a value. @param {Record<string, any>} record */
 const present = (record) => Object.fromEntries(Object.entries(record).filter(([, value]) => (
   value !== undefined && value !== "" && !(Array.isArray(value) && value.length === 0)
 )));

@@ -1,4 +1,4 @@
-// CSS selectors, read: groups of compounds, each a list of tests, joined by combinators.
+// Parse CSS selectors: groups of compounds, each a list of tests, joined by combinators.
 //
 // A group is [{combinator, tests}, ...]; a test is {kind: "tag" | "attribute" | "pseudo", ...}.
 
@@ -14,16 +14,16 @@ const STRING = /"((?:\\[^]|[^"\\])*)"|'((?:\\[^]|[^'\\])*)'/y;
 const BARE = /[^\s\]]+/y;
 const NTH = /^\s*(?:(even|odd)|([+-]?\d*)n\s*(?:([+-])\s*(\d+))?|([+-]?\d+))\s*(?:\s+of\s+([^]+))?$/i;
 
-/** Which pseudo-classes hold selectors, and which hold the formula of :nth-child. */
+/** Pseudo-classes with selectors as argument, and those with the formula of :nth-child. */
 const OF_SELECTORS = new Set(["not", "is", "where", "matches", "has"]);
 const OF_NTH = /^nth-(?:last-)?(?:child|of-type)$/;
-/** jQuery's, which count among what was found so far. */
+/** jQuery's pseudo-classes, which count positions among the elements found so far. */
 export const POSITIONS = new Set("first last eq nth gt lt even odd".split(" "));
 
 /** @type {Map<string, Compound[][]>} */
 const known = new Map();
 
-/** Read a selector; one that is none is a SyntaxError that says where it stops making sense.
+/** Parse a selector; raises a SyntaxError with the position of the first invalid character.
  * @param {string} source @returns {Compound[][]} */
 export function readSelector(source) {
   let groups = known.get(source);
@@ -34,7 +34,7 @@ export function readSelector(source) {
   return groups;
 }
 
-/** Forget the selectors that were read, which a run may have had its hands in. */
+/** Clear the cache of parsed selectors, which a run may have changed. */
 export function forgetSelectors() {
   known.clear();
 }
@@ -132,7 +132,7 @@ class Reader {
     return this.skip(")") ? groups : this.fail();
   }
 
-  /** What stands between the parentheses, without the quotes around it. */
+  /** The text between the parentheses, without quotes around it. */
   argument() {
     this.take(SPACE);
     const quoted = this.string();
@@ -180,11 +180,11 @@ class Reader {
 
   /** @param {string} [why] @returns {never} */
   fail(why = "it makes no sense there") {
-    throw new SyntaxError(`\`${this.source}\` is no selector: ${why} (character ${this.at + 1})`);
+    throw new SyntaxError(`\`${this.source}\` is not a valid selector: ${why} (character ${this.at + 1})`);
   }
 }
 
-/** Values that HTML compares without regard to case (HTML, selectors). */
+/** Attributes whose values are case-insensitive in HTML (HTML, selectors). */
 const FOLDED = new Set(
   ("accept accept-charset align alink axis bgcolor charset checked clear codetype color compact"
     + " declare defer dir direction disabled enctype face frame hreflang http-equiv lang language"
@@ -192,7 +192,7 @@ const FOLDED = new Set(
     + " scrolling selected shape target text type valign valuetype vlink").split(" "),
 );
 
-/** Names are lower case in HTML, and as they are written within drawings. @param {string} written */
+/** Names are lowercase in HTML, and case-sensitive in SVG. @param {string} written */
 const folded = (written) => ({ name: written.toLowerCase(), written });
 
 /** @param {string} text */
@@ -204,7 +204,7 @@ function unescape(text) {
   });
 }
 
-/** Read `2n+1`, `odd`, `3`, and `2n of a.b`. @param {string} formula */
+/** Parse `2n+1`, `odd`, `3`, and `2n of a.b`. @param {string} formula */
 function readNth(formula) {
   const found = NTH.exec(formula);
   if (!found) return null;

@@ -1,9 +1,9 @@
-// The tree of a page: nodes with the members that Cheerio's have, and the ways to join and part them.
+// The tree of a page: nodes with the members of Cheerio's nodes, and functions to insert and remove them.
 
-/** What changes with every change of any tree, so that numbers given to nodes are known to be stale. */
+/** Changes with every change of any tree, so that cached indexes can be recognised as stale. */
 let changes = 0;
 
-/** Say that a tree is another now. */
+/** Mark a tree as changed. */
 export function touch() {
   changes++;
 }
@@ -38,7 +38,7 @@ export class Node {
 /** @type {Record<string, number>} */
 const NODE_TYPES = { root: 9, text: 3, comment: 8, directive: 10 };
 
-/** A node without children that holds a text: `text`, `comment` or `directive`. */
+/** A node without children that contains a text: `text`, `comment` or `directive`. */
 export class Leaf extends Node {
   /** @param {string} type @param {string} data */
   constructor(type, data) {
@@ -88,7 +88,7 @@ export const isElement = (node) => node instanceof Element;
 /** @param {any} node @returns {node is Branch} */
 export const isBranch = (node) => node instanceof Branch;
 
-/** Put a node after the last child; a node that stands elsewhere must be taken out before.
+/** Append a node as the last child; a node with another parent must be removed from it first.
  * @param {Branch} parent @param {any} node */
 export function append(parent, node) {
   const last = parent.lastChild;
@@ -99,7 +99,7 @@ export function append(parent, node) {
   parent.children.push(node);
 }
 
-/** Take a node out of where it stands. @param {any} node */
+/** Remove a node from its parent. @param {any} node */
 export function detach(node) {
   changes++;
   const { parent, prev, next } = node;
@@ -109,8 +109,8 @@ export function detach(node) {
   node.parent = node.prev = node.next = null;
 }
 
-/** Put nodes in place of some children, wherever the nodes stood before.
- * @param {Branch} parent @param {number} at @param {number} count how many children go
+/** Replace some children by nodes, which are removed from their previous parents.
+ * @param {Branch} parent @param {number} at @param {number} count the number of replaced children
  * @param {any[]} nodes */
 export function splice(parent, at, count, nodes) {
   changes++;
@@ -131,7 +131,7 @@ function relink(children, from, to) {
   }
 }
 
-/** Copy a node and all below it, standing nowhere. @param {any} node @returns {any} */
+/** Copy a node and its descendants, without a parent. @param {any} node @returns {any} */
 export function copy(node) {
   if (!isBranch(node)) return new Leaf(node.type, node.data);
   const made = isElement(node)
@@ -141,7 +141,7 @@ export function copy(node) {
   return made;
 }
 
-/** Call for every element below a node, in the order of the page; `false` from it ends the walk.
+/** Call `visit` for every element below a node, in page order; `false` ends the traversal.
  * @param {any} node @param {(element: Element) => any} visit @returns {boolean} */
 export function walk(node, visit) {
   let at = node.firstChild;
@@ -177,13 +177,13 @@ export function topOf(node) {
   return node;
 }
 
-/** Whether `inner` stands somewhere below `outer`. @param {any} outer @param {any} inner */
+/** Whether `inner` is a descendant of `outer`. @param {any} outer @param {any} inner */
 export function contains(outer, inner) {
   for (let at = inner?.parent; at; at = at.parent) if (at === outer) return true;
   return false;
 }
 
-/** Put nodes into the order of the page, each once. @param {any[]} nodes @returns {any[]} */
+/** Sort nodes in page order, without duplicates. @param {any[]} nodes @returns {any[]} */
 export function inOrder(nodes) {
   const unique = [...new Set(nodes)];
   if (unique.length < 2) return unique;
@@ -208,7 +208,7 @@ function number(top) {
   top.counted = changes;
 }
 
-/** All the text below a node, as it stands. @param {any} node @returns {string} */
+/** The concatenated text below a node. @param {any} node @returns {string} */
 export function textOf(node) {
   if (node.type === "text") return node.data;
   if (!isBranch(node)) return "";

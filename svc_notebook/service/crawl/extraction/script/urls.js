@@ -1,4 +1,4 @@
-// Addresses as browsers read them: URL and URLSearchParams (WHATWG, URL).
+// URL and URLSearchParams as in browsers (WHATWG, URL).
 
 /** @type {Record<string, string>} */
 const PORTS = { "http:": "80", "https:": "443", "ftp:": "21", "ws:": "80", "wss:": "443", "file:": "" };
@@ -21,7 +21,7 @@ function fail(text) {
   return new TypeError(`Invalid URL: ${text}`);
 }
 
-/** An address in its parts; `path` is a list where the scheme has hosts, else one text.
+/** The parts of a URL; `path` is a list if the scheme has hosts, otherwise one text.
  * @typedef {{ scheme: string, username: string, password: string, host: string | null,
  *   port: string, path: string[] | string, query: string | null, fragment: string | null }} Parts */
 
@@ -48,7 +48,7 @@ function parse(text, base) {
   return { ...bare, path: encode(left, /[^ -~]/gu), ...ends };
 }
 
-/** A reference without a path of its own keeps the query it is relative to.
+/** A reference without a path keeps the query of its base.
  * @param {{ query: string | null, fragment: string | null }} ends @param {string} left
  * @param {Parts | null} base */
 const kept = (ends, left, base) => (left === "" && ends.query === null ? { ...ends, query: base?.query ?? null } : ends);
@@ -112,7 +112,7 @@ function hostOf(written, special) {
   return /(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)\.?$/.test(ascii) ? numberedHost(ascii) : ascii;
 }
 
-/** `127.1`, `0x7f000001` and the like, as four numbers. @param {string} host */
+/** Parse `127.1`, `0x7f000001` and similar forms as four numbers. @param {string} host */
 function numberedHost(host) {
   const parts = host.replace(/\.$/, "").split(".").map((part) => {
     if (/^0x[0-9a-f]*$/.test(part)) return parseInt(part.slice(2) || "0", 16);
@@ -126,7 +126,7 @@ function numberedHost(host) {
   return [24, 16, 8, 0].map((shift) => Math.floor(number / 2 ** shift) % 256).join(".");
 }
 
-/** Letters of other scripts in a host's name (RFC 3492). @param {string} label */
+/** Encode a host label with letters of other scripts (RFC 3492). @param {string} label */
 function punycode(label) {
   const signs = [...label].map((sign) => /** @type {number} */ (sign.codePointAt(0)));
   const plain = signs.filter((code) => code < 128);

@@ -1,0 +1,1 @@
+"""The declaration of a public function, and what is made from it."""

@@ -1,0 +1,108 @@
+"""The blocking variant of a coroutine function: it runs on the background loop."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import ExitStack
+from functools import cache, wraps
+from inspect import Parameter, Signature
+from typing import Any, TypeVar
+
+from svc_notebook.client import Progress, background_loop
+from svc_notebook.client.background_loop import behind_bar
+from svc_notebook.declarations.declaration import Declaration, declaration_of
+from svc_notebook.declarations.docstrings import replace_entry
+from svc_notebook.declarations.former_names import ABOVE_BLOCKING, present_names
+from svc_notebook.declarations.signatures import spell_out
+from svc_notebook.errors import unchained
+
+R = TypeVar("R")
+CALLBACK, SWITCH = "on_progress", "progress"
+SWITCH_ENTRY = (
+    "progress : bool, default None\n"
+    "    Draw a progress bar; None draws one in notebooks and terminals."
+)
+_SWITCH = Parameter(SWITCH, Parameter.KEYWORD_ONLY, default=None, annotation="bool | None")
+
+
+@cache
+def blocking_variant(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that blocks: the variant of a coroutine function, else the function.
+
+    A switch `progress` for a progress bar takes the place of the callback `on_progress`. An
+    asynchronous iterator becomes an iterator. A stream of records is read in the caller's thread.
+    """
+    spell_out(function)
+    if not inspect.iscoroutinefunction(function):
+        return unchained(function)
+    declared = declaration_of(function)
+    if declared and declared.bar:
+        return unchained(_with_bar(declared, function))
+    return unchained(_plain(function))
+
+
+def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return _iterable(background_loop.run(function(*args, **kwargs)))
+
+    return call
+
+
+def _with_bar(declared: Declaration, function: Callable[..., Any]) -> Callable[..., Any]:
+    accepted = _without_callback(declared.signature)
+
+    @wraps(function)
+    def call(*args: Any, progress: bool | None = None, **kwargs: Any) -> Any:
+        kwargs = present_names(kwargs, declared.renamed, ABOVE_BLOCKING)
+        bound = accepted.bind(*args, **kwargs)
+        given = bound.arguments
+        bar = Progress(unit=declared.bar, label=_label(declared, given), shown=progress)
+        with ExitStack() as stack:
+            if declared.stream:
+                given[declared.stream] = stack.enter_context(_records(declared, given))
+            return behind_bar(
+                lambda tell: declared.function(*bound.args, **bound.kwargs, on_progress=tell), bar
+            )
+
+    shown = inspect.signature(function)
+    parameters = [_SWITCH if name == CALLBACK else p for name, p in shown.parameters.items()]
+    call.__signature__ = shown.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__doc__ = replace_entry(inspect.getdoc(function) or "", CALLBACK, SWITCH_ENTRY)
+    return call
+
+
+def _without_callback(signature: Signature) -> Signature:
+    kept = [p for name, p in signature.parameters.items() if name != CALLBACK]
+    return signature.replace(parameters=kept)
+
+
+def _label(declared: Declaration, given: dict[str, Any]) -> str:
+    if declared.label in declared.signature.parameters:
+        return str(given[declared.label])
+    return declared.label
+
+
+def _records(declared: Declaration, given: dict[str, Any]) -> Any:
+    """Return the context in which a source is read, if it is a stream of records."""
+    from svc_notebook.loading.sources.python_records import at_hand  # it imports pandas
+
+    spread = [p for p in declared.signature.parameters.values() if p.kind is p.VAR_KEYWORD]
+    options = given.get(spread[0].name, {}) if spread else {}
+    look, resume = given.get("dry_run", False), given.get("resume", False)
+    return at_hand(given[declared.stream], options, look=look, resume=resume)
+
+
+def _iterable(result: Any) -> Any:
+    return _each(result) if isinstance(result, AsyncIterator) else result
+
+
+def _each(chunks: AsyncIterator[R]) -> Iterator[R]:
+    done = object()
+    while (chunk := background_loop.run(_next_or(chunks, done))) is not done:
+        yield chunk  # type: ignore[misc]
+
+
+async def _next_or(chunks: AsyncIterator[R], otherwise: object) -> R | object:
+    return await anext(chunks, otherwise)

@@ -1,0 +1,159 @@
+"""The decorators that declare public functions and verbs, where the functions are defined.
+
+Everything else is derived from a declaration: the blocking variant, `svc.NAME` and `svc.aio.NAME`,
+the verb with its options, help, completion and the pages of the documentation.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
+
+from svc_notebook.declarations.former_names import accept_former_names
+
+if TYPE_CHECKING:
+    from svc_notebook.client import Client
+
+F = TypeVar("F", bound=Callable[..., Any])
+Face = Literal["magic", "command"]
+BOTH: tuple[Face, ...] = ("magic", "command")
+Spares = Callable[[Mapping[str, Any]], bool]
+Settles = Callable[[Mapping[str, Any], "Client"], tuple[str, dict[str, Any]]]
+_ATTRIBUTE = "__declaration__"
+
+
+@dataclass(frozen=True)
+class BodyDocument:
+    """The content of a body other than options: objects of a shape, for one argument."""
+
+    argument: str
+    shape: Any
+    many: bool = True
+
+
+@dataclass(frozen=True)
+class VerbDeclaration:
+    """A verb of `%svc` and `svc` that calls a function.
+
+    The parameters of the function are the options of the verb: positional parameters are operands,
+    keyword-only ones are `--name` options. Types come from the annotations, descriptions from the
+    docstring, and the summary from its first line.
+
+    - `operands`: the positional parameters, in order, where they differ from the function's.
+    - `options`: the only keyword-only parameters that are options; `without`: those that are not.
+    - `names`: the word for a parameter where it is not the parameter's name.
+    - `help`, `types`, `completes`: by parameter, where they cannot be derived.
+    - `rest`: the operand that takes all remaining words; by default the last one, if it is a list
+      or the query.
+    - `variable`: the argument that `--from VARIABLE` sets in a notebook.
+    - `spread`: the TypedDict whose members are options and members of a body.
+    - `document`: the objects that a body contains, if it does not contain options.
+    - `fixed`: arguments that every call has; `result`: what makes the verb's result of the
+      function's.
+    - `lists`: whether the word `list` may follow the name.
+    - `destructive`: what the verb does, for the confirmation; `{name}` stands for an argument.
+      `spares` returns whether these arguments need no confirmation, and `settles` the description
+      that only the client can give, with arguments that bind the call to it.
+    """
+
+    name: str
+    examples: tuple[str, ...]
+    summary: str = ""
+    operands: tuple[str, ...] | None = None
+    options: tuple[str, ...] | None = None
+    without: tuple[str, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    help: Mapping[str, str] = field(default_factory=dict)
+    types: Mapping[str, Any] = field(default_factory=dict)
+    completes: Mapping[str, str | None] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    rest: str | None = None
+    variable: str | None = None
+    spread: Any = None
+    body: str = ""
+    document: BodyDocument | None = None
+    faces: tuple[Face, ...] = BOTH
+    profile: bool = True
+    format: bool = True
+    lists: bool = False
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    result: Callable[[Any], Any] | None = None
+    destructive: str = ""
+    spares: Spares | None = None
+    settles: Settles | None = None
+
+
+def verb(name: str, *examples: str, **facts: Any) -> VerbDeclaration:
+    """Declare a verb by its name and the lines that are its examples."""
+    return VerbDeclaration(name, examples, **facts)
+
+
+@dataclass(frozen=True)
+class Declaration:
+    """What is known of one function; `name` is empty if only verbs call it.
+
+    - `endpoints`: the endpoints of the API that the function calls, the main one first.
+    - `replaces`: endpoints that only `svc.call` calls, each with the expression that does the same.
+    - `accessors`: the accessor methods that call it.
+    - `stream`: the parameter that can be a stream of records.
+    - `bar`: the unit that its progress bar counts; `label` is the bar's text, or the parameter
+      whose value it is.
+    - `described_by`: the path of the function that has the signature and the docstring, if it
+      cannot be imported with this module.
+    - `awaited`: whether it is offered in `aio` alone, as an asynchronous context manager.
+    - `renamed`: former names of parameters, which are accepted with a `DeprecationWarning`.
+    """
+
+    function: Callable[..., Any]
+    signature: inspect.Signature
+    name: str = ""
+    endpoints: tuple[str, ...] = ()
+    replaces: Mapping[str, str] = field(default_factory=dict)
+    accessors: tuple[str, ...] = ()
+    verbs: tuple[VerbDeclaration, ...] = ()
+    stream: str = ""
+    bar: str = ""
+    label: str = "index"
+    described_by: str = ""
+    awaited: bool = False
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_async(self) -> bool:
+        """Whether the function is a coroutine function, which has a blocking variant."""
+        return inspect.iscoroutinefunction(self.function)
+
+
+def public(*verbs: VerbDeclaration, name: str = "", **facts: Any) -> Callable[[F], F]:
+    """Declare a function of `svc`, under its own name unless `name` is given, and its verbs."""
+
+    def declare(function: F) -> F:
+        return _declare(function, name=name or function.__name__, verbs=verbs, **facts)
+
+    return declare
+
+
+def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
+    """Declare a function that only verbs call."""
+
+    def declare(function: F) -> F:
+        return _declare(function, verbs=verbs, **facts)
+
+    return declare
+
+
+def _declare(function: F, **facts: Any) -> F:
+    found = Declaration(function, inspect.signature(function), **facts)
+    offered = function
+    if found.renamed:
+        offered = cast(F, accept_former_names(function, found.renamed))
+    setattr(offered, _ATTRIBUTE, found)
+    return offered
+
+
+def declaration_of(function: Callable[..., Any]) -> Declaration | None:
+    """Return the declaration of a function, if it has one."""
+    found: Declaration | None = getattr(function, "__dict__", {}).get(_ATTRIBUTE)
+    return found

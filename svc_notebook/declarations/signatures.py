@@ -1,0 +1,96 @@
+"""The members of `**params: Unpack[Shape]`, named in a function's signature and docstring.
+
+For `help` and completion in a kernel; a type checker reads the shape itself.
+"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+import typing
+from collections.abc import Callable, Iterator
+from dataclasses import MISSING, fields
+from functools import cache
+from inspect import Parameter
+from typing import Any, get_args
+
+import msgspec
+
+from svc_notebook.api.parameters import PARAMETERS
+from svc_notebook.api.validation import hints, type_name
+from svc_notebook.declarations.docstrings import add_entries, read_entries, replace_entry
+from svc_notebook.declarations.members import describe_member
+
+LINE_WIDTH = 96
+ROW_SHAPES = ("RowOptions", "LoadOptions")
+_SPELLED = "__spelled_out__"
+
+
+def spell_out(function: Callable[..., Any]) -> None:
+    """List what a function takes by name, with type, default and description."""
+    if vars(function).get(_SPELLED):
+        return
+    function.__dict__[_SPELLED] = True
+    signature = inspect.signature(function)
+    spread = [p for p in signature.parameters.values() if p.kind is Parameter.VAR_KEYWORD]
+    shape = shape_of(function, spread[0]) if spread else None
+    if shape is None:
+        return
+    own = [p for p in signature.parameters.values() if p not in spread]
+    taken = {parameter.name for parameter in own}
+    names = [name for name in hints(shape) if name.isidentifier() and name not in taken]
+    more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
+    function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    doc, entries = inspect.getdoc(function) or "", _entries(shape, tuple(names))
+    described = spread[0].name in read_entries(doc)
+    function.__doc__ = (
+        replace_entry(doc, spread[0].name, entries) if described else add_entries(doc, entries)
+    )
+
+
+def shape_of(function: Callable[..., Any], spread: Parameter) -> Any:
+    """Return the TypedDict of `**params: Unpack[Shape]`; None for other annotations."""
+    kind = spread.annotation
+    if isinstance(kind, str):
+        kind = eval(kind, inspect.unwrap(function).__globals__)  # our own annotation, postponed
+    shape = next(iter(get_args(kind)), None)
+    return shape if typing.is_typeddict(shape) else None
+
+
+@cache
+def _entries(shape: Any, names: tuple[str, ...]) -> str:
+    return "\n".join(line for name in names for line in _lines(shape, name, hints(shape)[name]))
+
+
+def _lines(shape: Any, name: str, kind: Any) -> Iterator[str]:
+    default, text = _default(shape, name), describe_member(name, shape)
+    yield f"{name} : {_type(kind)}{f', default {default}' if default else ''}"
+    if text:
+        yield from textwrap.wrap(text, LINE_WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _type(kind: Any) -> str:
+    try:
+        return type_name(kind)
+    except (TypeError, IndexError):
+        return str(kind)
+
+
+def _default(shape: Any, name: str) -> str:
+    if shape.__name__ in ROW_SHAPES:
+        return _row_defaults().get(name, "")
+    known = PARAMETERS.get(name)
+    if known is None or known.default is None or shape.__name__ == "LogOptions":
+        return ""
+    return msgspec.json.encode(known.default).decode()
+
+
+@cache
+def _row_defaults() -> dict[str, str]:
+    from svc_notebook.loading.options import LoadSettings  # it imports pandas
+
+    return {
+        field.name: repr(field.default)
+        for field in fields(LoadSettings)
+        if field.default is not MISSING and field.default is not None
+    }

@@ -1,0 +1,113 @@
+"""What notebooks and terminals show: HTML tables, shortened texts, formatted numbers."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection, Iterable, Sequence
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+MAX_CELL_CHARACTERS = 300
+TEXT_CELL = "text-align:left;vertical-align:top;padding:2px 10px"
+NUMBER_CELL = (
+    "text-align:right;vertical-align:top;padding:2px 10px;font-variant-numeric:tabular-nums"
+)
+
+
+class Html(str):
+    """HTML that a notebook shows, and that `write_table` writes as it is."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return str(self)
+
+
+def write_table(
+    head: Sequence[str],
+    rows: Iterable[Sequence[Any]],
+    *,
+    numbers: Collection[int] = (),
+    max_characters: int = MAX_CELL_CHARACTERS,
+) -> str:
+    """Write an HTML table.
+
+    - `rows`: their cells are texts, which are escaped; `Html`, which is not; or other values, which
+      `text_of` writes.
+    - `numbers`: the places of the columns that are right-aligned.
+    - `max_characters`: of a cell; longer texts are shortened.
+    """
+    marks = [
+        f' class=n style="{NUMBER_CELL}"' if place in numbers else f' style="{TEXT_CELL}"'
+        for place in range(len(head))
+    ]
+
+    def write_row(tag: str, cells: Sequence[Any]) -> str:
+        inner = (
+            f"<{tag}{mark}>{_cell(cell, max_characters)}</{tag}>"
+            for cell, mark in zip(cells, marks, strict=True)
+        )
+        return f"<tr>{''.join(inner)}</tr>"
+
+    body = "".join(write_row("td", row) for row in rows)
+    return f"<table><thead>{write_row('th', head)}</thead><tbody>{body}</tbody></table>"
+
+
+def write_frame(frame: DataFrame) -> str:
+    """Write a DataFrame as an HTML table without its index; missing values are empty cells."""
+    plain = frame.astype(object).where(frame.notna(), None)
+    numbers = [place for place, name in enumerate(frame.columns) if frame[name].dtype.kind in "iuf"]
+    rows = plain.itertuples(index=False, name=None)
+    return write_table([str(name) for name in frame.columns], rows, numbers=numbers)
+
+
+def _cell(value: Any, max_characters: int) -> str:
+    if isinstance(value, Html):
+        return value
+    return escape(shorten(text_of(value), max_characters))
+
+
+def text_of(value: Any, *, compact: bool = False) -> str:
+    """Write a value as text: texts as they are, None as nothing, the rest as JSON if it is JSON.
+
+    With `compact`, JSON has no spaces between its parts.
+    """
+    if value is None:
+        return ""
+    if isinstance(value, (bool, dict, list, tuple)):
+        separators = (",", ":") if compact else None
+        return json.dumps(value, ensure_ascii=False, default=str, separators=separators)
+    return str(value)
+
+
+def shorten(text: str, max_characters: int, *, keep_end: bool = False) -> str:
+    """Shorten a text to a number of characters, an ellipsis at its end included.
+
+    With `keep_end`, the ellipsis is in the middle.
+    """
+    if len(text) <= max_characters:
+        return text
+    if keep_end:
+        half = (max_characters - 1) // 2
+        return f"{text[:half]}…{text[-half:]}"
+    return f"{text[: max_characters - 1]}…"
+
+
+def format_number(value: float | None, digits: int = 3) -> str:
+    """Format a number with that many digits after the point; a dash for a missing one."""
+    return NO_VALUE if value is None or math.isnan(value) else f"{value:.{digits}f}"
+
+
+def format_difference(value: float, digits: int = 3) -> str:
+    """Format a difference with its sign; a dash for a missing one."""
+    return NO_VALUE if math.isnan(value) else f"{value:+.{digits}f}".replace("-", MINUS)
+
+
+def format_count(number: int, noun: str) -> str:
+    """Format a number with its noun, whose plural ends in `s`: `1 hit`, `1,200 hits`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

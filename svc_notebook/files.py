@@ -1,0 +1,189 @@
+"""Files that several processes use: exclusive locks, atomic writes, the folder of the user's state.
+
+Every layer may import this module, the client as well as the service.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+import secrets
+import sys
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from pathlib import Path
+
+from svc_notebook.errors import BadInput
+
+# Seconds between two attempts to lock a file; a blocking wait could not be cancelled.
+LOCK_POLL_SECONDS = 0.02
+# What `flock` reports if another process holds the lock; other errors say that it cannot lock.
+LOCKED_ELSEWHERE = (errno.EAGAIN, errno.EACCES, errno.EWOULDBLOCK)
+
+
+class FileLock:
+    """An exclusive lock on a file: one holder at a time, until released or its process ends."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._file: int | None = None
+
+    def acquire(self) -> bool:
+        """Create the file if necessary and lock it; return false if somebody else holds the lock.
+
+        Raises `OSError` if the file cannot be created, or the file system does not support locks.
+        """
+        while True:
+            file = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            try:
+                locked = lock_descriptor(file)
+                current = locked and _is_current(file, self.path)
+            except BaseException:
+                os.close(file)
+                raise
+            if current:
+                self._file = file
+                return True
+            os.close(file)
+            if not locked:
+                return False
+
+    def release(self, *, remove: bool = False) -> None:
+        """Unlock the file; with `remove`, delete it, too. Releasing it twice is harmless."""
+        if self._file is None:
+            return
+        file, self._file = self._file, None
+        # Only the holder may delete the file; but Windows does not delete an open file.
+        if remove and sys.platform != "win32":
+            with suppress(OSError):
+                self.path.unlink()
+        os.close(file)
+        if remove and sys.platform == "win32":
+            with suppress(OSError):
+                self.path.unlink()
+
+
+@asynccontextmanager
+async def hold_lock(path: Path) -> AsyncIterator[None]:
+    """Wait for the exclusive lock on a file, and hold it inside the context."""
+    lock = FileLock(path)
+    while not lock.acquire():  # noqa: ASYNC110 - another process sends no notification
+        await asyncio.sleep(LOCK_POLL_SECONDS)
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def is_locked(path: Path) -> bool:
+    """Return whether a running process holds the lock on a file."""
+    try:
+        file = os.open(path, os.O_RDWR)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    try:
+        return not lock_descriptor(file)
+    finally:
+        os.close(file)
+
+
+def _is_current(file: int, path: Path) -> bool:
+    """Return whether a locked file is still the one of that name: its last holder may delete it."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file), path.stat())
+    return False
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def lock_descriptor(file: int) -> bool:
+        """Lock an open file until it is closed; return false if somebody else holds the lock."""
+        try:
+            os.lseek(file, 0, os.SEEK_SET)
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def lock_descriptor(file: int) -> bool:
+        """Lock an open file or folder until it is closed.
+
+        Returns false if somebody else holds the lock, and raises `OSError` where the file system
+        does not support locks.
+        """
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if error.errno in LOCKED_ELSEWHERE:
+                return False
+            raise
+        return True
+
+
+@contextmanager
+def replace_file(path: Path, *, draft: Path | None = None, sync: bool = False) -> Iterator[Path]:
+    """Yield the path of a draft to write, which replaces `path` in one step at exit.
+
+    After an error, `path` is as it was and the draft is deleted. Readers see either the old or the
+    new file, never a part.
+
+    - `draft`: default: a hidden file beside `path`, of which every writer has its own.
+    - `sync`: whether the content is on the disk before `path` is replaced; default: no.
+    """
+    own = draft or path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.new")
+    try:
+        yield own
+        if sync:
+            _flush_to_disk(own)
+        own.replace(path)
+    except BaseException:
+        with suppress(OSError):
+            own.unlink()
+        raise
+
+
+def write_atomically(
+    path: Path,
+    content: Iterable[bytes | memoryview] | bytes | str,
+    *,
+    draft: Path | None = None,
+    sync: bool = False,
+    mode: int = 0o666,
+) -> None:
+    """Write a whole file in one step; a text is written as UTF-8. See `replace_file`.
+
+    `mode` is the mode of the file, as `os.open` takes it.
+    """
+    if isinstance(content, str):
+        content = content.encode()
+    with replace_file(path, draft=draft, sync=sync) as own:
+        own.unlink(missing_ok=True)  # left by a process that was killed, with another mode
+        with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+            file.writelines([content] if isinstance(content, bytes) else content)
+
+
+def write_named_file(
+    path: Path, content: Iterable[bytes] | bytes | str, *, sync: bool = False
+) -> None:
+    """Write a file that the user has named, in one step; raise `BadInput` if that fails."""
+    try:
+        write_atomically(path, content, sync=sync)
+    except OSError as error:
+        raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+
+
+def _flush_to_disk(path: Path) -> None:
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
+def user_state_folder(name: str) -> Path:
+    """Return a folder for what this user's processes keep between runs; it may not exist yet."""
+    from platformdirs import user_state_path
+
+    return user_state_path("svc-notebook", appauthor=False) / name

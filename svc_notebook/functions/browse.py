@@ -1,0 +1,327 @@
+"""Read and export the records of an index."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Unpack, overload
+
+from pandas import DataFrame
+
+from svc_notebook import frames, loading
+from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.frames.browse import BrowsePosition
+from svc_notebook.frames.columns import Backend
+from svc_notebook.functions.frame_records import ids_in, warn_of_columns
+from svc_notebook.loading.exports.export import Include
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+
+@overload
+async def read_browse(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    columns: Sequence[str] | None = None,
+    chunksize: None = None,
+    cursor: str | BrowsePosition | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchParams],
+) -> DataFrame: ...
+@overload
+async def read_browse(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    columns: Sequence[str] | None = None,
+    chunksize: int,
+    cursor: str | BrowsePosition | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchParams],
+) -> AsyncIterator[DataFrame]: ...
+@public(
+    verb(
+        "browse",
+        "browse products",
+        "browse products --filters brand:Acme --columns name,price",
+        without=("chunksize", "cursor", "query"),
+        spread=SearchOptions,
+    ),
+    endpoints=("browse",),
+    replaces={"get_browse": "read_browse"},
+)
+async def read_browse(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    columns: Sequence[str] | None = None,
+    chunksize: int | None = None,
+    cursor: str | BrowsePosition | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchParams],
+) -> DataFrame | AsyncIterator[DataFrame]:
+    """Read every record of an index that passes the filters.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    columns : list of str, default all attributes
+        Attributes to return.
+    chunksize : int, default None
+        Number of rows of each DataFrame; None reads all records into one DataFrame.
+    cursor : str, default the beginning
+        Position to resume at: `attrs["svc"]["next"]` of a chunk.
+    flatten : bool, default False
+        Give each member of an object its own column, such as `size.width`.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+    extra : dict, default None
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
+
+    Returns
+    -------
+    DataFrame or iterator of DataFrame
+        One row per record: `objectID` (str), then the attributes. With `chunksize`, an iterator
+        of DataFrames, of which one is in memory at a time.
+
+    Raises
+    ------
+    BadInput
+        If a search parameter is unknown or has a wrong type.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    CursorRepeated
+        If the service repeats a cursor, so that the browse cannot end.
+
+    Examples
+    --------
+    >>> lamps = svc.read_browse("products", filters="category:Lighting", columns=["name", "price"])
+    >>> lamps.shape
+    (40, 3)
+    >>> sum(len(chunk) for chunk in svc.read_browse("products", chunksize=100))
+    240
+    """
+    if chunksize is None:
+        own = asynchronous(client)
+        found = await frames.read_browse(
+            own, index,
+            columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
+            extra=extra, **params,
+        )  # fmt: skip
+        await warn_of_columns(own, index, found, columns, params)
+        return found
+    return frames.browse_chunks(
+        asynchronous(client), index, chunksize,
+        columns=columns, cursor=cursor, flatten=flatten, dtype_backend=dtype_backend,
+        extra=extra, **params,
+    )  # fmt: skip
+
+
+@public()
+async def read_dask(
+    index: str,
+    *,
+    by: str,
+    npartitions: int = 8,
+    divisions: Sequence[float] | None = None,
+    columns: Sequence[str] | None = None,
+    dtype: Mapping[str, Any] | None = None,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchParams],
+) -> Any:
+    """Return an index as a Dask DataFrame; its partitions are read when they are computed.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    by : str
+        Attribute that partitions the index: a facet, or a numeric attribute; each record
+        has one value.
+    npartitions : int, default 8
+        Number of partitions.
+    divisions : list of float, default None
+        Bounds of the ranges of a numeric attribute; None divides its range evenly.
+    columns : list of str, default those of the first records of each partition
+        Attributes to return.
+    dtype : dict, default those of the first records of each partition
+        Dtypes by column.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per record: `objectID` (str), then the attributes.
+
+    Raises
+    ------
+    BadInput
+        If the attribute cannot partition the index.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> products = svc.read_dask("products", by="category", npartitions=2)
+    >>> len(products)
+    240
+    """
+    return await loading.read_dask(
+        asynchronous(client), index,
+        by=by, npartitions=npartitions, divisions=divisions, columns=columns, dtype=dtype,
+        **params,
+    )  # fmt: skip
+
+
+@public(
+    verb("get", "get products 17 18", "get products sku-1 --columns name,price", variable="ids"),
+    endpoints=("get_objects",),
+    replaces={"get_object": "read_records"},
+    accessors=("df.svc.records", "series.svc.records"),
+)
+async def read_records(
+    index: str,
+    ids: Sequence[Any],
+    *,
+    client: AnyClient | None = None,
+    columns: Sequence[str] | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read records by objectID, in the order of the ids.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    ids : list, Series or DataFrame with a column `objectID`
+        objectIDs of the records.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    columns : list of str, default all attributes
+        Attributes to return.
+    flatten : bool, default False
+        Give each member of an object its own column, such as `size.width`.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per stored record: `objectID` (str), then the attributes. Ids without a record
+        cause a warning; `attrs["svc"]["missing"]` lists them.
+
+    Raises
+    ------
+    BadInput
+        If an id is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_records("products", ["MUG-001", "LMP-001"], columns=["name"])
+      objectID                     name
+    0  MUG-001   Grand stoneware mug...
+    1  LMP-001  Classic brass desk lamp
+    """
+    own = asynchronous(client)
+    found = await frames.read_records(
+        own, index, ids_in(ids), columns=columns, flatten=flatten, dtype_backend=dtype_backend,
+    )  # fmt: skip
+    await warn_of_columns(own, index, found, columns)
+    return found
+
+
+@public(
+    verb(
+        "export",
+        "export products products.parquet",
+        "export products cheap.csv.gz --filters 'price < 10' --include settings,synonyms,rules",
+    ),
+    endpoints=("browse",),
+    bar="records",
+    renamed={"beside": "include"},
+)
+async def export(
+    index: str,
+    path: str | os.PathLike[str],
+    *,
+    client: AnyClient | None = None,
+    query: str = "",
+    columns: Sequence[str] | None = None,
+    include: Sequence[Include] = (),
+    resume: bool = False,
+    on_progress: OnProgress | None = None,
+    **params: Unpack[SearchOptions],
+) -> loading.Export:
+    """Write every record of an index that passes the filters to a file.
+
+    The suffix of the file determines the format: Parquet, NDJSON, CSV or TSV. The file appears
+    when it is complete.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    path : path
+        File to write; an existing file is replaced.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    query : str, default ""
+        Query that the records match; "" matches every record.
+    columns : list of str, default all attributes
+        Attributes to write.
+    include : list of {'settings', 'synonyms', 'rules'}, default none
+        Further parts to write, as JSON files next to the file.
+    resume : bool, default False
+        Resume an interrupted export.
+    on_progress : callable, default None
+        Function that is called with the number of records fetched and the total number of
+        records.
+
+    Returns
+    -------
+    Export
+        The paths, the number of rows, and the `dtype` with which `load` reads the file.
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or an argument is wrong.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    Stopped
+        If the export is cancelled.
+
+    Examples
+    --------
+    >>> exported = svc.export("products", "lamps.ndjson", filters="category:Lighting")
+    >>> exported.rows
+    40
+    """
+    return await loading.export(
+        asynchronous(client), index, path,
+        query=query, columns=columns, include=include, resume=resume,
+        on_progress=on_progress, **params,
+    )  # fmt: skip

@@ -1,0 +1,339 @@
+"""List, clear, drop, copy and move indices."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any, Literal
+
+from pandas import DataFrame
+
+from svc_notebook import frames
+from svc_notebook.api.families.indices import CopyScope
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.operations import (
+    WriteOutcome,
+    count_records,
+    write_and_wait,
+)
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
+from svc_notebook.frames.columns import Backend
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.journalled_write import noting, warn_not_recorded
+from svc_notebook.tuning.changes.state import SCOPES, read_part
+
+Done = dict[str, Any]
+
+
+@public(verb("indices", "indices", lists=True), endpoints=("list_indices",))
+async def read_indices(
+    *, client: AnyClient | None = None, dtype_backend: Backend | None = None
+) -> DataFrame:
+    """List the indices.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per index: `name` (str), `entries` (int64), `dataSize` and `fileSize` (int64,
+        bytes), `createdAt` and `updatedAt` (datetime64[us, UTC]), `lastBuildTimeS` (int64,
+        seconds), `numberOfPendingTasks` (int64), `pendingTask` (bool), `primary` (str, empty
+        for an index that is not a replica) and `replicas` (object, a list or None).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> indices = svc.read_indices()
+    >>> indices.loc[indices["name"] == "products", "entries"].item()
+    240
+    """
+    return await frames.read_indices(asynchronous(client), dtype_backend=dtype_backend)
+
+
+@public(
+    verb(
+        "clear",
+        "clear products",
+        "clear products --yes",
+        destructive="delete all records of {index}",
+    ),
+    endpoints=("clear_objects",),
+)
+async def clear_index(index: str, *, client: AnyClient | None = None) -> Done:
+    """Delete all records of an index and keep its settings, synonyms and rules.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of records `before` and `after` (None if the key may not
+        search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.clear_index("products")
+    {'index': 'products', 'before': 240, 'after': 0}
+    """
+    own = asynchronous(client)
+    before = await count_existing(own, index)
+    outcome = await write_and_wait(
+        own, own.clear_objects(index), index=index, confirm=lambda: _is_empty(own, index)
+    )
+    return await count_after(own, index, before, outcome)
+
+
+async def _is_empty(client: AsyncClient, index: str) -> bool:
+    return not await count_records(client, index)
+
+
+@public(
+    verb(
+        "drop",
+        "drop products-old",
+        "drop products-old --yes",
+        destructive="delete the whole index {index}",
+    ),
+    endpoints=("delete_index",),
+)
+async def drop_index(index: str, *, client: AnyClient | None = None) -> Done:
+    """Delete an index with its records, settings, synonyms and rules.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of records `before` and `after` (None if the key may not
+        search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.drop_index("products")
+    {'index': 'products', 'before': 240, 'after': 0}
+    """
+    own = asynchronous(client)
+    before = await count_existing(own, index)
+    outcome = await write_and_wait(
+        own, own.delete_index(index), index=index, confirm=lambda: _is_gone(own, index)
+    )
+    return await count_after(own, index, before, outcome)
+
+
+async def _is_gone(client: AsyncClient, index: str) -> bool:
+    try:
+        await client.search(index, hitsPerPage=1, analytics=False)
+    except NotFound:
+        return True
+    return False
+
+
+@public(
+    verb(
+        "copy",
+        "copy products products-new",
+        "copy products test --scope settings,rules --yes",
+        types={"scope": list[Literal["settings", "synonyms", "rules"]]},
+        destructive="copy {index} onto {destination}",
+    ),
+    endpoints=("operate_index",),
+)
+async def copy_index(
+    index: str,
+    destination: str,
+    *,
+    scope: OneOrMany | None = None,
+    client: AnyClient | None = None,
+) -> Done:
+    """Copy an index, or its settings, synonyms or rules alone, to another index.
+
+    A whole copy replaces the destination; a copy with `scope` replaces only these parts of it.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    destination : str
+        Name of the index that is created or replaced.
+    scope : {'settings', 'synonyms', 'rules'} or list of these, default None
+        Parts to copy; None copies everything, records included.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `destination`, and the number of records of the destination `before` and
+        `after` (None if the key may not search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If `scope` names an unknown part.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.copy_index("products", "products-copy")["after"]
+    240
+    >>> svc.copy_index("products", "products-empty", scope=["settings", "rules"])["after"]
+    0
+    """
+    return await _put(index, "copy", destination, _scopes(scope), client)
+
+
+def _scopes(given: OneOrMany | None) -> list[CopyScope] | None:
+    if given is None:
+        return None
+    named: list[Any] = list_texts(given, "scope")
+    for each in named:
+        if each not in SCOPES:
+            raise BadInput(
+                f"`scope` is of {', '.join(SCOPES)}, not {each!r}{did_you_mean(each, SCOPES)}"
+            )
+    return named
+
+
+@public(
+    verb("move", "move products-new products", destructive="move {index} onto {destination}"),
+    endpoints=("operate_index",),
+)
+async def move_index(index: str, destination: str, *, client: AnyClient | None = None) -> Done:
+    """Move an index to another name; the index that has this name is replaced.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    destination : str
+        New name.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `destination`, and the number of records of the destination `before` and
+        `after` (None if the key may not search); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.copy_index("products", "products-new")
+    >>> svc.move_index("products-new", "products-moved")["after"]
+    240
+    """
+    return await _put(index, "move", destination, None, client)
+
+
+async def _put(
+    index: str,
+    operation: Literal["copy", "move"],
+    destination: str,
+    scope: list[CopyScope] | None,
+    client: AnyClient | None,
+) -> Done:
+    own = asynchronous(client)
+    await count_existing(own, index)
+    before = await _count(own, destination)
+    async with _noting(own, index, destination, scope):
+        outcome = await write_and_wait(
+            own, own.operate_index(index, operation, destination, scope), index=index
+        )
+    after = await _count(own, destination)
+    counts = {"before": before, "after": after}
+    return {"index": index, "destination": destination, **counts, **outcome.facts()}
+
+
+@asynccontextmanager
+async def _noting(
+    client: AsyncClient, index: str, destination: str, scope: list[CopyScope] | None
+) -> AsyncIterator[None]:
+    """Keep what a copy of parts changes; a whole index is another, of which nothing is left."""
+    async with AsyncExitStack() as stack:
+        try:
+            parts = {part: await read_part(client, index, part) for part in scope or ()}
+        except KeyRefused:
+            warn_not_recorded(destination, *(scope or ()))
+        else:
+            note = f"copy from {index}"
+            await stack.enter_async_context(
+                noting(client, destination, parts, whole=True, note=note)
+            )
+        yield
+
+
+async def count_after(
+    client: AsyncClient, index: str, before: int | None, outcome: WriteOutcome
+) -> Done:
+    """Return the number of records before and after a write, and the outcome of the write."""
+    after = await _count(client, index)
+    return {"index": index, "before": before, "after": after, **outcome.facts()}
+
+
+async def count_existing(client: AsyncClient, index: str) -> int | None:
+    """Count the records of an index, or raise `NotFound`; None for a key that may not count."""
+    counted = await _count(client, index)
+    if counted == 0:
+        await client.search(index, hitsPerPage=1)  # refused where there is no such index
+    return counted
+
+
+async def _count(client: AsyncClient, index: str) -> int | None:
+    try:
+        return await count_records(client, index)
+    except KeyRefused:
+        return None

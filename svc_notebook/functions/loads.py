@@ -1,0 +1,394 @@
+"""Load rows from files, queries, DataFrames and dicts into an index."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Unpack
+
+from pandas import DataFrame
+
+from svc_notebook import loading
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.errors import BadInput
+from svc_notebook.functions.frame_records import without_told
+from svc_notebook.loading.options import IfExists
+from svc_notebook.loading.sending.comparison import Missing
+from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
+from svc_notebook.loading.sources.source import Source
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+SIZE_OPTIONS = ("record_bytes", "batch_bytes")
+FILE_OPTIONS = ("separator", "quote", "header", "encoding", "path")
+
+
+class LoadOptions(loading.RowOptions, total=False):
+    """Options of a load except its source and its index."""
+
+    client: AnyClient | None
+    progress: bool | None
+    if_exists: IfExists
+    min_share: float
+    resume: bool
+    verify: bool
+    in_flight: int
+
+
+def plan_or_result(result: loading.LoadResult) -> loading.LoadResult | loading.LoadPlan:
+    """Return the plan of a dry run, else the result."""
+    return result.plan if result.dry_run else result
+
+
+@public(
+    verb(
+        "load",
+        "load products.csv products --id sku",
+        "load products.csv products --dry-run",
+        "load 'data/*.parquet' products --if-exists replace",
+        summary="Load a file, URL or SQL query into an index; done when every row is published",
+        help={"source": "path, glob, URL or SQL query"},
+        without=SIZE_OPTIONS,
+        result=plan_or_result,
+    ),
+    endpoints=("batch",),
+    accessors=("df.svc.push", "df.svc.delete"),
+    bar="rows",
+    stream="source",
+    renamed={"least": "min_share"},
+)
+async def load(
+    source: Source,
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    if_exists: IfExists = "append",
+    min_share: float | None = None,
+    dry_run: bool = False,
+    resume: bool = False,
+    verify: bool = False,
+    in_flight: int = 4,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[loading.RowOptions],
+) -> loading.LoadResult:
+    """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
+
+    Dicts can be one dict, a list, or a stream. A stream is consumed in another thread; an
+    asynchronous stream is consumed in the caller's event loop.
+
+    Parameters
+    ----------
+    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+        Rows to load.
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
+        What to do with an existing index: add or overwrite records by objectID, replace all
+        records, fail, or send only new and changed records.
+    min_share : float, default None
+        With `replace`, minimum number of new records, as a share from 0 to 1 of the number
+        of previous records; None requires half, but only if rows were rejected.
+    dry_run : bool, default False
+        Send nothing; the `plan` of the result describes the load.
+    resume : bool, default False
+        Resume an interrupted load of the same files.
+    verify : bool, default False
+        Read all records back; the `differences` of the result list the records that are not
+        stored as sent.
+    in_flight : int, default 4
+        Number of batches that are sent at the same time; for a distributed load, of
+        partitions.
+    on_progress : callable, default None
+        Function that is called with the number of rows sent and the total number of rows,
+        or None.
+
+    Returns
+    -------
+    LoadResult
+        The number of rows sent, published and rejected; `rejected` is a DataFrame of the
+        rejected rows.
+
+    Raises
+    ------
+    BadInput
+        If the source or an option is wrong.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service does not publish the records within 600 seconds.
+    Stopped
+        If the load is cancelled; its `result` contains what was loaded.
+
+    Examples
+    --------
+    >>> result = svc.load("products.csv", "products", id="sku")
+    >>> result.published, result.rejected_rows
+    (240, 0)
+    >>> svc.load("SELECT * FROM 'products.csv' WHERE price < 50", "products", if_exists="replace")
+    """
+    async with awaited(source, options, look=dry_run, resume=resume) as source:
+        return await loading.load(
+            asynchronous(client), without_told(source, options), index,
+            if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
+            in_flight=in_flight, on_progress=on_progress, **options,
+        )  # fmt: skip
+
+
+@public(accessors=("df.svc.plan",))
+def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> loading.LoadPlan:
+    """Return the plan of a load; nothing is sent.
+
+    Parameters
+    ----------
+    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+        Rows to load.
+    index : str
+        Name of the index.
+
+    Returns
+    -------
+    LoadPlan
+        The columns with their types, the objectIDs, a sample of the records, and the rejected
+        rows.
+
+    Raises
+    ------
+    BadInput
+        If the source or an option is wrong.
+
+    Examples
+    --------
+    >>> plan = svc.plan("products.csv", "products")
+    >>> plan.rows, plan.ids
+    (240, 'column `sku`')
+    """
+    return loading.plan(without_told(source, options), index, **options)
+
+
+@public(
+    verb(
+        "push",
+        "push products --from df",
+        "push products --from prices --action update",
+        operands=("index",),
+        without=(*SIZE_OPTIONS, *FILE_OPTIONS),
+        variable="df",
+        faces=("magic",),
+    ),
+    endpoints=("batch",),
+    replaces={
+        "add_object": "push",
+        "put_object": "push",
+        "partial_update_object": "push(action='update')",
+        "batch_many": "push",
+    },
+    bar="rows",
+    stream="df",
+    renamed={"least": "min_share"},
+)
+async def push(
+    df: AsyncRows,
+    index: str,
+    *,
+    client: AnyClient | None = None,
+    if_exists: IfExists = "append",
+    min_share: float | None = None,
+    verify: bool = False,
+    in_flight: int = 4,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[loading.RowOptions],
+) -> loading.LoadResult:
+    """Send the rows of a DataFrame, or dicts, to an index; return when they are published.
+
+    Columns that a search added, such as `rank`, are not sent unless `columns` names them.
+
+    Parameters
+    ----------
+    df : DataFrame or dicts
+        Rows to send; an asynchronous stream of dicts is accepted too.
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
+        What to do with an existing index: add or overwrite records by objectID, replace all
+        records, fail, or send only new and changed records.
+    min_share : float, default None
+        With `replace`, minimum number of new records, as a share from 0 to 1 of the number
+        of previous records; None requires half, but only if rows were rejected.
+    verify : bool, default False
+        Read all records back; the `differences` of the result list the records that are not
+        stored as sent.
+    in_flight : int, default 4
+        Number of batches that are sent at the same time.
+    on_progress : callable, default None
+        Function that is called with the number of rows sent and the total number of rows,
+        or None.
+
+    Returns
+    -------
+    LoadResult
+        The number of rows sent, published and rejected; `rejected` is a DataFrame of the
+        rejected rows.
+
+    Raises
+    ------
+    BadInput
+        If the rows or an option are wrong.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service does not publish the records within 600 seconds.
+    Stopped
+        If the load is cancelled; its `result` contains what was loaded.
+
+    Examples
+    --------
+    >>> cheap = svc.samples.products().query("price < 50")
+    >>> svc.push(cheap, "cheap", id="sku", if_exists="replace").published
+    158
+    """
+    async with awaited(df, options) as df:
+        return await loading.push(
+            asynchronous(client), without_told(df, options), index,
+            if_exists=if_exists, min_share=min_share, verify=verify, in_flight=in_flight,
+            on_progress=on_progress, **options,
+        )  # fmt: skip
+
+
+@public(endpoints=("get_objects", "browse"), accessors=("df.svc.diff",))
+async def diff_records(
+    df: Rows,
+    index: str,
+    *,
+    missing: Missing = "ignore",
+    client: AnyClient | None = None,
+    **options: Unpack[loading.RowOptions],
+) -> DataFrame:
+    """Compare the rows of a DataFrame, or dicts, with the stored records; nothing is written.
+
+    Parameters
+    ----------
+    df : DataFrame or dicts
+        Rows to compare.
+    index : str
+        Name of the index.
+    missing : {'ignore', 'report'}, default 'ignore'
+        Whether to list stored records without a row, last, with the state `missing`.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per objectID: `objectID` (str), `state` (str, `new`, `changed`, `unchanged` or
+        `missing`) and `attributes` (object, the list of those that differ). Rows that cannot be
+        sent are omitted; `attrs["svc"]["rejected"]` is their number.
+
+    Raises
+    ------
+    BadInput
+        If the rows or an option are wrong.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> products = svc.samples.products()
+    >>> products.loc[0, "price"] = 19.9
+    >>> svc.diff_records(products, "products", id="sku").query("state == 'changed'")
+      objectID    state attributes
+    0  LMP-001  changed    [price]
+    """
+    return await loading.compare(
+        asynchronous(client), without_told(df, options), index, missing=missing, **options
+    )
+
+
+@public(
+    verb(
+        "replace",
+        "replace products products.csv --id sku",
+        "replace products products.parquet --min-share 0.9 --yes",
+        help={"source": "path, glob, URL or SQL query"},
+        without=(*SIZE_OPTIONS, *FILE_OPTIONS, "action", "operations"),
+        names={"source": "file"},
+        variable="source",
+        destructive="replace all records of {index}",
+    ),
+    endpoints=("batch", "operate_index"),
+    bar="rows",
+    stream="source",
+    renamed={"least": "min_share"},
+)
+async def replace_records(
+    index: str,
+    source: Source,
+    *,
+    min_share: float = 0.5,
+    skip_rejected: bool = False,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[loading.RowOptions],
+) -> loading.LoadResult:
+    """Replace all records of an index by those of a source.
+
+    The new records are loaded into a temporary index with the settings, synonyms and rules of
+    the index, which then replaces it. Nothing changes if the load fails.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
+        New records.
+    min_share : float, default 0.5
+        Minimum number of new records, as a share from 0 to 1 of the number of previous
+        records.
+    skip_rejected : bool, default False
+        Replace the records although some rows of the source are rejected.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of rows sent and the total number of rows,
+        or None.
+
+    Returns
+    -------
+    LoadResult
+        The number of rows sent, published and rejected.
+
+    Raises
+    ------
+    BadInput
+        If the source or an option is wrong, a row is rejected, or there are too few new
+        records.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service does not publish the records within 600 seconds.
+    Stopped
+        If the load is cancelled.
+
+    Examples
+    --------
+    >>> cheap = svc.samples.products().query("price < 50")
+    >>> svc.replace_records("products", cheap, id="sku", min_share=0.2).published
+    158
+    """
+    if not 0 <= min_share <= 1:
+        raise BadInput(f"`min_share` is a share, from 0 to 1, not {min_share!r}")
+    own = asynchronous(client)
+    async with (
+        awaited(source, options) as given,
+        own.replacing(index, least=min_share) as scratch,
+    ):
+        rows = without_told(given, options)
+        result = await loading.load(own, rows, scratch, on_progress=on_progress, **options)
+        if result.rejected_rows and not skip_rejected:
+            raise BadInput(
+                f"{result.rejected_rows} rows cannot be sent; nothing was replaced. `plan` says "
+                "why, `skip_rejected` leaves them out"
+            )
+    return dataclasses.replace(result, index=index)

@@ -1,0 +1,59 @@
+"""Read the logged requests of a service."""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from pandas import DataFrame
+
+from svc_notebook import frames
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.frames.columns import Backend
+from svc_notebook.frames.records import LogOptions
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+
+@public(
+    verb(
+        "logs",
+        "logs",
+        "logs --index products --type error --length 100",
+        names={"indexName": "index"},
+    ),
+    endpoints=("get_logs",),
+    accessors=("df.svc.logs",),
+)
+async def read_logs(
+    *,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+    **options: Unpack[LogOptions],
+) -> DataFrame:
+    """Read logged requests, newest first.
+
+    Parameters
+    ----------
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per request: `timestamp` (datetime64[us, UTC]), `method` and `url` (str),
+        `answer_code` (int64), `processing_time_ms` (int64, milliseconds), `ip`, `index` and
+        `query_params` (str), `query_nb_hits` (int64), `query_body`, `answer` and
+        `query_headers` (str), `nb_api_calls` (int64) and `sha1` (str).
+
+    Raises
+    ------
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> logs = svc.read_logs(length=20, type="query")
+    >>> logs[["timestamp", "index", "processing_time_ms"]]
+    """
+    return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)

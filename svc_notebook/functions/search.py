@@ -1,0 +1,359 @@
+"""Search an index, and count the values of facets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Unpack
+
+from pandas import DataFrame
+
+from svc_notebook import frames
+from svc_notebook.api.parameters import SearchOptions, SearchParams
+from svc_notebook.api.texts import OneOrMany
+from svc_notebook.declarations.declaration import public, verb, verb_only
+from svc_notebook.frames.columns import Backend
+from svc_notebook.functions.frame_records import warn_of_columns
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+
+@public(
+    verb(
+        "search",
+        "search products blue lamp",
+        'search products lamp --filters "price < 50" --facets brand --criteria',
+        spread=SearchParams,
+    ),
+    endpoints=("search",),
+    replaces={"get_search": "search"},
+)
+async def search(
+    index: str,
+    query: str = "",
+    *,
+    client: AnyClient | None = None,
+    criteria: bool = False,
+    highlight: bool = False,
+    columns: Sequence[str] | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Search an index and return one row per hit.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Query; "" matches every record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    criteria : bool, default False
+        Add a column for the value of each ranking criterion.
+    highlight : bool, default False
+        Add a column `highlighted.X` for each attribute X, in which matches are marked.
+    columns : list of str, default all attributes
+        Attributes to return.
+    flatten : bool, default False
+        Give each member of an object its own column, such as `size.width`.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+    extra : dict, default None
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
+
+    Returns
+    -------
+    DataFrame
+        One row per hit: `rank` (int64, from 1), `objectID` (str), then the attributes.
+        `attrs["svc"]` contains the index, the query, the parameters and the rest of the
+        response, such as `nbHits`.
+
+    Raises
+    ------
+    BadInput
+        If a search parameter is unknown or has a wrong type.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.search("products", "desk lamp", columns=["name", "price"], hitsPerPage=2)
+    >>> hits
+       rank objectID                     name  price
+    0     1  LMP-001  Classic brass desk lamp   23.9
+    1     2  LMP-002  Compact steel desk lamp   42.9
+    >>> hits.attrs["svc"]["nbHits"]
+    10
+    """
+    own = asynchronous(client)
+    found = await frames.search(
+        own, index, query,
+        criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
+        dtype_backend=dtype_backend, extra=extra, **params,
+    )  # fmt: skip
+    await warn_of_columns(own, index, found, columns, params)
+    return found
+
+
+@public(
+    verb(
+        "multi-search", "multi-search products lamp 'oak table' --hitsPerPage 3", variable="queries"
+    ),
+    endpoints=("search_many",),
+    accessors=("series.svc.search",),
+)
+async def search_many(
+    index: str,
+    queries: OneOrMany,
+    *,
+    client: AnyClient | None = None,
+    criteria: bool = False,
+    highlight: bool = False,
+    columns: Sequence[str] | None = None,
+    flatten: bool = False,
+    dtype_backend: Backend | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Run several searches of one index and return their hits in one DataFrame.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str or list of str
+        Queries, one search for each.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    criteria : bool, default False
+        Add a column for the value of each ranking criterion.
+    highlight : bool, default False
+        Add a column `highlighted.X` for each attribute X, in which matches are marked.
+    columns : list of str, default all attributes
+        Attributes to return.
+    flatten : bool, default False
+        Give each member of an object its own column, such as `size.width`.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+    extra : dict, default None
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
+
+    Returns
+    -------
+    DataFrame
+        One row per hit: `query` (str), `rank` (Int64, from 1), `objectID` (str), then the
+        attributes. A query without hits has one row in which only `query` has a value.
+
+    Raises
+    ------
+    BadInput
+        If a search parameter is unknown or has a wrong type.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> hits = svc.search_many("products", ["mug", "desk lamp"], columns=["name"], hitsPerPage=2)
+    >>> hits[["query", "rank", "objectID"]]
+           query  rank objectID
+    0        mug     1  MUG-001
+    1        mug     2  MUG-002
+    2  desk lamp     1  LMP-001
+    3  desk lamp     2  LMP-002
+    """
+    own = asynchronous(client)
+    found = await frames.search_many(
+        own, index, queries,
+        criteria=criteria, highlight=highlight, columns=columns, flatten=flatten,
+        dtype_backend=dtype_backend, extra=extra, **params,
+    )  # fmt: skip
+    await warn_of_columns(own, index, found, columns, params)
+    return found
+
+
+@public(endpoints=("search",))
+async def read_facets(
+    index: str,
+    query: str = "",
+    *,
+    client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count the values of facets among the hits of a search.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Query; "" matches every record.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Search parameters to send without validation, such as `{"newParameter": 1}`.
+
+    Returns
+    -------
+    DataFrame
+        One row per facet and value, by default of all facets: `facet` and `value` (str) and
+        `count` (int64). `attrs["svc"]["facets_stats"]` contains minimum, maximum, mean and sum
+        of numeric facets.
+
+    Raises
+    ------
+    BadInput
+        If a search parameter is unknown or has a wrong type.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_facets("products", "lamp", facets=["category"])
+          facet      value  count
+    0  category   Lighting     20
+    1  category  Furniture     10
+    2  category     Travel     10
+    """
+    return await frames.read_facets(asynchronous(client), index, query, extra=extra, **params)
+
+
+@public(endpoints=("search_facet",))
+async def read_facet_values(
+    index: str,
+    facet: str,
+    text: str = "",
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchParams],
+) -> DataFrame:
+    """Search the values of one facet.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    facet : str
+        Name of the facet, which the settings declare `searchable`.
+    text : str, default ""
+        Words or word prefixes that a value contains; "" matches every value.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per value: `value` and `highlighted` (str, with matches marked) and `count`
+        (int64).
+
+    Raises
+    ------
+    BadInput
+        If a search parameter is unknown or has a wrong type.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_facet_values("products", "brand", "nor")
+         value         highlighted  count
+    0  Norrvik  <em>Nor</em>rvik     30
+    """
+    return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
+
+
+@verb_only(
+    verb(
+        "facets",
+        'facets products lamp --facets brand,color --filters "price < 50"',
+        "facets products co --in brand",
+        names={"facet": "in"},
+    ),
+    endpoints=("search", "search_facet"),
+)
+async def facets_or_values(
+    index: str,
+    query: str = "",
+    *,
+    facet: str | None = None,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count the values of facets among the hits of a search, or search the values of one facet.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Words to search for.
+    facet : str, default None
+        Search the values of this facet.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        As of `read_facets`, or with `facet` of `read_facet_values`.
+    """
+    if facet is None:
+        return await read_facets(index, query, client=client, **params)
+    return await read_facet_values(index, facet, query, client=client, **params)
+
+
+@public(endpoints=("search_many",), accessors=("series.svc.facet",))
+async def count_values(
+    index: str,
+    facet: str,
+    values: Iterable[Any],
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Count the records that have each of the given values of a facet.
+
+    The count is exact for every value, also for rare ones.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    facet : str
+        Name of the facet.
+    values : list or Series
+        Values to count; each distinct value is counted once.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per distinct value, in the given order: `value` (str) and `count` (int64).
+
+    Raises
+    ------
+    BadInput
+        If a value is missing or is not a scalar.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.count_values("products", "brand", ["Norrvik", "Casavela"])
+          value  count
+    0   Norrvik     30
+    1  Casavela     30
+    """
+    return await frames.count_values(asynchronous(client), index, facet, values, **params)

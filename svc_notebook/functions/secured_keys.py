@@ -1,0 +1,143 @@
+"""Make secured keys, and read what one restricts; nothing is sent."""
+
+from __future__ import annotations
+
+import math
+import time
+from datetime import UTC, datetime
+from typing import Any, Unpack
+
+from pandas import DataFrame
+
+from svc_notebook.api.secured_keys import Restrictions, make_secured_key, read_secured_key
+from svc_notebook.client import Secret
+from svc_notebook.declarations.declaration import public
+from svc_notebook.declarations.members import describe_member
+from svc_notebook.errors import BadInput
+from svc_notebook.functions.keys import AnyKey, key_text, mask_key
+
+
+@public()
+def secured_key(
+    parent: AnyKey, *, reveal: bool = False, **restrictions: Unpack[Restrictions]
+) -> Secret | str:
+    """Create a secured key, which has the rights of its parent within restrictions.
+
+    Nothing is sent to the service.
+
+    Parameters
+    ----------
+    parent : str, Secret or dict
+        Key with the right `search`, or the result of `add_key`.
+    reveal : bool, default False
+        Return the key as text instead of masked.
+
+    Returns
+    -------
+    Secret or str
+        The secured key.
+
+    Raises
+    ------
+    BadInput
+        If the parent is not a key, or a restriction is wrong or unknown.
+
+    Examples
+    --------
+    >>> parent = svc.add_key(acl=["search"])
+    >>> key = svc.secured_key(parent, filters="brand:Norrvik", validUntil=2000000000)
+    >>> key
+    Secret(...)
+    """
+    return mask_key(make_secured_key(key_text(parent), **restrictions), reveal)
+
+
+@public()
+def explain_key(key: AnyKey) -> DataFrame:
+    """Return the restrictions of a secured key.
+
+    Nothing is sent to the service; only the service can verify the signature.
+
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Secured key.
+
+    Returns
+    -------
+    DataFrame
+        One row per restriction, sorted by name: `restriction`, `value` and `meaning` (str).
+
+    Raises
+    ------
+    BadInput
+        If the key is not a secured key.
+
+    Examples
+    --------
+    >>> key = svc.secured_key("parent-key", filters="brand:Norrvik")
+    >>> svc.explain_key(key)[["restriction", "value"]]
+      restriction          value
+    0     filters  brand:Norrvik
+    """
+    found = read_secured_key(key_text(key))
+    if found is None:
+        raise BadInput("this is no secured key; `get_key` reads what other keys may do")
+    rows = [(name, f"{value}", _meaning(name, f"{value}")) for name, value in _sorted(found)]
+    return DataFrame(rows, columns=["restriction", "value", "meaning"]).astype("str")
+
+
+@public()
+def get_remaining_validity(key: AnyKey) -> float:
+    """Return the remaining validity of a secured key in seconds.
+
+    Nothing is sent to the service.
+
+    Parameters
+    ----------
+    key : str, Secret or dict
+        Secured key.
+
+    Returns
+    -------
+    float
+        Seconds; negative for an expired key, infinite for a key without an end.
+
+    Raises
+    ------
+    BadInput
+        If the key is not a secured key.
+
+    Examples
+    --------
+    >>> svc.get_remaining_validity(svc.secured_key("parent-key", filters="brand:Norrvik"))
+    inf
+    """
+    found = read_secured_key(key_text(key))
+    if found is None:
+        raise BadInput("this is no secured key; `get_key` reads the validity of other keys")
+    until = found.restrictions().get("validUntil")
+    if until is None:
+        return math.inf
+    if not until.isdigit():
+        raise BadInput(f"this key's `validUntil` is not a Unix time but {until[:40]!r}")
+    return int(until) - time.time()
+
+
+def _sorted(found: Any) -> list[tuple[str, Any]]:
+    return sorted(found.restrictions().items())
+
+
+def _meaning(name: str, value: str) -> str:
+    if name == "validUntil" and value.isdigit():
+        return _validity(int(value))
+    return describe_member(name)
+
+
+def _validity(until: int) -> str:
+    left = until - time.time()
+    try:
+        when = datetime.fromtimestamp(until, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    except (OverflowError, ValueError, OSError):
+        return "for ever"
+    return f"ended at {when}" if left <= 0 else f"until {when}"

@@ -1,0 +1,369 @@
+"""Read, save, replace, delete and export the synonyms of an index."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Unpack
+
+from pandas import DataFrame
+
+from svc_notebook import frames
+from svc_notebook.api.shapes import Synonym
+from svc_notebook.client.curation import SYNONYMS, own_members
+from svc_notebook.declarations.declaration import BodyDocument, public, verb
+from svc_notebook.frames.columns import Backend
+from svc_notebook.functions import curated_lists
+from svc_notebook.functions.curated_lists import Done, Forward
+from svc_notebook.functions.documents import Documents
+from svc_notebook.session.connection import AnyClient, asynchronous
+
+
+@public(
+    verb("synonyms get", "synonyms get products pair", completes={"id": "synonym"}),
+    endpoints=("get_synonym",),
+)
+async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -> dict[str, Any]:  # noqa: A002
+    """Read one synonym.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    id : str
+        objectID of the synonym.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        The synonym as it was saved.
+
+    Raises
+    ------
+    NotFound
+        If the index or the synonym does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.get_synonym("products", "cups")["synonyms"]
+    ['mug', 'cup']
+    """
+    return own_members(await asynchronous(client).get_synonym(index, id))
+
+
+@public(
+    verb(
+        "synonyms save",
+        "synonyms save products synonyms.csv",
+        variable="synonyms",
+        document=BodyDocument("synonyms", Synonym),
+    ),
+    verb(
+        "synonyms import",
+        "synonyms import products synonyms.csv",
+        summary="Save the synonyms of a file",
+        names={"synonyms": "file"},
+        completes={"synonyms": "path"},
+    ),
+    endpoints=("save_synonyms",),
+    replaces={"save_synonym": "save_synonyms"},
+)
+async def save_synonyms(
+    index: str,
+    synonyms: Documents,
+    *,
+    client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Add synonyms to an index, or replace those with the same objectID.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    synonyms : dict, list of dict, DataFrame or path
+        Synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
+        without an objectID gets an id that is derived from its content.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Members to add to each object without validation; objects are merged at every depth.
+
+    Returns
+    -------
+    dict
+        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
+        synonyms `before` and `after` (None if the key may not read them); `status` if the key
+        may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If a synonym has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> sofas = {"objectID": "sofas", "type": "synonym", "synonyms": ["sofa", "couch"]}
+    >>> svc.save_synonyms("products", sofas)
+    {'index': 'products', 'saved': 1, 'before': 1, 'after': 2}
+    """
+    return await curated_lists.save(
+        asynchronous(client), SYNONYMS, index, synonyms, replicas, extra
+    )
+
+
+@public(
+    verb(
+        "synonyms replace",
+        "synonyms replace products synonyms.csv --yes",
+        variable="synonyms",
+        document=BodyDocument("synonyms", Synonym),
+        destructive="replace all synonyms of {index}",
+    ),
+    endpoints=("save_synonyms",),
+)
+async def replace_synonyms(
+    index: str,
+    synonyms: Documents,
+    *,
+    client: AnyClient | None = None,
+    extra: Mapping[str, Any] | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Replace all synonyms of an index at once.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    synonyms : dict, list of dict, DataFrame or path
+        New synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
+        without an objectID gets an id that is derived from its content.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    extra : dict, default None
+        Members to add to each object without validation; objects are merged at every depth.
+
+    Returns
+    -------
+    dict
+        `index`, `saved`, `made` (list of the derived objectIDs, if any), and the number of
+        synonyms `before` and `after` (None if the key may not read them); `status` if the key
+        may not read tasks.
+
+    Raises
+    ------
+    BadInput
+        If the synonyms are empty, or one has a wrong or unknown member.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> sofas = {"objectID": "sofas", "type": "synonym", "synonyms": ["sofa", "couch"]}
+    >>> svc.replace_synonyms("products", [sofas])["after"]
+    1
+    """
+    return await curated_lists.replace(
+        asynchronous(client), SYNONYMS, index, synonyms, replicas, extra
+    )
+
+
+@public(
+    verb(
+        "synonyms delete",
+        "synonyms delete products pair",
+        completes={"ids": "synonym"},
+        destructive="delete synonyms of {index}",
+    ),
+    endpoints=("delete_synonym",),
+)
+async def delete_synonyms(
+    index: str,
+    ids: Iterable[Any],
+    *,
+    client: AnyClient | None = None,
+    **replicas: Unpack[Forward],
+) -> Done:
+    """Delete synonyms of an index.
+
+    Nothing is deleted if one of them does not exist; a key that may not read synonyms deletes
+    without that check.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    ids : str or list of str
+        objectIDs of the synonyms.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of synonyms `before` and `after` (None if the key may not read
+        them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index or a synonym does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.delete_synonyms("products", ["cups"])
+    {'index': 'products', 'before': 1, 'after': 0}
+    """
+    return await curated_lists.delete(asynchronous(client), SYNONYMS, index, ids, replicas)
+
+
+@public(
+    verb(
+        "synonyms clear",
+        "synonyms clear products --yes",
+        destructive="delete all synonyms of {index}",
+    ),
+    endpoints=("clear_synonyms",),
+)
+async def clear_synonyms(
+    index: str, *, client: AnyClient | None = None, **replicas: Unpack[Forward]
+) -> Done:
+    """Delete all synonyms of an index.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, and the number of synonyms `before` and `after` (None if the key may not read
+        them); `status` if the key may not read tasks.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    TaskFailed
+        If the service accepts the write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> svc.clear_synonyms("products")["after"]
+    0
+    """
+    return await curated_lists.clear(asynchronous(client), SYNONYMS, index, replicas)
+
+
+@public(
+    verb("synonyms export", "synonyms export products synonyms.csv", names={"path": "file"}),
+    endpoints=("search_synonyms",),
+)
+async def export_synonyms(index: str, path: str | Path, *, client: AnyClient | None = None) -> Done:
+    """Write the synonyms of an index to a file.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    path : path
+        File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
+        existing file is replaced.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `index`, `path` and `written` (number of synonyms).
+
+    Raises
+    ------
+    BadInput
+        If the suffix is not supported or the file cannot be written.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.export_synonyms("products", "synonyms.csv")
+    {'index': 'products', 'path': 'synonyms.csv', 'written': 1}
+    """
+    return await curated_lists.export(asynchronous(client), SYNONYMS, index, path)
+
+
+@public(
+    verb("synonyms", "synonyms products", "synonyms products lamp --type synonym,onewaysynonym"),
+    endpoints=("search_synonyms",),
+)
+async def read_synonyms(
+    index: str,
+    query: str = "",
+    *,
+    type: str = "",  # noqa: A002
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the synonyms of an index, or those that match a query.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Words or word prefixes that a synonym contains; "" matches every synonym.
+    type : str, default ""
+        Type of synonym, or several separated by commas: `synonym`, `onewaysynonym`,
+        `altcorrection1`, `altcorrection2`, `placeholder`; "" selects every type.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
+        Dtypes of the result, as in pandas; None selects the dtypes listed below.
+
+    Returns
+    -------
+    DataFrame
+        One row per synonym: `objectID` and `type` (str), `synonyms` (object, a list or None),
+        `input` and `word` (str), `corrections` (object, a list or None), `placeholder` (str)
+        and `replacements` (object, a list or None). The type determines which columns have a
+        value.
+
+    Raises
+    ------
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.read_synonyms("products")[["objectID", "type", "synonyms"]]
+      objectID     type    synonyms
+    0     cups  synonym  [mug, cup]
+    """
+    return await frames.read_synonyms(
+        asynchronous(client), index, query, type=type, dtype_backend=dtype_backend
+    )

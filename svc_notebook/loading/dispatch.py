@@ -1,0 +1,103 @@
+"""Load, push and plan: the options are checked, and the source is sent here or by Dask workers."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from typing import TYPE_CHECKING, Unpack
+
+from svc_notebook.errors import BadInput
+from svc_notebook.loading.dask.load import load_partitions
+from svc_notebook.loading.database import Database
+from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
+from svc_notebook.loading.options import IfExists, LoadSettings, RowOptions
+from svc_notebook.loading.sending.load import load_source
+from svc_notebook.loading.sending.replacement import check_least
+from svc_notebook.loading.sources.partitions import find_partitions
+from svc_notebook.loading.sources.python_records import Rows, refuse_early
+
+if TYPE_CHECKING:
+    from svc_notebook.client import AsyncClient
+    from svc_notebook.client.tasks import OnProgress
+    from svc_notebook.loading.sending.result import LoadResult
+    from svc_notebook.loading.sources.source import Source
+
+
+def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
+    """Return the plan of a load; nothing is sent."""
+    _check_index(index)
+    checked = LoadSettings.of(options)
+    refuse_early(source, look=True)
+    if partitions := find_partitions(source, checked):
+        source = partitions.first()
+    with Database() as db:
+        return prepare(source, index, checked, db).plan
+
+
+async def push(
+    client: AsyncClient,
+    df: Rows,
+    index: str,
+    *,
+    if_exists: IfExists = "append",
+    min_share: float | None = None,
+    verify: bool = False,
+    in_flight: int = 4,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[RowOptions],
+) -> LoadResult:
+    """Write a DataFrame's rows to an index, and wait until they are published."""
+    if isinstance(df, (str, os.PathLike)):
+        raise BadInput("a text is not a DataFrame; load(…) takes files, URLs and SQL")
+    return await load(
+        client, df, index, if_exists=if_exists, min_share=min_share, verify=verify,
+        in_flight=in_flight, on_progress=on_progress, **options,
+    )  # fmt: skip
+
+
+async def load(
+    client: AsyncClient,
+    source: Source,
+    index: str,
+    *,
+    if_exists: IfExists = "append",
+    min_share: float | None = None,
+    dry_run: bool = False,
+    resume: bool = False,
+    verify: bool = False,
+    in_flight: int = 4,
+    on_progress: OnProgress | None = None,
+    **options: Unpack[RowOptions],
+) -> LoadResult:
+    """Send every row that can be sent, and wait until all are published.
+
+    With `verify`, all records are read back and the result's `differences` lists those that are not
+    stored as they were sent. An index is not replaced if there are differences, or by fewer records
+    than the share `min_share` of the old number. If cancelled, raises `Stopped`, whose `result` is
+    the result so far. `resume` continues an interrupted load of files. `on_progress` is called with
+    `(rows sent, rows)`.
+    """
+    _check_index(index)
+    if in_flight < 1:
+        raise BadInput("`in_flight` is 1 or more")
+    check_least(min_share, if_exists)
+    checked = LoadSettings.of(options)
+    refuse_early(source, look=dry_run, resume=resume)
+    if partitions := await asyncio.to_thread(find_partitions, source, checked):
+        return await load_partitions(
+            client, partitions, index, checked, if_exists=if_exists, min_share=min_share,
+            dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
+            on_progress=on_progress,
+        )  # fmt: skip
+    return await load_source(
+        client, source, index, checked, if_exists=if_exists, min_share=min_share,
+        dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
+        on_progress=on_progress,
+    )  # fmt: skip
+
+
+def _check_index(index: object) -> None:
+    if not isinstance(index, str) or not index:
+        raise BadInput(f"`index` is the name of an index, not {index!r}: load(source, 'films')")
+    if any("\ud800" <= letter <= "\udfff" for letter in index):
+        raise BadInput("the name of the index has half a character in it (a lone surrogate)")

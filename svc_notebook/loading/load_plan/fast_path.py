@@ -1,0 +1,284 @@
+"""The fast path for a few rows: encode them as batch operations without opening DuckDB.
+
+For a few rows, opening DuckDB takes longer than anything else. The output equals that of DuckDB
+byte for byte. Rows that this path does not support, such as a row that cannot be sent, take the
+DuckDB path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pandas as pd
+
+from svc_notebook.loading.database import Database
+from svc_notebook.loading.encoding.canonical_json import canonical_member
+from svc_notebook.loading.encoding.json_sql import column_sql
+from svc_notebook.loading.encoding.json_types import JSON, find_json_types, name_json_types
+from svc_notebook.loading.encoding.python_encoder import Unsendable, is_missing, write_json
+from svc_notebook.loading.encoding.record_sql import (
+    ColumnProfile,
+    operation_overhead,
+    operation_prefix,
+)
+from svc_notebook.loading.load_plan.ids import (
+    HASHED,
+    Ids,
+    is_short,
+    order_proposals,
+    proposal,
+    reason_against,
+)
+from svc_notebook.loading.load_plan.profile import MAX_ID_BYTES, choose_columns, id_fields
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.dataframe import name_columns, title, with_named_index
+from svc_notebook.loading.sources.python_records import RecordStream
+from svc_notebook.loading.table import WRITTEN, SourceTable, TableColumn
+
+# Encoding this many cells in Python takes as long as opening DuckDB.
+MAX_CELLS = 10_000
+# DuckDB escapes these control characters with upper-case digits, msgspec with lower-case ones.
+UPPER_CASE_ESCAPES = frozenset("\x0b\x0e\x0f\x1a\x1b\x1c\x1d\x1e\x1f")
+
+Texts = Sequence[str | None]
+Write = Callable[[Any], str | None]
+
+
+class NeedsDatabase(Exception):
+    """The fast path does not support the source, an option or a value."""
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A column, and the JSON of each of its values; None for a missing value."""
+
+    field: TableColumn
+    texts: Texts
+
+
+@dataclass(frozen=True)
+class SmallLoad:
+    """The operations of a few rows, with their columns and ids."""
+
+    operations: list[str]
+    columns: tuple[ColumnProfile, ...]
+    ids: Ids
+
+
+def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int]:
+    """Encode the values of a few rows; raises `NeedsDatabase` for unsupported sources."""
+    if isinstance(source, RecordStream):
+        return _open_records(source, db)
+    if not isinstance(source, pd.DataFrame) or source.size > MAX_CELLS or not len(source.columns):
+        raise NeedsDatabase
+    frame = with_named_index(source)
+    cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
+    name = title("DataFrame", len(frame))
+    return SourceTable(db, "", tuple(each.field for each in cells), name), cells, len(frame)
+
+
+def _open_records(records: RecordStream, db: Database) -> tuple[SourceTable, list[Cells], int]:
+    texts = records.texts
+    if texts is None or records.errors or records.skipped or len(texts) * records.rows > MAX_CELLS:
+        raise NeedsDatabase
+    table = SourceTable(db, "", records.fields, records.name, ragged=True)
+    return table, list(map(Cells, records.fields, texts)), records.rows
+
+
+def write_small(
+    table: SourceTable, cells: Sequence[Cells], rows: int, options: LoadSettings
+) -> SmallLoad:
+    """Encode every operation; raises `NeedsDatabase` for unsupported rows and options."""
+    if not cells and not rows:
+        return SmallLoad([], (), Ids("", HASHED))
+    if not cells or options.dtype or options.nest or options.salt or options.spread:
+        raise NeedsDatabase
+    if options.path is not None:
+        raise NeedsDatabase
+    rows = min(rows, options.limit or rows)
+    values = {each.field.name: each.texts[:rows] for each in cells}
+    chosen = choose_columns(table, options)
+    columns = tuple(_column(field, values[field.name], options) for field in chosen)
+    members = _members(columns, values, rows, options)
+    ids, texts = _find_ids(table, columns, values, rows, options)
+    return SmallLoad(_operations(texts, members, options), columns, ids)
+
+
+def _cells(series: pd.Series[Any], name: str, number: int) -> Cells:
+    kind, write = _writer(series)
+    try:
+        texts = [None if is_missing(value) else write(value) for value in series.tolist()]
+    except Unsendable:
+        raise NeedsDatabase from None
+    return Cells(TableColumn(name, f"c{number}", kind), texts)
+
+
+def _writer(series: pd.Series[Any]) -> tuple[str, Write]:
+    dtype = series.dtype
+    kind = str(dtype)
+    if pd.api.types.is_object_dtype(dtype):
+        kind = OBJECTS.get(pd.api.types.infer_dtype(series, skipna=True), kind)
+    elif isinstance(dtype, pd.StringDtype):
+        kind = "str"
+    if kind not in WRITERS:
+        raise NeedsDatabase
+    return WRITERS[kind]
+
+
+def _write_text(value: Any) -> str:
+    if not UPPER_CASE_ESCAPES.isdisjoint(value):
+        raise NeedsDatabase
+    try:
+        return msgspec.json.encode(str(value)).decode()
+    except UnicodeEncodeError:
+        raise NeedsDatabase from None
+
+
+def _write_number(value: Any) -> str:
+    if value - value:  # an infinity
+        raise NeedsDatabase
+    return repr(float(value))
+
+
+def _write_whole(value: Any) -> str:
+    return str(int(value))
+
+
+def _write_flag(value: Any) -> str:
+    return "true" if value else "false"
+
+
+def _write_time(value: pd.Timestamp) -> str | None:
+    if not 1 <= value.year <= 9999:
+        raise NeedsDatabase
+    return write_json(value)
+
+
+# From the type that pandas infers for a column of objects to the writer's key; "" has none.
+OBJECTS = {"string": "str", "empty": "str", "boolean": "bool", "floating": "", "decimal": ""}
+# For each dtype: DuckDB's name of the type, and the function that writes a value.
+WRITERS: Mapping[str, tuple[str, Write]] = {
+    "bool": ("BOOLEAN", _write_flag),
+    "boolean": ("BOOLEAN", _write_flag),
+    "int32": ("INTEGER", _write_whole),
+    "int64": ("BIGINT", _write_whole),
+    "Int64": ("BIGINT", _write_whole),
+    "float64": ("DOUBLE", _write_number),
+    "str": ("VARCHAR", _write_text),
+    "datetime64[us, UTC]": ("TIMESTAMP WITH TIME ZONE", _write_time),
+    "object": (WRITTEN, write_json),
+}
+
+
+def _column(field: TableColumn, texts: Texts, options: LoadSettings) -> ColumnProfile:
+    missing = sum(text is None for text in texts)
+    if missing and options.nulls_of(field.name) == "error":
+        raise NeedsDatabase
+    own = column_sql(field, options)
+    json_types = name_json_types(find_json_types(texts)) if own.sent_as == JSON else ""
+    return ColumnProfile(field, own, missing, json_types=json_types)
+
+
+def _members(
+    columns: Sequence[ColumnProfile], values: Mapping[str, Texts], rows: int, options: LoadSettings
+) -> list[str]:
+    """Return each row's members, each preceded by a comma."""
+    written = [_column_members(column, values[column.name], options) for column in columns]
+    return ["".join(row) for row in zip(*written, strict=True)] if written else [""] * rows
+
+
+def _column_members(column: ColumnProfile, texts: Texts, options: LoadSettings) -> list[str]:
+    key = f",{msgspec.json.encode(column.name).decode()}:"
+    operation = options.operations.get(column.name)
+    if operation:
+        opened = f'{key}{{"_operation":"{operation}","value":'
+        return [f"{opened}{text}}}" if text is not None else "" for text in texts]
+    absent = f"{key}null" if options.nulls_of(column.name) == "null" else ""
+    return [absent if text is None else key + text for text in texts]
+
+
+def _find_ids(
+    table: SourceTable,
+    columns: Sequence[ColumnProfile],
+    values: Mapping[str, Texts],
+    rows: int,
+    options: LoadSettings,
+) -> tuple[Ids, list[str]]:
+    """Choose the ids by the rules of `ids.find_ids`; return the JSON of each id, too."""
+    notes = []
+    for field in id_fields(table, options):
+        texts = [_id_of(text) for text in values[field.name]]
+        found = [text for text in texts if text]
+        good = len(set(found)) == rows
+        if good:
+            return Ids("", f"column `{field.name}`", field.name), found
+        if options.id or field.name == "objectID":
+            raise NeedsDatabase
+        notes.append(reason_against(field.name, len(found), len(set(found)), rows))
+    hashes = [f'"{digest}"' for digest in _hash(columns, values, rows)]
+    if options.action != "replace" or len(set(hashes)) < len(hashes):
+        raise NeedsDatabase
+    if unique := _find_unique(columns, values, rows):
+        notes.append(proposal(unique))
+    return Ids("", HASHED, notes=tuple(notes)), hashes
+
+
+def _hash(
+    columns: Sequence[ColumnProfile], values: Mapping[str, Texts], rows: int
+) -> Iterator[str]:
+    """Hash each row's members in canonical form, sorted by name."""
+    in_order = sorted(columns, key=lambda column: column.name)
+    written = [_canonical_members(column.name, values[column.name]) for column in in_order]
+    for row in zip(*written, strict=True) if written else [()] * rows:
+        yield hashlib.md5("".join(row).encode(), usedforsecurity=False).hexdigest()
+
+
+def _canonical_members(name: str, texts: Texts) -> list[str]:
+    return ["" if text is None else canonical_member(name, text) for text in texts]
+
+
+def _find_unique(
+    columns: Sequence[ColumnProfile], values: Mapping[str, Texts], rows: int
+) -> str | None:
+    """Propose an id by the rules of `ids.find_ids`."""
+    texts = {
+        column.name: column.sent_as == "text"
+        for column in columns
+        if not column.missing and column.sent_as in ("text", "integer")
+    }
+    proposed = order_proposals(texts) if rows > 1 else []
+    return next((name for name in proposed if _is_unique(values[name], rows)), None)
+
+
+def _is_unique(texts: Texts, rows: int) -> bool:
+    values = {str(msgspec.json.decode(text)) for text in texts if text is not None}
+    return len(values) == rows and all(map(is_short, values))
+
+
+def _id_of(text: str | None) -> str | None:
+    """Return the JSON text of an id, a text or a whole number; None for a missing id."""
+    value = None if text is None else msgspec.json.decode(text)
+    if value is None or value == "":
+        return None
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise NeedsDatabase
+    shown = str(value)
+    if len(shown.encode()) > MAX_ID_BYTES or "\0" in shown:
+        raise NeedsDatabase
+    return _write_text(shown)
+
+
+def _operations(ids: Sequence[str], members: Sequence[str], options: LoadSettings) -> list[str]:
+    start, end = operation_prefix(options), "}}"
+    if options.action == "delete":
+        members = [""] * len(ids)
+    operations = [f"{start}{own}{row}{end}" for own, row in zip(ids, members, strict=True)]
+    limit = options.record_bytes + operation_overhead(options)
+    # A character takes at most four bytes, so that most operations need not be encoded.
+    if any(len(each) * 4 > limit and len(each.encode()) > limit for each in operations):
+        raise NeedsDatabase
+    return operations

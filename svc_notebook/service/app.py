@@ -1,0 +1,277 @@
+"""The service as an ASGI application: decode requests, call handlers, encode results and errors."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+import traceback
+from collections import Counter
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
+from svc_notebook.service import limits
+from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
+from svc_notebook.service.handlers import HANDLERS
+from svc_notebook.service.http.auth import Authenticator, Caller
+from svc_notebook.service.http.body import (
+    BodyMemory,
+    ClientDisconnected,
+    IncomingBody,
+    MalformedBody,
+    discard_body,
+    read_body,
+    read_json,
+)
+from svc_notebook.service.http.reader_threads import ReaderThreads
+from svc_notebook.service.http.request import RequestState, read_head
+from svc_notebook.service.http.response import (
+    Message,
+    Receive,
+    Send,
+    ServiceResponse,
+    compress_response,
+    crawler_error_response,
+    error_response,
+    json_response,
+    preflight_response,
+    send_response,
+)
+from svc_notebook.service.http.router import MethodNotAllowed, Router
+from svc_notebook.service.limits import check_index_name
+from svc_notebook.service.log_access import (
+    NO_INDEX,
+    may_name_others,
+    named_indices,
+    shows_hidden,
+    unretrievable_attributes,
+)
+from svc_notebook.service.logs import content_of
+from svc_notebook.service.service import RequestContext, Service
+from svc_notebook.service.store import is_damage, is_storage_failure
+from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS
+from svc_notebook.terminal import escape_controls
+
+# Searches may be slow and writes wait for the disk, so each kind has its own threads.
+WRITER_THREADS = 16
+# Endpoints that are not logged, because reads of the log would fill it.
+UNLOGGED_ENDPOINTS = ("get_logs",)
+# Secrets of the service itself, which the logs mask.
+SECRET_FACTS = ("adminKey", "searchKey", "crawlerApiKey")
+# Maximum body sizes in bytes of interfaces that differ from the default.
+MAX_BODY_BYTES_BY_INTERFACE = {"events": limits.MAX_EVENTS_BODY_BYTES}
+
+
+class App:
+    """The ASGI application that serves all declared endpoints."""
+
+    def __init__(
+        self,
+        service: Service,
+        vendor: str | None = None,
+        search_timeout: float = SEARCH_TIMEOUT_SECONDS,
+    ) -> None:
+        self.service = service
+        self._router = Router(ENDPOINTS)
+        name = vendor or os.environ.get("SVC_VENDOR") or "Service"
+        self._authenticator = Authenticator(service.keyring, service.sources, name)
+        self._body_memory = BodyMemory()
+        self._readers = ReaderThreads(search_timeout)
+        self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
+
+    def close(self) -> None:
+        """Accept no more work; work that has not started is dropped."""
+        self._readers.close()
+        self._writers.shutdown(wait=False, cancel_futures=True)
+
+    async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        if scope["type"] != "http":
+            return
+        state, incoming = read_head(scope), IncomingBody(receive)
+        try:
+            response = await self._answer(state, incoming)
+        except ClientDisconnected:
+            return
+        finally:
+            self._body_memory.release(state.accounts, state.held_bytes)
+        if state.verb != "OPTIONS" and _is_logged(state.endpoint):
+            facts = self.service.keyring.facts
+            self.service.logs.add(
+                state.to_log_entry(response, (facts[name] for name in SECRET_FACTS))
+            )
+        if state.closes_connection:
+            # Otherwise the connection breaks before the caller reads the error.
+            await discard_body(incoming)
+        head_only = state.verb == "HEAD"
+        await send_response(send, response, head_only=head_only, request_id=state.request_id)
+
+    async def _answer(self, state: RequestState, receive: Receive) -> ServiceResponse:
+        try:
+            return await self._serve(state, receive)
+        except ClientDisconnected:
+            raise
+        except Exception as error:
+            response = _convert_error(error, state, self.service)
+            return crawler_error_response(response) if _is_crawler_request(state) else response
+
+    async def _serve(self, state: RequestState, receive: Receive) -> ServiceResponse:
+        if state.verb == "OPTIONS":
+            requested = state.headers.get("access-control-request-headers", "")
+            return preflight_response(self._router.verbs(state.path), requested)
+        state.read_query()
+        verb = "GET" if state.verb == "HEAD" else state.verb
+        endpoint, state.path_parts = self._router.find(verb, state.path)
+        state.endpoint = endpoint
+        state.others = [NO_INDEX] if may_name_others(endpoint) else []
+        caller = self._authenticator.authenticate(
+            endpoint, state.headers, state.query, state.address
+        )
+        # Before the body is read, so that refused requests use no memory.
+        _check_head_right(endpoint, caller, state.path_parts)
+        state.accounts = caller.accounts
+        reserve = partial(self._reserve, state)
+        max_bytes = MAX_BODY_BYTES_BY_INTERFACE.get(endpoint.interface, limits.MAX_BODY_BYTES)
+        state.body = await read_body(receive, state.headers, reserve, max_bytes)
+        work = partial(self._handle, endpoint, caller, state)
+        if endpoint.reads:
+            return await self._readers.run(caller.name, len(state.body), receive, work)
+        return await asyncio.get_running_loop().run_in_executor(self._writers, work)
+
+    def _record_hidden(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> None:
+        """Record which attributes a reader of this log entry must be allowed to see."""
+        inner = [query["index_name"] for query in state.inner]
+        indices = {state.path_parts.get("index", ""), *state.others, *inner}
+        catalog = self.service.catalog
+        state.hidden = sorted(unretrievable_attributes(catalog, indices))
+        if content_of(endpoint) == "answer":
+            state.shows_hidden = shows_hidden(caller, catalog, indices)
+
+    def _reserve(self, state: RequestState, size: int) -> None:
+        self._body_memory.reserve(state.accounts, size)
+        state.held_bytes += size
+
+    def _handle(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> ServiceResponse:
+        prefix = self._authenticator.prefix
+        given = endpoint.decode(
+            state.path_parts,
+            state.own_query(endpoint, prefix),
+            read_json(state.body),
+            state.header_arguments(endpoint, prefix),
+        )
+        _check_body_rights(self.service, endpoint, caller, given)
+        if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
+            for token, queries in _count_queries(endpoint, given).items():
+                self._authenticator.count_queries(caller, token, queries)
+        user = state.headers.get(f"{prefix}user-id", "") if _writes(endpoint) else ""
+        if user:
+            self.service.users.get(user)
+        call = RequestContext(self.service, caller, headers=state.response_headers)
+        answer = HANDLERS[endpoint](call, **given)
+        if _writes(endpoint):
+            self.service.users.note_write(endpoint.name, given, user)
+        state.record_response(given, answer)
+        state.others = sorted({*named_indices(endpoint, given, answer), *call.redirects})
+        self._record_hidden(endpoint, caller, state)
+        if endpoint.status == 204:
+            return ServiceResponse(endpoint.status, headers=state.response_headers)
+        return compress_response(
+            json_response(endpoint.status, answer, state.response_headers), state.headers
+        )
+
+
+def _is_crawler_request(state: RequestState) -> bool:
+    """Return whether a request is for the crawler interface; its path may be unknown."""
+    return state.path.startswith("/api/")
+
+
+def _is_logged(endpoint: Endpoint | None) -> bool:
+    """Return whether an endpoint is logged; those of events and the log itself are not."""
+    return endpoint is None or not (
+        endpoint.name in UNLOGGED_ENDPOINTS or endpoint.interface == "events"
+    )
+
+
+def _check_head_right(endpoint: Endpoint, caller: Caller, parts: Mapping[str, str]) -> None:
+    """Check the right that the endpoint requires, on the index of the path if it has one."""
+    indices = [parts["index"]] if "index" in parts else []
+    if endpoint.acl == "actions":
+        caller.require_any({*ACTION_RIGHTS.values()}, indices)
+    elif endpoint.acl not in ("any", "crawler"):
+        caller.require(endpoint.acl, indices)
+
+
+def _check_body_rights(
+    service: Service, endpoint: Endpoint, caller: Caller, given: Mapping[str, Any]
+) -> None:
+    """Check the rights that depend on the body: of each batched action, on each index."""
+    if given.get("index") is not None:
+        check_index_name(given["index"])
+    requests = given.get("requests") if "*" in endpoint.path or endpoint.acl == "actions" else None
+    for request in requests or ():
+        right = ACTION_RIGHTS[request["action"]] if endpoint.acl == "actions" else endpoint.acl
+        named = request.get("indexName") or request.get("index_name", "")
+        caller.require(right, [given.get("index", named)])
+    if endpoint.name == "operate_index":
+        caller.require(endpoint.acl, [given["destination"]])
+    if given.get("forwardToReplicas") or given.get("forwardToSlaves"):
+        _check_replicas(service, endpoint, caller, given["index"])
+
+
+def _check_replicas(service: Service, endpoint: Endpoint, caller: Caller, index: str) -> None:
+    """Raise `KeyRefused` unless the key reaches every replica: all of them change, or none."""
+    published = service.catalog.get(index)
+    replicas = (
+        service.catalog.replica_group(published)[1:]
+        if published and not published.primary_id
+        else ()
+    )
+    if not all(caller.may(endpoint.acl, replica.name) for replica in replicas):
+        raise KeyRefused(
+            f"this key does not reach every replica of {index}: leave out forwardToReplicas, or "
+            "use a key that does",
+            status=403,
+        )
+
+
+def _writes(endpoint: Endpoint) -> bool:
+    """Return whether an endpoint writes to an index."""
+    return not endpoint.reads and endpoint.acl != "admin" and "/1/indexes/" in endpoint.path
+
+
+def _count_queries(endpoint: Endpoint, given: Mapping[str, Any]) -> Counter[str | None]:
+    """Count the queries of a call by user token."""
+    queries = given["requests"] if endpoint.name == "search_many" else [given]
+    return Counter(query.get("userToken") for query in queries)
+
+
+def _convert_error(error: Exception, state: RequestState, service: Service) -> ServiceResponse:
+    """Convert an error to a response; an unexpected error gets the status 500."""
+    of_events = state.endpoint is not None and state.endpoint.interface == "events"
+    if isinstance(error, MethodNotAllowed):
+        return error_response(405, str(error), {"allow": ", ".join(error.allowed)})
+    if isinstance(error, TooMany):
+        return error_response(
+            429, str(error), {"retry-after": str(int(error.wait)), **state.response_headers}
+        )
+    # The events interface has different statuses (api.md, Errors).
+    if isinstance(error, KeyRefused) and of_events:
+        return error_response(401, str(error))
+    if isinstance(error, BadInput) and of_events and not isinstance(error, MalformedBody):
+        return error_response(422, str(error))
+    if isinstance(error, Refused):
+        return error_response(error.status, str(error))
+    if isinstance(error, BadInput):
+        return error_response(400, str(error))
+    if is_damage(error):
+        return error_response(500, service.store.report_damage(error))
+    if is_storage_failure(error):
+        return error_response(
+            507, f"nothing was written: {error}; free space on the disk, then try again"
+        )
+    sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))
+    return error_response(500, "the local service failed; its output contains the details")

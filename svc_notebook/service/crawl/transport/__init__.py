@@ -1,0 +1,1 @@
+"""The HTTP side of a crawl: fetcher, cookies, decompression, throttle and SSRF guard."""

@@ -1,0 +1,355 @@
+"""Fetch pages over HTTP within rate and size limits, from public addresses only."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import ssl
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from functools import cache
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+import httpcore
+import httpx
+import msgspec
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.configuration import Configuration
+from svc_notebook.service.crawl.link_policy import Scope
+from svc_notebook.service.crawl.outcomes import FetchFailure
+from svc_notebook.service.crawl.request_options import LoginRequest
+from svc_notebook.service.crawl.transport.cookies import HostCookies
+from svc_notebook.service.crawl.transport.decompression import ACCEPTED_ENCODINGS, Body
+from svc_notebook.service.crawl.transport.ssrf_guard import AddressGuard
+from svc_notebook.service.crawl.transport.throttle import Throttle
+from svc_notebook.service.crawl.urls import normalize
+
+USER_AGENT = "SvcNotebookCrawler"
+MAX_PAGE_BYTES = 10 << 20
+MAX_REDIRECTS = 5
+REDIRECT_STATUSES = (301, 302, 303, 307, 308)
+# Temporary server errors, which are retried.
+RETRIED_STATUSES = (408, 425, 429, 500, 502, 503, 504)
+# Statuses about the whole server, not only this page.
+BUSY_STATUSES = (429, 503)
+MAX_RETRY_WAIT_SECONDS = 30.0
+# Headers that are not sent to other sites, to which links and redirects lead.
+_SECRET_HEADERS = ("authorization", "cookie")
+_ACCEPTED_TYPES = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0.8"
+
+
+@dataclass(frozen=True)
+class FetchResponse:
+    """A server's response; header names are in lower case."""
+
+    url: str
+    status: int
+    headers: Mapping[str, str] = field(repr=False)
+    body: bytes = field(repr=False)
+    cookies: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def target(self) -> str | None:
+        """The URL of a redirect, None for other responses."""
+        location = self.headers.get("location", "")
+        return (
+            normalize(location, self.url) if self.status in REDIRECT_STATUSES and location else None
+        )
+
+
+class Fetcher:
+    """The HTTP connections of one crawl; `async with` opens and closes them."""
+
+    def __init__(
+        self,
+        configuration: Configuration,
+        *,
+        allow_private: bool = False,
+        backoff: float = 0.5,
+    ) -> None:
+        self.configuration = configuration
+        self.throttle = Throttle(configuration.rate_limit)
+        self._requests = configuration.requests
+        self._scope = Scope(configuration)
+        self._backoff = backoff
+        self._ssrf_guard = AddressGuard(allow_private=allow_private)
+        self.cookies = HostCookies()
+        self._login_cookies = httpx.Cookies()
+        self._token: str | None = None
+        self._logging_in = asyncio.Lock()
+        self._logged_in = configuration.login is None
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._pool = await self._stack.enter_async_context(self._open())
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close the connections."""
+        await self._stack.aclose()
+
+    async def fetch(
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        limit: int = MAX_PAGE_BYTES,
+        cookies: HostCookies | None = None,
+    ) -> FetchResponse:
+        """Fetch a URL with retries; redirects are returned, not followed. Raises `FetchFailure`.
+
+        `cookies` are sent in addition to those kept for the crawl.
+        """
+        await self.log_in()
+        host = urlsplit(url).netloc
+        for attempt in range(self._requests.retries + 1):
+            is_last = attempt == self._requests.retries
+            try:
+                response = await self._get(url, headers or {}, limit, cookies)
+            except FetchFailure as failure:
+                if is_last or failure.reason not in _RETRIED_REASONS:
+                    raise
+                await asyncio.sleep(self._backoff_seconds(attempt))
+                continue
+            if is_last or response.status not in RETRIED_STATUSES:
+                return response
+            wait = _retry_after(response)
+            if wait is not None or response.status in BUSY_STATUSES:
+                self.throttle.pause(host, wait or self._backoff_seconds(attempt))
+            else:  # one broken page does not slow down the others
+                await asyncio.sleep(self._backoff_seconds(attempt))
+        raise AssertionError("the last attempt returns or raises")
+
+    async def follow(self, url: str, *, limit: int = MAX_PAGE_BYTES) -> FetchResponse:
+        """Fetch a URL and follow redirects; raises `FetchFailure`."""
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await self.fetch(url, limit=limit)
+            if response.target is None:
+                return response
+            url = response.target
+        raise too_many_redirects()
+
+    async def log_in(self) -> None:
+        """Log in once if the configuration has a login; raises `BadInput` if it fails."""
+        async with self._logging_in:
+            if not self._logged_in and (login := self.configuration.login):
+                try:
+                    await self._log_in(login)
+                except FetchFailure as failure:
+                    raise BadInput(f"`login`: {failure.readable}") from failure
+                self._logged_in = True
+
+    def _open(self) -> httpcore.AsyncConnectionPool:
+        options = {
+            "ssl_context": _context(),
+            "max_connections": 100,
+            "max_keepalive_connections": 100,
+            "keepalive_expiry": 15.0,
+            "network_backend": self._ssrf_guard,
+        }
+        if proxy := self._requests.proxy:
+            login = self._requests.proxy_login
+            return httpcore.AsyncHTTPProxy(proxy, proxy_auth=login, **options)  # type: ignore[arg-type]
+        return httpcore.AsyncConnectionPool(**options)  # type: ignore[arg-type]
+
+    async def _get(
+        self, url: str, headers: Mapping[str, str], limit: int, cookies: HostCookies | None
+    ) -> FetchResponse:
+        async with self.throttle.turn(urlsplit(url).netloc):
+            sent = httpx.Request("GET", url, headers=self._headers(url, headers, cookies))
+            return await self._send(sent, self._requests.timeout, limit)
+
+    async def _send(
+        self, request: httpx.Request, timeout_seconds: float, limit: int
+    ) -> FetchResponse:
+        """Send one request and read its response within the timeout; raises `FetchFailure`."""
+        try:
+            async with asyncio.timeout(timeout_seconds):
+                return await self._exchange(request, timeout_seconds, limit)
+        except (TimeoutError, httpcore.TimeoutException):
+            raise FetchFailure(
+                "timeout", f"no complete response within {timeout_seconds:g} seconds"
+            ) from None
+        except httpcore.ConnectError as error:
+            raise _connect_failure(request, error) from error
+        except (httpcore.ProtocolError, httpcore.NetworkError, httpcore.ProxyError) as error:
+            raise FetchFailure(
+                "network_error", f"the connection failed: {error or 'closed'}"
+            ) from error
+
+    async def _exchange(
+        self, request: httpx.Request, timeout_seconds: float, limit: int
+    ) -> FetchResponse:
+        timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_seconds)
+        async with self._pool.stream(
+            request.method,
+            str(request.url),
+            headers=request.headers.raw,
+            content=request.content or None,
+            extensions={"timeout": timeouts},
+        ) as response:
+            received = httpx.Headers(response.headers)
+            headers = dict(received.items())
+            body = Body(headers.get("content-encoding", ""), limit)
+            if response.status not in REDIRECT_STATUSES and response.status != 304:
+                _check_length(headers, limit)
+                await _read_body(response, body)
+            return FetchResponse(
+                str(request.url),
+                response.status,
+                headers,
+                body.read(),
+                tuple(received.get_list("set-cookie")),
+            )
+
+    def _headers(
+        self, url: str, more: Mapping[str, str], cookies: HostCookies | None = None
+    ) -> httpx.Headers:
+        headers = httpx.Headers(
+            {
+                "User-Agent": f"{USER_AGENT}/1.0",
+                "Accept": _ACCEPTED_TYPES,
+                "Accept-Encoding": ACCEPTED_ENCODINGS,
+            }
+        )
+        on_site = self._scope.is_on_site(url)
+        headers.update(
+            {
+                name: value
+                for name, value in self._requests.headers.items()
+                if on_site or name.lower() not in _SECRET_HEADERS
+            }
+        )
+        if self._token and on_site:
+            headers["Authorization"] = self._token
+        headers.update(more)
+        request = httpx.Request("GET", url)
+        self._login_cookies.set_cookie_header(request)
+        if login := request.headers.get("Cookie"):
+            headers["Cookie"] = login
+        named = [headers.get("Cookie", ""), self.cookies.header(url)]
+        named += [cookies.header(url)] if cookies else []
+        if joined := _join_cookies(named):
+            headers["Cookie"] = joined
+        return headers
+
+    async def _log_in(self, login: LoginRequest) -> None:
+        request = httpx.Request(
+            login.method,
+            login.url,
+            headers={"User-Agent": f"{USER_AGENT}/1.0", "Accept": "*/*", **login.headers},
+            content=login.body.encode(),
+        )
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await self._send_login(request, login)
+            if response.target is None:
+                break
+            request = httpx.Request(
+                "GET", response.target, headers={"User-Agent": f"{USER_AGENT}/1.0"}
+            )
+            self._login_cookies.set_cookie_header(request)
+        if response.status >= 400:
+            raise FetchFailure(
+                "login_refused", f"{login.url} answers with status {response.status}"
+            )
+        if login.token:
+            self._token = _read_token(response)
+
+    async def _send_login(self, request: httpx.Request, login: LoginRequest) -> FetchResponse:
+        async with self.throttle.turn(request.url.netloc.decode()):
+            response = await self._send(request, login.timeout, MAX_PAGE_BYTES)
+        raw = [(b"set-cookie", line.encode()) for line in response.cookies if line.isascii()]
+        self._login_cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
+        return response
+
+    def _backoff_seconds(self, attempt: int) -> float:
+        """Return the exponential backoff with jitter, in seconds."""
+        return float(
+            min(self._backoff * 2**attempt, MAX_RETRY_WAIT_SECONDS) * random.uniform(0.5, 1)
+        )
+
+
+# Failures that are retried.
+_RETRIED_REASONS = frozenset({"timeout", "network_error", "connection_refused", "truncated_body"})
+
+
+def too_many_redirects() -> FetchFailure:
+    """Return the failure for too many redirects."""
+    return FetchFailure("too_many_redirects", f"more than {MAX_REDIRECTS} consecutive redirects")
+
+
+def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> FetchFailure:
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, ssl.SSLError):
+            return FetchFailure(
+                "tls_error", f"{request.url.host} has no valid certificate: {cause}"
+            )
+        cause = cause.__cause__ or cause.__context__
+    return FetchFailure("connection_refused", f"{request.url.host} refuses the connection")
+
+
+async def _read_body(response: httpcore.Response, body: Body) -> None:
+    """Read a whole body; raises `FetchFailure` if the connection closes early."""
+    size = 0
+    try:
+        async for chunk in response.aiter_stream():
+            size += len(chunk)
+            body.add(chunk)
+    except (httpcore.ProtocolError, httpcore.NetworkError) as error:
+        raise FetchFailure(
+            "truncated_body", f"the body ends early after {size:,} bytes: {error or 'closed'}"
+        ) from error
+
+
+def _join_cookies(headers: Iterable[str]) -> str:
+    """Join `Cookie` headers; the last of several cookies with the same name wins."""
+    pairs = [pair.strip() for header in headers for pair in header.split(";") if pair.strip()]
+    return "; ".join({pair.partition("=")[0]: pair for pair in pairs}.values())
+
+
+def _check_length(headers: Mapping[str, str], limit: int) -> None:
+    """Raise if Content-Length exceeds the limit, before the body is read."""
+    length = headers.get("content-length", "")
+    if length.isdigit() and int(length) > limit:
+        raise FetchFailure(
+            "page_too_big", f"the body has {int(length):,} bytes; the limit is {limit:,}"
+        )
+
+
+def _retry_after(response: FetchResponse) -> float | None:
+    """Parse Retry-After, seconds or a date, into seconds."""
+    value = response.headers.get("retry-after", "")
+    if value.isdigit():
+        return float(value)
+    try:
+        until = parsedate_to_datetime(value)
+    except (TypeError, ValueError):
+        return None
+    until = until if until.tzinfo else until.replace(tzinfo=UTC)
+    return max((until - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+def _read_token(response: FetchResponse) -> str:
+    try:
+        token = msgspec.json.decode(response.body)["access_token"]
+    except (msgspec.DecodeError, KeyError, TypeError):
+        raise FetchFailure("login_refused", "the response has no `access_token`") from None
+    return f"Bearer {token}"
+
+
+@cache
+def _context() -> ssl.SSLContext:
+    """Return the shared TLS context: loading the certificates takes 20 ms."""
+    return httpcore.default_ssl_context()

@@ -1,0 +1,202 @@
+"""A sorted dictionary of distinct strings in one blob, which may be in a memory-mapped file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays
+
+MAX_BYTE = b"\xff"
+"""A byte that sorts after any byte of UTF-8."""
+
+MAX_PLAIN_SEARCH_KEYS = 100
+"""Fewer keys than this are faster one by one than as arrays."""
+
+BLOCK_STRINGS = 1 << 16
+"""Strings decoded at one time; as Python strings they take several times the memory."""
+
+
+class TermDictionary:
+    """Distinct strings sorted by code point: `names[n]` is the nth, `find` the inverse."""
+
+    def __init__(self, blob: Array, starts: Array) -> None:
+        self.blob = blob
+        self.starts = starts
+        self._bytes = memoryview(np.ascontiguousarray(blob).data).cast("B") if len(blob) else b""
+        self._common = self._read_common()
+        self._heads = _heads(blob, starts, len(self._common))
+
+    @classmethod
+    def of(cls, ascending: Sequence[str]) -> TermDictionary:
+        """Store strings that are already distinct and sorted."""
+        return cls._joined([_pack(ascending)])
+
+    @classmethod
+    def _joined(cls, pieces: Sequence[tuple[bytes, Array]]) -> TermDictionary:
+        blob = b"".join(piece for piece, _ in pieces)
+        lengths = np.concatenate([lengths for _, lengths in pieces])
+        return cls(np.frombuffer(blob, np.uint8), starts_of(lengths))
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> TermDictionary:
+        """Restore a dictionary from `arrays`."""
+        return cls(arrays["blob"], arrays["starts"])
+
+    def arrays(self) -> Arrays:
+        """Return the arrays to store."""
+        return {"blob": self.blob, "starts": self.starts}
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __getitem__(self, place: int) -> str:
+        return self._encoded(place).decode("utf-8", "surrogatepass")
+
+    def take(self, places: Array) -> list[str]:
+        """Return the strings at these places."""
+        bounds = zip(self.starts[places].tolist(), self.starts[places + 1].tolist(), strict=True)
+        blob = self._bytes
+        return [str(blob[start:end], "utf-8", "surrogatepass") for start, end in bounds]
+
+    def all(self) -> list[str]:
+        """Return every string, in order."""
+        return self.take(np.arange(len(self)))
+
+    def blocks(self) -> Iterator[tuple[slice, list[str]]]:
+        """Iterate over all strings in blocks."""
+        for start in range(0, len(self), BLOCK_STRINGS):
+            span = slice(start, min(start + BLOCK_STRINGS, len(self)))
+            yield span, self.take(np.arange(span.start, span.stop))
+
+    def select(self, mask: Array) -> TermDictionary:
+        """Return a dictionary of the strings in a mask."""
+        if mask.all():
+            return self
+        lengths = np.diff(self.starts)
+        return TermDictionary(self.blob[np.repeat(mask, lengths)], starts_of(lengths[mask]))
+
+    def find(self, name: str) -> int:
+        """Return the position of a string, -1 if absent."""
+        key = _encode(name)
+        place = self._first_not_below(key)
+        return place if place < len(self) and self._encoded(place) == key else -1
+
+    def find_many(self, names: Sequence[str]) -> Array:
+        """Return the position of each string, -1 if absent."""
+        found = np.full(len(names), -1, np.int64)
+        if not len(self) or not names:
+            return found
+        keys = [_encode(name) for name in names]
+        heads = self._heads_of(keys)
+        low, high = (np.searchsorted(self._heads, heads, side) for side in ("left", "right"))
+        for number in np.flatnonzero(low < high).tolist():
+            key = keys[number]
+            if key.startswith(self._common):
+                place = self._bisect(key, int(low[number]), int(high[number]))
+                if place < len(self) and self._encoded(place) == key:
+                    found[number] = place
+        return found
+
+    def prefix_range(self, prefix: str) -> tuple[int, int]:
+        """Return the range of positions, end excluded, of strings with a prefix."""
+        key = _encode(prefix)
+        return self._first_not_below(key), self._first_not_below(key + MAX_BYTE)
+
+    def _heads_of(self, keys: Sequence[bytes]) -> Array:
+        skipped = len(self._common)
+        if len(keys) < MAX_PLAIN_SEARCH_KEYS:
+            return np.array([_head(key[skipped : skipped + 8]) for key in keys])
+        lengths = np.fromiter(map(len, keys), np.int64, len(keys))
+        return _heads(np.frombuffer(b"".join(keys), np.uint8), starts_of(lengths), skipped)
+
+    def _encoded(self, place: int) -> bytes:
+        return bytes(self._bytes[int(self.starts[place]) : int(self.starts[place + 1])])
+
+    def _read_common(self) -> bytes:
+        if not len(self):
+            return b""
+        first, last = self._encoded(0), self._encoded(len(self) - 1)
+        differ = (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+        return first[: next(differ, min(len(first), len(last)))]
+
+    def _first_not_below(self, key: bytes) -> int:
+        common = self._common
+        if not key.startswith(common):
+            return 0 if key < common else len(self)
+        head = _head(key[len(common) : len(common) + 8])
+        low = int(np.searchsorted(self._heads, head, "left"))
+        high = int(np.searchsorted(self._heads, head, "right"))
+        return self._bisect(key, low, high)
+
+    def _bisect(self, key: bytes, low: int, high: int) -> int:
+        while low < high:
+            middle = (low + high) // 2
+            if self._encoded(middle) < key:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+
+def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
+    """Merge dictionaries; also return the new positions of each one's strings."""
+    moved = [np.empty(len(one), np.int32) for one in many]
+    pieces = [_pack([])]
+    start = 0
+    for spans in _split_at_same_strings(many):
+        parts = [one.take(np.arange(*span)) for one, span in zip(many, spans, strict=True)]
+        merged = sorted(set().union(*parts))
+        place = {name: number for number, name in enumerate(merged, start)}
+        for to, part, span in zip(moved, parts, spans, strict=True):
+            to[slice(*span)] = np.fromiter(map(place.__getitem__, part), np.int32, len(part))
+        pieces.append(_pack(merged))
+        start += len(merged)
+    return TermDictionary._joined(pieces), moved
+
+
+def _split_at_same_strings(many: Sequence[TermDictionary]) -> Iterator[tuple[tuple[int, int], ...]]:
+    """Split all at the same strings, with at most `BLOCK_STRINGS` of each between two splits."""
+    cuts = sorted(
+        {one._encoded(at) for one in many for at in range(BLOCK_STRINGS, len(one), BLOCK_STRINGS)}
+    )
+    bounds = ([0, *map(one._first_not_below, cuts), len(one)] for one in many)
+    return zip(*map(pairwise, bounds), strict=True)
+
+
+def starts_of(lengths: Array) -> Array:
+    """Return the start of each consecutive range, and the end of the last."""
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def _pack(names: Sequence[str]) -> tuple[bytes, Array]:
+    """Return the strings concatenated, and the length of each in bytes."""
+    whole = "".join(names)
+    if whole.isascii():
+        return whole.encode(), np.fromiter(map(len, names), np.int64, len(names))
+    encoded = [_encode(name) for name in names]
+    return b"".join(encoded), np.fromiter(map(len, encoded), np.int64, len(encoded))
+
+
+def _encode(name: str) -> bytes:
+    return name.encode("utf-8", "surrogatepass")
+
+
+def _head(key: bytes) -> np.uint64:
+    return np.uint64(int.from_bytes(key.ljust(8, b"\0"), "big"))
+
+
+def _heads(blob: Array, starts: Array, skipped: int) -> Array:
+    """Return the eight bytes after the skipped ones as a number with the same sort order."""
+    heads = np.zeros(len(starts) - 1, np.uint64)
+    if not len(blob):
+        return heads
+    for place in range(8):
+        at = starts[:-1] + (skipped + place)
+        letters = np.where(at < starts[1:], blob[np.minimum(at, len(blob) - 1)], 0)
+        heads = (heads << np.uint64(8)) | letters.astype(np.uint64)
+    return heads

@@ -1,0 +1,31 @@
+"""The registry that maps each endpoint to its handler."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Concatenate, ParamSpec, TypeVar
+
+from svc_notebook.api import Endpoint
+from svc_notebook.api.declaration import Operation
+from svc_notebook.service.service import RequestContext
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+HANDLERS: dict[Endpoint, Callable[..., Any]] = {}
+
+
+def serves(
+    operation: Operation[P, R],
+) -> Callable[
+    [Callable[Concatenate[RequestContext, P], R]], Callable[Concatenate[RequestContext, P], R]
+]:
+    """Register the handler of an endpoint; the type checker compares their signatures."""
+
+    def register(
+        handler: Callable[Concatenate[RequestContext, P], R],
+    ) -> Callable[Concatenate[RequestContext, P], R]:
+        HANDLERS[operation.endpoint] = handler
+        return handler
+
+    return register

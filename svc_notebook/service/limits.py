@@ -1,0 +1,85 @@
+"""Limits of the service (bytes, counts, nesting depth), and checks of index names and objectIDs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from svc_notebook.errors import BadInput
+
+MAX_BODY_BYTES = 10 * 2**20
+"""Maximum bytes of a request body, decompressed."""
+
+MAX_EVENTS_BODY_BYTES = 2 * 2**20
+"""Maximum bytes of a request body on the events interface, decompressed (api.md, Limits)."""
+
+MAX_DELETIONS_PER_MINUTE = 100
+"""Maximum calls per minute that delete a user's events."""
+
+MAX_HELD_BYTES = 256 * 2**20
+"""Maximum bytes of all request bodies in memory at one time."""
+
+MAX_DRAINED_BYTES = 100 * 2**20
+"""Maximum bytes of a refused body that are still read, so that its sender receives the refusal."""
+
+MAX_RECORD_BYTES = 100_000
+"""Maximum bytes of one record as compact JSON."""
+
+MAX_JSON_DEPTH = 100
+"""Maximum nesting depth of arrays and objects in a body."""
+
+INTEGERS = range(-(2**63), 2**64)
+"""Integers that fit in 64 bits."""
+
+MAX_INDEX_NAME_CHARACTERS = 255
+"""Maximum characters of an index name."""
+
+MAX_OBJECT_ID_BYTES = 512
+"""Maximum bytes of an objectID."""
+
+MAX_QUERY_BYTES = 512
+"""Maximum bytes of a query, and of a URL parameter's name."""
+
+MAX_QUERIES = 500
+"""Maximum searches of one call."""
+
+MAX_ANSWER_BYTES = 64 * 2**20
+"""Maximum bytes of the hits of all searches of one call."""
+
+MAX_LIST_ITEMS = 1_000
+"""Maximum items of a list parameter of a search; filters and areas have separate limits."""
+
+MAX_APPLIED_RULES = 1_000
+"""Maximum rules applied to one search; beyond it, those with the highest precedence."""
+
+MAX_BROWSED_RECORDS = 1000
+"""Maximum records of one browse page."""
+
+MAX_LOGGED_BYTES = 4000
+"""Maximum bytes of a body stored for the logs, which show 1,000 characters."""
+
+MIN_COMPRESSED_BYTES = 64 * 2**10
+"""Minimum bytes of a response that is compressed."""
+
+
+def check_index_name(name: str) -> str:
+    """Return a valid index name; raises `BadInput`."""
+    if not name or name == "*":
+        raise BadInput(f"{name!r} is not a valid index name")
+    if len(name) > MAX_INDEX_NAME_CHARACTERS:
+        raise BadInput(f"the index name is longer than {MAX_INDEX_NAME_CHARACTERS} characters")
+    if "\x00" in name:
+        raise BadInput("the index name contains a null character")
+    return name
+
+
+def read_object_id(value: Any, at: str) -> str:
+    """Return an objectID, a string or an integer, as a string; raises `BadInput`."""
+    if type(value) is int:
+        value = str(value)
+    if not isinstance(value, str) or not value:
+        raise BadInput(f"`{at}` should be a non-empty string")
+    if "\x00" in value:
+        raise BadInput(f"`{at}` contains a null character")
+    if len(value.encode()) > MAX_OBJECT_ID_BYTES:
+        raise BadInput(f"`{at}` is longer than {MAX_OBJECT_ID_BYTES} bytes")
+    return value

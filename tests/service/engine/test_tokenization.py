@@ -1,0 +1,162 @@
+"""Tokenization: folding, splitting, offsets."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.service.engine.text.tokenization import (
+    BREAK,
+    TokenizerSettings,
+    end_of_letters,
+    split,
+    split_all,
+    split_camel,
+    tokens,
+)
+
+PLAIN = TokenizerSettings()
+HOSTILE = st.text(
+    st.characters()
+    | st.sampled_from("aZ09'\u2019 -_+#éÉßİıﬁ½\u0301\u200d\u200b\ufe0f")
+    | st.sampled_from("東京カ한हिक्याΣσς\x01\x1c\u2028")
+)
+RULES = st.builds(
+    TokenizerSettings,
+    st.sampled_from(["", "+#", "'", "é", "-_", " ", BREAK]),
+    st.sampled_from(["", "é", "øÅ", " -", BREAK]),
+    st.just(frozenset()),
+    st.sampled_from([(), (("ä", "ae"), ("a", "b"))]),
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Don't stop-me now_2", ["dont", "stop", "me", "now", "2"]),
+        ("Café cafe\u0301 CAFÉ", ["cafe", "cafe", "cafe"]),
+        ("Straße STRASSE", ["strasse", "strasse"]),
+        ("İstanbul Łódź Ærø", ["istanbul", "lodz", "aero"]),
+        ("Σίσυφος", ["σισυφοσ"]),
+        ("東京 tower", ["東", "京", "tower"]),
+        ("हिन्दी", ["हिन्दी"]),
+        ("co\u00adoperate fa\u200dmily", ["cooperate", "family"]),
+        ("zero\u200bwidth", ["zero", "width"]),
+        ("ﬁne ½", ["fine", "12"]),
+        ("\u0149a", ["na"]),
+        ("", []),
+        ("'' -- ?!", []),
+    ],
+)
+def test_text_becomes_folded_words(text: str, expected: list[str]) -> None:
+    assert split(text, PLAIN) == expected
+
+
+def test_a_separator_to_index_is_a_word_of_its_own() -> None:
+    assert split("C++ and C#", TokenizerSettings("+#")) == ["c", "+", "+", "and", "c", "#"]
+
+
+def test_a_kept_diacritic_makes_another_word() -> None:
+    assert split("Être être etre", TokenizerSettings(diacritics="ê")) == ["être", "être", "etre"]
+
+
+def test_a_replaced_character_is_replaced_once() -> None:
+    rules = TokenizerSettings(replacing=(("a", "b"), ("ä", "ae")))
+
+    assert split_all(["Mädchen a"], rules) == ["maedchen", "b", BREAK]
+
+
+def test_camel_case_is_split_equally_with_and_without_offsets() -> None:
+    text = "camelCaseWord HTTPServer"
+
+    assert [token.text for token in tokens(text, PLAIN, camel=True)] == split(
+        split_camel(text), PLAIN
+    )
+    assert tokens(text, PLAIN, camel=True)[1] == ("case", 5, 9)
+
+
+@given(HOSTILE, RULES)
+def test_words_and_tokens_agree(text: str, rules: TokenizerSettings) -> None:
+    assert [token.text for token in tokens(text, rules)] == split(text, rules)
+
+
+@given(HOSTILE)
+def test_words_and_tokens_agree_on_camel_case(text: str) -> None:
+    assert [token.text for token in tokens(text, PLAIN, camel=True)] == split(
+        split_camel(text), PLAIN
+    )
+
+
+@given(st.lists(HOSTILE), RULES)
+def test_a_batch_is_split_as_its_texts_one_by_one(
+    texts: list[str], rules: TokenizerSettings
+) -> None:
+    expected = [word for text in texts for word in [*split(text, rules), BREAK]]
+
+    assert split_all(texts, rules) == expected
+
+
+@given(HOSTILE, RULES)
+def test_offsets_rise_and_never_overlap(text: str, rules: TokenizerSettings) -> None:
+    edges = [edge for token in tokens(text, rules) for edge in token[1:]]
+
+    assert edges == sorted(edges)
+    assert all(token.start < token.end for token in tokens(text, rules))
+
+
+@given(st.text("aAb'é .", max_size=12) | HOSTILE, RULES, st.data())
+def test_wanted_tokens_have_the_same_offsets_as_among_all(
+    text: str, rules: TokenizerSettings, data: st.DataObject
+) -> None:
+    found = tokens(text, rules)
+    words = sorted({token.text for token in found} | {"b"})
+    wanted = data.draw(st.sets(st.sampled_from(words)))
+
+    assert tokens(text, rules, wanted) == [token for token in found if token.text in wanted]
+
+
+@given(HOSTILE, RULES)
+def test_a_token_cut_out_of_its_text_is_the_same_token(text: str, rules: TokenizerSettings) -> None:
+    for token in tokens(text, rules):
+        assert split(text[token.start : token.end], rules) == [token.text]
+
+
+def test_punctuation_kept_as_a_diacritic_moves_no_word() -> None:
+    assert tokens("a-b a", TokenizerSettings(diacritics="-"), {"a"}) == [("a", 0, 1), ("a", 4, 5)]
+
+
+@given(HOSTILE)
+def test_folding_what_is_folded_changes_nothing(text: str) -> None:
+    once = split(text, PLAIN)
+
+    assert split(" ".join(once), PLAIN) == once
+
+
+@given(st.text(st.characters(codec="utf-8")))
+def test_composed_and_decomposed_text_have_the_same_words(text: str) -> None:
+    latin = "".join(c for c in text if ord(c) < 0x250)
+
+    assert split(unicodedata.normalize("NFD", latin), PLAIN) == split(
+        unicodedata.normalize("NFC", latin), PLAIN
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "letters", "expected"),
+    [
+        ("strasse", 3, "str"),
+        ("straße", 6, "straß"),
+        ("Cafe\u0301s", 4, "Cafe\u0301"),
+        ("ﬁne", 1, "ﬁ"),
+        ("don't", 4, "don't"),
+    ],
+)
+def test_the_first_letters_of_a_token_are_located_in_the_original_text(
+    text: str, letters: int, expected: str
+) -> None:
+    [token] = tokens(text, PLAIN)
+
+    assert text[: end_of_letters(text, token, letters, PLAIN)] == expected

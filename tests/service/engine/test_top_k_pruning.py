@@ -1,0 +1,152 @@
+"""Top-k pruning excludes no row that is among the best."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.query import read_query
+from svc_notebook.service.engine.ranking.minimum_should_match import STEP_HITS
+from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.ranking.top_k_pruning import MIN_CANDIDATES, prune_by_positions
+
+WORDS = ["a", "lamp", "lamps", "red", "of", "oak", "table", "shade"]
+OTHERS = [f"{first}{second}{first}" for first in "bcdfgk" for second in "eiou"]
+COMMON = [40, 30, 10, 15, 30, 5, 5, 3, *[7] * len(OTHERS)]
+RECORDS = 25_000
+SETTINGS = {
+    "searchableAttributes": ["title", "body", "unordered(notes)"],
+    "attributesForFaceting": ["kind"],
+    "customRanking": ["desc(sold)"],
+}
+
+
+# Side by side in few texts, and those lie deep; far apart, or not quite the same, at the beginning.
+KINDS = [
+    ("u vow fee", "bob fee"),
+    ("u bob bob bob bob v", "bob"),
+    ("bob", "bob fee u v"),
+    ("bob", "fee u"),
+    ("bob fee", f"bob u {'bob ' * 9}v"),
+]
+SHARES = [1, 4, 0.1, 2, 40]
+
+
+def make_text(random: Random, most: int) -> str:
+    return " ".join(random.choices(WORDS + OTHERS, COMMON, k=random.randint(0, most)))
+
+
+def make_record(random: Random, number: int) -> dict[str, Any]:
+    title, body = random.choices(KINDS, SHARES)[0]
+    return {
+        "objectID": f"{number:06}",
+        "title": f"{title} {make_text(random, 5)}",
+        "body": f"{body} {make_text(random, 30)}",
+        "notes": make_text(random, 3),
+        "kind": "rare" if number % 3000 == 7 else random.choice("xyz"),
+        "sold": random.randint(0, 50),
+    }
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    """Return many records of few words, so that most have most of them."""
+    random = Random(5)
+    index = Index(SETTINGS)
+    index.put([make_record(random, number) for number in range(RECORDS)])
+    return index
+
+
+RANKINGS: list[dict[str, Any]] = [
+    {},
+    {"ranking": ["typo", "words", "proximity", "attribute", "exact", "custom"], "minProximity": 3},
+    {"ranking": ["attribute", "proximity", "custom"]},
+    {
+        "ranking": ["attribute", "proximity", "custom"],
+        "attributeCriteriaComputedByMinProximity": True,
+    },
+    {"ranking": ["proximity", "exact", "attribute"]},
+    {"ranking": ["exact", "proximity", "attribute", "custom"], "queryType": "prefixAll"},
+    {"ranking": ["custom", "proximity", "attribute"], "optionalFilters": ["kind:x"]},
+    {"ranking": ["proximity", "attribute", "custom"], "optionalWords": ["u", "v", "a", "of"]},
+    {"ranking": ["exact", "attribute", "custom"]},
+    {"optionalFilters": ["kind:rare"]},
+    {"queryType": "prefixNone"},
+    {"minProximity": 7},
+    {"restrictSearchableAttributes": ["notes", "body"]},
+    {"optionalWords": ["red", "of", "oak"]},
+]
+QUERIES = ["a", "l", "lam ", "of a", "a of red", "u v", "v u", "u", "bob u v", '"a of" a', "lamq"]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+@pytest.mark.parametrize("params", RANKINGS)
+def test_the_best_rows_are_the_first_of_the_full_order(
+    index: Index, query: str, params: dict[str, Any]
+) -> None:
+    asked = {"query": query, "advancedSyntax": True, **params}
+    plan = SearchPlan(index.segment_store.readers, EffectiveParameters(SETTINGS, asked))
+    matches = plan.match(read_query(plan.options))
+    everything = plan.rank(matches, RECORDS)
+
+    for few in (1, 20, 700):
+        assert plan.rank(matches, few)[:] == everything[:few]
+
+
+@pytest.mark.parametrize("query", ["a", "of a"])
+def test_most_rows_of_common_words_are_not_measured(index: Index, query: str) -> None:
+    plan = SearchPlan(
+        index.segment_store.readers, EffectiveParameters(SETTINGS, {"query": f"{query} "})
+    )
+    (match,) = plan.match(read_query(plan.options))
+    everything = plan.candidates(match, np.flatnonzero(match.rows))
+    tied = np.ones(len(everything.rows), bool)
+    criteria = ["proximity", "attribute"] if " " in query else ["attribute"]
+
+    found = prune_by_positions(everything, criteria, tied, 10)
+
+    assert match.count > MIN_CANDIDATES
+    assert found is not None
+    assert 10 <= len(found[1].rows) < match.count / 4
+
+
+@pytest.mark.parametrize(
+    "query", ["a of red oak", "oak shade table red", "lamps oak zzz shade red"]
+)
+def test_lower_ranks_require_more_words(index: Index, query: str) -> None:
+    words = query.split()
+    plan = SearchPlan(
+        index.segment_store.readers,
+        EffectiveParameters(SETTINGS, {"query": query, "optionalWords": words}),
+    )
+    asked = read_query(plan.options)
+
+    _, found = plan.match_or_relax(asked)
+
+    matches = plan.match(asked)
+    order = plan.rank(matches, RECORDS)
+    assert {*plan.rank(found, RECORDS)[:]} == keep_in_stages(order, matches, len(words))
+
+
+def keep_in_stages(order: Order, matches: list[SegmentMatch], words: int) -> set[str]:
+    """Keep a thousand of those with a word, a thousand more of those with two, and so on."""
+    counts = np.zeros(len(order), int)
+    for number, segment in enumerate(order.segments):
+        match = next(match for match in matches if match.segment is segment)
+        here = order.numbers == number
+        counts[here] = match.word_count(order.rows[here])
+    kept = np.zeros(len(order), bool)
+    for needed in range(1, words + 1):
+        enough = np.flatnonzero(counts >= needed)
+        wanted = int(np.count_nonzero(kept[enough])) + STEP_HITS
+        kept[enough[:wanted]] = True
+        if len(enough) < wanted:
+            break
+    return {name for name, stays in zip(order[:], kept, strict=True) if stays}
