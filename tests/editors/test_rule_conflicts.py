@@ -30,7 +30,7 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "conflicts"),
     [
         (rule("1", "red lamp", **PINS), rule("2", "lamp", "contains", **LATER),
          "`a` is pinned to 1 and to 4"),
@@ -145,4 +145,4 @@ def test_the_first_of_many_conflicts_are_reported(client: Client, shop: str) -> 
 
     conflicts = [fault["text"] for fault in editor.faults["8"]]
     assert conflicts[0] == "both set `hitsPerPage`: `0`"
-    assert conflicts[MAX_CONFLICTS_PER_RULE:] == ["it is at odds with more rules"]
+    assert conflicts[MAX_CONFLICTS_PER_RULE:] == ["it conflicts with more rules"]

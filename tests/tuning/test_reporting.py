@@ -82,7 +82,7 @@ def test_a_search_that_found_nothing_is_reported_all_the_same(shop: str, tmp_pat
 
     page = found.report(tmp_path / "none.html").read_text(encoding="utf-8")
 
-    assert "nothing was better" in page
+    assert "no variant is better than the current index" in page
 
 
 def test_a_report_is_made_of_what_it_is_about(shop: str, tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_a_stop_returns_the_result_so_far_and_drops_the_copy(house: str, client:
         )
         await task
 
-    with pytest.raises(Stopped, match=r"stopped after \d trials; with `notes`") as stopped:
+    with pytest.raises(Stopped, match=r"stopped after \d trials; only with `notes`") as stopped:
         background_loop.run(search_and_stop())
 
     found: Any = stopped.value.result

@@ -283,7 +283,7 @@ url, app, key, index = sys.argv[1:]
 client = Client(ClientConfig(url=url, app_id=app, api_key=Secret(key)))
 
 async def change_and_die():
-    async with changing.keeping(client.aio, index, {"settings": {"hitsPerPage": 3}}):
+    async with changing.recording(client.aio, index, {"settings": {"hitsPerPage": 3}}):
         await client.aio.wait(await client.aio.set_settings(index, {"hitsPerPage": 3}), index=index)
         os.kill(os.getpid(), signal.SIGKILL)
 
