@@ -125,7 +125,7 @@ def set_by_verb(index: str) -> None:
 def set_by_editor(index: str) -> None:
     editor = svc.edit.settings(index, value={"searchableAttributes": ["Descripton"]})
     assert [problem["text"] for problem in editor.problems] == [
-        "no record that was looked at has `Descripton`; did you mean `Description`?"
+        "no record of the sample has `Descripton`; did you mean `Description`?"
     ]
     editor.apply()
 

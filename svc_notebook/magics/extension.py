@@ -25,19 +25,18 @@ from svc_notebook.commands.registry import pick_verb
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.commands.variables import literal_variable, variable_meant
 from svc_notebook.errors import BadOption, SvcError
-from svc_notebook.magics.import_hook import MATCHER
+from svc_notebook.magics.import_hook import MATCHER, Matcher
 
-Matcher = Callable[[Any], Any]
 _LINE = re.compile(r"\s*(?:[^=%]+=\s*)?%svc\s+(.*)", re.S)
-# A line that is not Python, whose quotes and brackets open nothing.
+# A line that is not Python; its quotes and brackets do not count.
 _MAGIC = re.compile(r"\s*[%!].*")
 _CELL = re.compile(r"\s*%%svc\s+(.*)", re.S)
 
 
 class NonEmptyList(list[Any]):
-    """What IPython takes for something even if it is empty.
+    """A list that is true even if it is empty.
 
-    It lets nobody else suggest, Python's names and files, only where its matches seem not none.
+    IPython suppresses other completions, names and files, only for matches that are true.
     """
 
     def __len__(self) -> int:
@@ -61,7 +60,7 @@ def make_matcher(shell: Any) -> Matcher:
 
 
 def _matches(found: CompletionMatches, *, alone: bool) -> dict[str, Any]:
-    """Write suggestions as IPython takes them; those that stand alone leave no room for others."""
+    """Convert suggestions to the form of IPython; `alone` suppresses all other completions."""
     made = (completer.SimpleCompletion(text=text, type="svc") for text in found.texts)
     return {
         "completions": NonEmptyList(made) if alone else list(made),
@@ -74,14 +73,14 @@ def _matches(found: CompletionMatches, *, alone: bool) -> dict[str, Any]:
 def suggest_in_call(
     code: str, line: int, column: int, variables: Mapping[str, object], names: NameSource
 ) -> CallSuggestions | None:
-    """Suggest what could stand inside a call of one of our functions."""
+    """Suggest completions inside a call of a function of this package."""
     lines = code.split("\n")
     before = [_MAGIC.sub("", each) for each in lines[:line]]
     return complete_call("\n".join([*before, lines[line][:column]]), variables, names)
 
 
 def suggest(code: str, line: int, column: int, names: NameSource) -> CompletionMatches | None:
-    """Suggest what could stand at one place of a cell; None where it is not ours to say."""
+    """Suggest completions at one place of a cell; None outside of `%svc` and `%%svc`."""
     lines = code.split("\n")
     typed = lines[line][:column]
     if cell := _CELL.fullmatch(lines[0] if line else typed):
@@ -108,9 +107,9 @@ def make_magic(shell: Any) -> Magic:
 
 
 def run(line: str, cell: str | None, variables: dict[str, Any]) -> Any:
-    """Do what a line says; with `-o NAME` the value is kept in place of being returned."""
+    """Run a line; with `-o NAME` the value is stored in a variable, not returned."""
     if cell is not None and not line.strip():
-        raise BadOption("write the verb after `%%svc`, on its line: `%svc help` lists them")
+        raise BadOption("write a verb after `%%svc` on the same line: `%svc help` lists all verbs")
     verb, words = pick_verb([word.text for word in split_line(line)] or ["help"], "magic")
     if advice := literal_variable(verb, words, variables):
         warn_user(advice)
@@ -131,15 +130,15 @@ _NAME = "svc"
 
 
 def load(shell: Any) -> None:
-    """Register `%svc` and `%%svc`; doing so twice changes nothing."""
+    """Register `%svc` and `%%svc`; a repeated call has no effect."""
     unload(shell)
     shell.register_magic_function(make_magic(shell), magic_kind="line_cell", magic_name=_NAME)
-    if hasattr(completer, "context_matcher"):  # IPython 8.6; before, Tab knows no verbs
+    if hasattr(completer, "context_matcher"):  # since IPython 8.6, else without completion
         shell.Completer.custom_matchers.append(make_matcher(shell))
 
 
 def unload(shell: Any) -> None:
-    """Leave the shell as it was before `load`."""
+    """Remove everything that `load` registered."""
     manager = shell.magics_manager
     for kind in ("line", "cell"):
         manager.magics[kind].pop(_NAME, None)

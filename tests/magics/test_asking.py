@@ -36,7 +36,7 @@ def test_anything_else_is_a_no_that_stops_the_notebook(copied: Kernel, answer: s
     assert "Godzilla" in copied.good("%svc browse asking").result
 
 
-def test_a_notebook_run_by_a_program_wants_it_said(copied: Kernel) -> None:
+def test_a_notebook_run_by_a_program_needs_confirmation(copied: Kernel) -> None:
     cell = copied.run("%svc drop asking")
 
     assert cell.status == "error"

@@ -54,7 +54,7 @@ def test_when_a_cell_fails_the_name_keeps_its_old_value(notebook: Kernel, line: 
         ("%svc search nowhere x", "NotFound: Index nowhere does not exist"),
         ("%%svc search films\npage: 0\nquerry: x", "BadOption: line 2: `querry` is not known"),
         ("%svc wait 987654321 --index films --timeout 0.1", "NotFound: "),
-        ("%%svc\nsearch films", "BadOption: write the verb after `%%svc`"),
+        ("%%svc\nsearch films", "BadOption: write a verb after `%%svc`"),
         ("%%svc indices\nx", "`%%svc indices` takes no body"),
     ],
 )
@@ -85,7 +85,7 @@ def test_a_body_is_json_or_lines(notebook: Kernel) -> None:
     assert "1972" not in lines.result
 
 
-def test_a_change_of_settings_tells_what_was_and_is(notebook: Kernel) -> None:
+def test_a_change_of_settings_returns_values_before_and_after(notebook: Kernel) -> None:
     cell = notebook.good('%%svc settings changing\nranking: ["typo", "custom"]\nhitsPerPage: 7')
     shown = notebook.good(
         "now = %svc settings changing\nnow.set_index('setting')['value']['hitsPerPage']"
@@ -221,7 +221,7 @@ def test_tab_completes_inside_calls_without_the_extension(environment: dict[str,
         assert kernel.complete("%svc sea") == ("sea", ["search"])
 
 
-def test_tab_offers_variables_that_hold_something(notebook: Kernel) -> None:
+def test_completion_offers_variables_with_suitable_values(notebook: Kernel) -> None:
     _, matches = notebook.complete("%svc push films --from ")
 
     assert {"basement", "films"} <= set(matches)
@@ -258,7 +258,7 @@ def test_help_is_a_text(notebook: Kernel) -> None:
     assert notebook.good("%svc search --help").result == notebook.good("%svc help search").result
 
 
-def test_a_missing_key_is_asked_for(notebook: Kernel, service: Running) -> None:
+def test_a_missing_key_is_prompted_for(notebook: Kernel, service: Running) -> None:
     notebook.good(
         "import svc_notebook as svc\nbefore = svc.current()\ndel os.environ['SVC_API_KEY']"
     )
