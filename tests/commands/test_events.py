@@ -201,7 +201,7 @@ def test_a_thousand_events_travel_together(stub: Stub) -> None:
         ("events send", "eventType: clik", "`eventType`"),
         ("events send", '{"eventType": "click"}', "is missing"),
         ("events send --from late", None, r"`events\[1500\].objectIDs` should be a list of at"),
-        ("events send --from unfit", None, r"`events\[1\].positions` goes with a queryID"),
+        ("events send --from unfit", None, r"`events\[1\].positions` needs a queryID"),
         ("events delete a@b --yes", None, "`user` should be 1 to 129 letters"),
         ("events films --type klick", None, "click"),
         ("events films --since yesterday-ish", None, "`since` should be a time such as"),
