@@ -1,0 +1,70 @@
+"""The JupyterLab extension of this checkout, as `make lab` shows it, and what a page of it holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.lab import Lab
+from tests.browser.notebook import Notebook
+from tests.conftest import ROOT
+
+LINKED = ("lab/package.json", "lab/install.json", "lab/schemas", "lab", "kit")
+SHOW = "() => window.jupyterapp.commands.execute('svc:show-explorer')"
+
+
+def link_extension(folder: Path) -> Path:
+    """Link the extension into a folder for `JUPYTER_PATH`."""
+    linked = folder / "labextensions" / "svc-notebook"
+    linked.mkdir(parents=True)
+    for name in LINKED:
+        (linked / Path(name).name).symlink_to(ROOT / "widgets" / name)
+    return folder
+
+
+class LabPage(Notebook):
+    """A notebook beside the explorer."""
+
+    def __init__(self, page: Page, lab: Lab, name: str, *, classic: bool = False) -> None:
+        super().__init__(page, lab, name, classic=classic)
+        if not classic:
+            page.evaluate(SHOW)
+
+    @property
+    def explorer(self) -> Locator:
+        return self.page.locator(".svc-explorer")
+
+    @property
+    def tree(self) -> Locator:
+        return self.page.get_by_role("tree", name="Indices and crawlers")
+
+    def row(self, label: str) -> Locator:
+        """The row with exactly this label."""
+        found = self.page.locator(".svc-row-label").get_by_text(label, exact=True)
+        return self.page.locator(".svc-explorer-row").filter(has=found).first
+
+    def open_menu(self, label: str) -> Locator:
+        """Open the menu of a row with the mouse."""
+        self.row(label).click(button="right")
+        menu = self.page.locator(".lm-Menu")
+        menu.wait_for()
+        return menu
+
+    def execute(self, command: str, **args: object) -> None:
+        """Begin a command of the application."""
+        self.page.evaluate(
+            "([command, args]) => void window.jupyterapp.commands.execute(command, args)",
+            [command, args],
+        )
+
+    def source_of_last_cell(self) -> str:
+        return str(
+            self.page.evaluate(
+                "() => window.jupyterapp.shell.currentWidget.content.activeCell.model"
+                ".sharedModel.getSource()"
+            )
+        )
+
+    def await_connected(self) -> None:
+        expect(self.tree).to_be_visible()
