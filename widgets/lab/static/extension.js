@@ -1,7 +1,9 @@
 // The plugins of the extension: what each needs from the application, and what it adds to it.
 
 import { addActions } from "./actions.js";
+import { makeCellLanguage } from "./cell_language.js";
 import { Explorer } from "./explorer.js";
+import { SUFFIXES, fullPath, openFileLoader } from "./file_loader.js";
 import { Kernels } from "./kernel.js";
 
 /** @typedef {import("../types").Share} Share */
@@ -13,8 +15,17 @@ const DEFAULTS = { codeStyle: "python", refreshAfterCells: true, underlineErrors
 
 /** Make the plugins. @param {Share} share */
 export async function makePlugins(share) {
-  const [notebook, apputils, lumino, registry] = await Promise.all(
-    ["@jupyterlab/notebook", "@jupyterlab/apputils", "@lumino/widgets", "@jupyterlab/settingregistry"].map(share),
+  const [notebook, apputils, lumino, registry, codemirror, view, filebrowser, coreutils] = await Promise.all(
+    [
+      "@jupyterlab/notebook",
+      "@jupyterlab/apputils",
+      "@lumino/widgets",
+      "@jupyterlab/settingregistry",
+      "@jupyterlab/codemirror",
+      "@codemirror/view",
+      "@jupyterlab/filebrowser",
+      "@jupyterlab/coreutils",
+    ].map(share),
   );
   addStyles();
   /** @type {Preferences} */
@@ -38,7 +49,57 @@ export async function makePlugins(share) {
       addActions({ ...tools, apputils: widgets, NotebookActions: notebook.NotebookActions }, palette);
     },
   };
-  return [main];
+
+  const cells = {
+    id: `${NAME}:cells`,
+    description: "Colours, help and errors in %svc lines and %%svc cells.",
+    autoStart: true,
+    requires: [codemirror.IEditorExtensionRegistry],
+    optional: [notebook.INotebookTracker],
+    activate: (/** @type {any} */ app, /** @type {any} */ editors, /** @type {any} */ tracker) => {
+      const language = makeCellLanguage({
+        view,
+        table: once(async () => {
+          await app.restored;
+          return (await fetch(new URL("language.json", import.meta.url))).json();
+        }),
+        hovers: () => preferences.hoverHelp,
+        check: async (text, dom) => {
+          const link = tracker && kernelsOf(tracker).current;
+          if (!preferences.underlineErrors || !link?.answers || !tracker.currentWidget.node.contains(dom)) return null;
+          return link.call("check_cell", { text }).catch(() => null);
+        },
+      });
+      const extension = codemirror.EditorExtensionRegistry.createImmutableExtension(language);
+      editors.addExtension({ name: "svc-notebook:cells", factory: () => extension });
+    },
+  };
+
+  const files = {
+    id: `${NAME}:files`,
+    description: "The file browser's entry that loads a file into an index.",
+    autoStart: true,
+    requires: [filebrowser.IFileBrowserFactory],
+    optional: [notebook.INotebookTracker],
+    activate: (/** @type {any} */ app, /** @type {any} */ browsers, /** @type {any} */ tracker) => {
+      const selected = () => [...(browsers.tracker.currentWidget?.selectedItems() ?? [])].filter(({ path }) => SUFFIXES.test(path));
+      app.commands.addCommand("svc:load-file", {
+        label: "Load into an index…",
+        isVisible: () => selected().length === 1,
+        execute: async (/** @type {{path?: string}} */ args) => {
+          const path = args.path ?? selected()[0]?.path;
+          if (!path) return;
+          const file = fullPath(coreutils.PageConfig.getOption("serverRoot"), app.serviceManager.contents.localPath(path));
+          const name = path.slice(path.lastIndexOf("/") + 1);
+          const kernels = tracker ? kernelsOf(tracker) : null;
+          await openFileLoader({ app, kernels, file, name, done: () => kernels?.tell("executed") });
+        },
+      });
+      const selector = '.jp-DirListing-item[data-isdir="false"]';
+      app.contextMenu.addItem({ command: "svc:load-file", selector, rank: 3 });
+    },
+  };
+  return [main, cells, files];
 
   /** Follow the settings of the extension. @param {any} settings */
   async function follow(settings) {
@@ -74,6 +135,13 @@ export async function makePlugins(share) {
     });
     return explorer;
   }
+}
+
+/** @template T @param {() => Promise<T>} read @returns {() => Promise<T>} */
+function once(read) {
+  /** @type {Promise<T> | null} */
+  let made = null;
+  return () => (made ??= read());
 }
 
 function addStyles() {
