@@ -31,10 +31,10 @@ const CODES = [
 
 /** Changes as the verbs of the same names make them. */
 const CHANGES = [
-  { verb: "copy", label: "Copy to…", done: "Copied", to: "Copy the index to the name" },
-  { verb: "move", label: "Move to…", done: "Moved", to: "Move the index to the name" },
-  { verb: "clear", label: "Clear…", done: "Cleared", to: "" },
-  { verb: "drop", label: "Drop…", done: "Dropped", to: "" },
+  { verb: "copy", label: "Copy to…", listed: "Copy an index…", done: "Copied", to: "Copy the index to the name" },
+  { verb: "move", label: "Move to…", listed: "Move an index…", done: "Moved", to: "Move the index to the name" },
+  { verb: "clear", label: "Clear…", listed: "Clear an index…", done: "Cleared", to: "" },
+  { verb: "drop", label: "Drop…", listed: "Drop an index…", done: "Dropped", to: "" },
 ];
 
 /** Add the commands, with their places in the palette and in the explorer's menu. @param {Tools} tools @param {any} palette */
@@ -43,10 +43,14 @@ export function addActions(tools, palette) {
   const ready = () => Boolean(kernels.current?.answers && explorer.connection?.connected);
   let rank = 0;
 
-  /** @param {string} id @param {string} label @param {(args: any) => any} execute @param {{selector?: string, enabled?: () => boolean, listed?: boolean}} [place] */
-  function add(id, label, execute, { selector, enabled = ready, listed = true } = {}) {
-    const full = /** @param {any} args */ (args) => (args.menu ? label : `${label.replace(/…$/, "")}`);
-    app.commands.addCommand(id, { label: full, execute, isEnabled: enabled });
+  /**
+   * Add a command under a label; the palette lists it under `listed`, if that is a text.
+   * @param {string} id @param {string} label @param {(args: any) => any} execute
+   * @param {{selector?: string, enabled?: () => boolean, listed?: string}} [place]
+   */
+  function add(id, label, execute, { selector, enabled = ready, listed = label } = {}) {
+    const text = /** @param {any} args */ (args) => (args.menu ? label : listed || label);
+    app.commands.addCommand(id, { label: text, execute, isEnabled: enabled });
     if (listed) palette?.addItem({ command: id, category: CATEGORY });
     if (selector) app.contextMenu.addItem({ command: id, args: { menu: true }, selector, rank: rank++ });
   }
@@ -75,7 +79,7 @@ export function addActions(tools, palette) {
   add("svc:copy-name", "Copy name", () => copyText(explorer.current?.name ?? ""), {
     selector: NAMED_ROW,
     enabled: () => Boolean(explorer.current?.name),
-    listed: false,
+    listed: "",
   });
   separator(INDEX_ROW);
   for (const change of CHANGES)
@@ -83,11 +87,12 @@ export function addActions(tools, palette) {
       `svc:${change.verb}`,
       change.label,
       async (args) => {
-        const index = await chosenIndex(tools, args, change.label.replace("…", " an index"));
+        const index = await chosenIndex(tools, args, change.listed.replace("…", ""));
         if (index) await changeIndex(tools, change, index);
       },
-      { selector: INDEX_ROW },
+      { selector: INDEX_ROW, listed: change.listed },
     );
+  palette?.addItem({ command: "svc:show-explorer", category: CATEGORY });
   add("svc:refresh", "Refresh the explorer", () => explorer.refresh(), { enabled: () => Boolean(kernels.current) });
   add(
     "svc:connect",

@@ -113,6 +113,14 @@ export class Explorer {
     this.paint();
   }
 
+  /** The connection and the pending tasks as one line; empty without a connection. */
+  get summary() {
+    if (this.kernels.current?.state !== "ready" || !this.connection?.connected) return "";
+    const pending = this.known.indices.reduce((sum, entry) => sum + entry.pending, 0);
+    const tasks = pending ? ` · ${pending} pending` : "";
+    return `Search: ${this.connection.profile ?? this.connection.application}${tasks}`;
+  }
+
   /** The row that actions are about. */
   get current() {
     return this.rows.find((row) => row.key === this.active) ?? null;
@@ -130,8 +138,7 @@ export class Explorer {
       if (of !== this.shownOf) this.forget(of);
       this.connection = connection;
       this.error = "";
-      if (connection.connected && this.visible) await this.readContents(link);
-      else if (connection.connected && this.known.indices.length === 0) this.draw();
+      if (connection.connected) await this.readContents(link);
     } catch (error) {
       if (!(error instanceof Cancelled)) this.error = textOf(error);
     }
@@ -140,16 +147,18 @@ export class Explorer {
 
   /** @param {KernelLink} link */
   async readContents(link) {
-    if (!this.rights) void this.readRights(link);
+    if (this.visible && !this.rights) void this.readRights(link);
     const indices = await link.call("read_indices");
     if (link !== this.kernels.current) return;
     this.known.indices = indices;
+    this.known.read = true;
     const { most } = this.known;
     for (const { name, pending } of indices)
       if (pending) most.set(name, Math.max(pending, most.get(name) ?? 0));
       else most.delete(name);
     if (most.size) this.timer = setTimeout(() => void this.refresh(), POLL_MS);
     this.draw();
+    if (!this.visible) return;
     const open = [...this.known.contents.keys()].filter((name) => this.known.open.has(`index:${name}`));
     await Promise.all(open.map((name) => this.readIndex(link, name)));
     if (this.known.open.has("crawlers")) await this.readCrawlers(link);
@@ -256,7 +265,7 @@ export class Explorer {
         this.connection.profiles.map((name) => offer(`Connect to ${name}`, () => void this.connect(name))),
       );
     if (!this.connection) return fill(this.message, "Reading…");
-    const empty = this.visible && !this.known.indices.length ? "There is no index yet." : "";
+    const empty = this.known.read && !this.known.indices.length ? "There is no index yet." : "";
     fill(this.message, link.busy ? "The kernel is busy." : empty);
   }
 
@@ -369,7 +378,7 @@ export class Explorer {
 
 /** @returns {import("./rows.js").Known} */
 function emptyKnown() {
-  return { indices: [], contents: new Map(), most: new Map(), crawlers: null, open: new Set(), filter: "" };
+  return { read: false, indices: [], contents: new Map(), most: new Map(), crawlers: null, open: new Set(), filter: "" };
 }
 
 /** @param {Explorer} explorer */

@@ -5,6 +5,7 @@ import { makeCellLanguage } from "./cell_language.js";
 import { Explorer } from "./explorer.js";
 import { SUFFIXES, fullPath, openFileLoader } from "./file_loader.js";
 import { Kernels } from "./kernel.js";
+import { addStatus, addTemplates } from "./launcher.js";
 
 /** @typedef {import("../types").Share} Share */
 /** @typedef {import("../types").Preferences} Preferences */
@@ -13,9 +14,12 @@ const NAME = "svc-notebook";
 /** @type {Preferences} */
 const DEFAULTS = { codeStyle: "python", refreshAfterCells: true, underlineErrors: true, hoverHelp: true };
 
+const ICON =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="16" viewBox="0 0 24 24"><path class="jp-icon3 jp-icon-selectable" fill="#616161" d="M10 3a7 7 0 1 0 4.2 12.6l5.1 5.1 1.4-1.4-5.1-5.1A7 7 0 0 0 10 3m0 2a5 5 0 1 1 0 10 5 5 0 0 1 0-10M7 8h6v1.5H7zm0 2.7h4v1.5H7z"/></svg>';
+
 /** Make the plugins. @param {Share} share */
 export async function makePlugins(share) {
-  const [notebook, apputils, lumino, registry, codemirror, view, filebrowser, coreutils] = await Promise.all(
+  const [notebook, apputils, lumino, registry, codemirror, view, filebrowser, coreutils, ui, launching, status] = await Promise.all(
     [
       "@jupyterlab/notebook",
       "@jupyterlab/apputils",
@@ -25,6 +29,9 @@ export async function makePlugins(share) {
       "@codemirror/view",
       "@jupyterlab/filebrowser",
       "@jupyterlab/coreutils",
+      "@jupyterlab/ui-components",
+      "@jupyterlab/launcher",
+      "@jupyterlab/statusbar",
     ].map(share),
   );
   addStyles();
@@ -39,14 +46,20 @@ export async function makePlugins(share) {
     description: "The explorer of the search service, and what can be done with an index.",
     autoStart: true,
     requires: [notebook.INotebookTracker],
-    optional: [apputils.ICommandPalette, registry?.ISettingRegistry].filter(Boolean),
-    activate: (/** @type {any} */ app, /** @type {any} */ tracker, /** @type {any} */ palette, /** @type {any} */ settings) => {
+    optional: [apputils.ICommandPalette, registry?.ISettingRegistry, launching?.ILauncher, status?.IStatusBar].filter(Boolean),
+    activate: (/** @type {any} */ app, /** @type {any} */ tracker, /** @type {any[]} */ ...services) => {
+      const [palette, settings, launcher, statusBar] = services;
       void follow(settings);
       if (app.name !== "JupyterLab") return;
-      const explorer = addExplorer(app, kernelsOf(tracker));
-      const tools = { app, kernels: kernelsOf(tracker), explorer, preferences: () => preferences };
+      const icon = new ui.LabIcon({ name: "svc-notebook:search", svgstr: ICON });
+      const kernels = kernelsOf(tracker);
+      let drawStatus = () => {};
+      const explorer = addExplorer(app, kernels, icon, () => drawStatus());
+      if (statusBar) drawStatus = addStatus({ app, statusBar, explorer, Widget: lumino.Widget });
+      const tools = { app, kernels, explorer, preferences: () => preferences };
       const widgets = { ...apputils, Widget: lumino.Widget };
       addActions({ ...tools, apputils: widgets, NotebookActions: notebook.NotebookActions }, palette);
+      addTemplates({ app, launcher, palette, icon });
     },
   };
 
@@ -112,12 +125,15 @@ export async function makePlugins(share) {
     read();
   }
 
-  /** @param {any} app @param {Kernels} kernels */
-  function addExplorer(app, kernels) {
+  /** @param {any} app @param {Kernels} kernels @param {any} icon @param {() => void} changed */
+  function addExplorer(app, kernels, icon, changed) {
     const explorer = new Explorer(kernels, {
       menu: ({ x, y }, row) =>
         void row.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: x, clientY: y })),
-      changed: () => app.commands.notifyCommandChanged(),
+      changed: () => {
+        app.commands.notifyCommandChanged();
+        changed();
+      },
       wants: () => preferences.refreshAfterCells,
     });
     const panel = Object.assign(new lumino.Widget({ node: explorer.el }), {
@@ -127,10 +143,10 @@ export async function makePlugins(share) {
     });
     panel.id = "svc-explorer";
     panel.title.caption = "Search service";
-    panel.title.iconClass = "svc-explorer-icon jp-SideBar-tabIcon";
+    panel.title.icon = icon;
     app.shell.add(panel, "left", { rank: 600 });
     app.commands.addCommand("svc:show-explorer", {
-      label: "Show the explorer of the search service",
+      label: "Show the explorer",
       execute: () => app.shell.activateById(panel.id),
     });
     return explorer;

@@ -6,9 +6,9 @@
 /** @typedef {import("../types").CrawlerEntry} CrawlerEntry */
 
 /**
- * What the explorer knows: `contents` of indices that were opened (an error is text), `most` pending
- * tasks seen since an index was last idle.
- * @typedef {{indices: IndexEntry[], contents: Map<string, IndexContent | string>, most: Map<string, number>,
+ * What the explorer knows: whether it has `read` the indices, `contents` of indices that were opened
+ * (an error is text), `most` pending tasks seen since an index was last idle.
+ * @typedef {{read: boolean, indices: IndexEntry[], contents: Map<string, IndexContent | string>, most: Map<string, number>,
  *   crawlers: CrawlerEntry[] | string | null, open: Set<string>, filter: string}} Known
  */
 
