@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.lab import Lab
-from tests.browser.notebook import Notebook
+from tests.browser.looks import CONTRAST
+from tests.browser.notebook import OPEN, Notebook
 from tests.conftest import ROOT
 
 LINKED = ("lab/package.json", "lab/install.json", "lab/schemas", "lab", "kit")
+COUNT = itertools.count(1)
+SET_SOURCE = """([place, code]) => window.jupyterapp.shell.currentWidget.content.model.sharedModel
+    .getCell(place).setSource(code)"""
 SHOW = "() => window.jupyterapp.commands.execute('svc:show-explorer')"
 
 
@@ -66,5 +72,22 @@ class LabPage(Notebook):
             )
         )
 
+    def set_source(self, code: str, *, cell: int = 0) -> None:
+        """Write a cell without running it."""
+        self.page.evaluate(SET_SOURCE, [cell, code])
+
+    def show(self, name: str) -> None:
+        """Open another notebook of the folder, or go back to it."""
+        self.page.evaluate(OPEN, name)
+
+    def faint_texts(self) -> Any:
+        """Texts of the extension that are too faint on what is behind them."""
+        return self.page.evaluate(CONTRAST.replace(".svc-editor *", ".svc-explorer *"))
+
     def await_connected(self) -> None:
         expect(self.tree).to_be_visible()
+
+
+def fresh(page: Page, lab: Lab, stem: str = "notebook") -> LabPage:
+    """A new notebook, whose kernel has not run anything."""
+    return LabPage(page, lab, f"{stem}-{next(COUNT)}.ipynb")

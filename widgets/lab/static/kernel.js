@@ -13,6 +13,7 @@ const PROBE =
   `${ATTACH} if 'svc_notebook' in sys.modules else found('svc_notebook') and 'unloaded' or 'missing'` +
   ")(__import__('sys'), __import__('importlib.util', fromlist=['util']).find_spec)";
 const LOAD = "__import__('IPython').get_ipython().run_line_magic('load_ext', 'svc_notebook')";
+const SUBSHELL_MS = 2000; // the longest wait for a subshell; settings of the application can forbid them
 /** @type {KernelState[]} */
 const ANSWERS = ["ready", "unloaded", "missing", "other"];
 const QUIET = { code: "", silent: true, store_history: false, allow_stdin: false, stop_on_error: false };
@@ -42,7 +43,7 @@ export class KernelLink {
 
   /** Whether a call is answered before the running cell ends. */
   get answers() {
-    return this.state === "ready" && (!this.busy || Boolean(this.kernel.supportsSubshells));
+    return this.state === "ready" && (!this.busy || Boolean(this.comm?.subshellId));
   }
 
   /** Find out what the kernel has; never while a cell runs, behind which the request would wait. */
@@ -54,7 +55,7 @@ export class KernelLink {
       if (this.busy || this.kernel.isDisposed) return;
       const python = info?.language_info?.name === "python";
       const answer = python ? await this.evaluate(PROBE) : "other";
-      if (answer === "ready") this.open();
+      if (answer === "ready") await this.open();
       this.become(ANSWERS.find((state) => state === answer) ?? "missing");
     } catch {
       // The kernel ended meanwhile; its status is told.
@@ -94,7 +95,7 @@ export class KernelLink {
     return answer?.status === "ok" ? (answer.data["text/plain"] ?? "").replace(/^'|'$/g, "") : null;
   }
 
-  open() {
+  async open() {
     this.shut();
     const comm = (this.comm = this.kernel.createComm(TARGET));
     /** @type {Set<(message: any) => void>} */
@@ -109,6 +110,9 @@ export class KernelLink {
       save_changes: () => {},
       send: (content) => void comm.send(content),
     });
+    // What is sent before the subshell is there waits for the running cell.
+    const started = this.kernel.supportsSubshells && comm.subshellStarted;
+    if (started) await Promise.race([started.catch(() => {}), new Promise((done) => setTimeout(done, SUBSHELL_MS))]);
   }
 
   shut() {
