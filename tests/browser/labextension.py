@@ -1,8 +1,9 @@
-"""The JupyterLab extension of this checkout, as `make lab` shows it, and what a page of it holds."""
+"""The JupyterLab extension of this checkout, as `make lab` shows it, and a page with it."""
 
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,10 @@ LINKED = ("lab/package.json", "lab/install.json", "lab/schemas", "lab", "kit")
 COUNT = itertools.count(1)
 SET_SOURCE = """([place, code]) => window.jupyterapp.shell.currentWidget.content.model.sharedModel
     .getCell(place).setSource(code)"""
+SOURCE_IS = """code => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel
+    .getSource() === code"""
+SAVE_PREFERENCES = """async text => window.jupyterapp.serviceManager.settings
+    .save("svc-notebook:plugin", text)"""
 SHOW = "() => window.jupyterapp.commands.execute('svc:show-explorer')"
 
 
@@ -64,13 +69,13 @@ class LabPage(Notebook):
             [command, args],
         )
 
-    def source_of_last_cell(self) -> str:
-        return str(
-            self.page.evaluate(
-                "() => window.jupyterapp.shell.currentWidget.content.activeCell.model"
-                ".sharedModel.getSource()"
-            )
-        )
+    def await_source(self, code: str) -> None:
+        """Wait until the active cell holds this code."""
+        self.page.wait_for_function(SOURCE_IS, arg=code)
+
+    def save_preferences(self, **values: object) -> None:
+        """Save settings of the extension; a page that is opened later follows them."""
+        self.page.evaluate(SAVE_PREFERENCES, json.dumps(values))
 
     def set_source(self, code: str, *, cell: int = 0) -> None:
         """Write a cell without running it."""
