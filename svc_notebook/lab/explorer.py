@@ -25,19 +25,23 @@ class ExplorerCalls:
 
     @call
     def read_connection(self) -> dict[str, Any]:
-        """Return the current connection and the profiles that exist; nothing is sent."""
-        facts: dict[str, Any] = {"profiles": [*connection.profiles()], "connected": False}
+        """Return the current connection, or the profiles to connect to; nothing is sent."""
         try:
             client = session.current()
         except NotConnected:
-            return facts
-        return facts | {
+            return {"connected": False, "profiles": self.read_profiles()}
+        return {
             "connected": True,
             "id": str(id(client)),
             "profile": session.profile_of(client),
             "application": client.connection.app_id,
             "address": client.connection.address,
         }
+
+    @call
+    def read_profiles(self) -> list[str]:
+        """Return the names of the profiles, as `svc.profiles()` does."""
+        return [*connection.profiles()]
 
     @call
     async def connect(self, profile: str) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from tests.browser.shop import connect, fill, products
 from tests.conftest import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
+# What a page of Notebook 7.6 says without the extension, too.
+OF_NOTEBOOK_7 = "Cannot read properties of undefined (reading 'schema')"
 LINES = """%%svc search coloured lamp --hitsPerPage 5 --highlight
 filters: brand:Acme AND price < 20
 attributesToRetrieve: name, "price"
@@ -50,7 +52,7 @@ def test_a_cell_is_coloured_by_what_it_is(page: Page, extended_lab: Lab, *, clas
     assert {"filters", "getRankingInfo", '"objectID"'} <= set(coloured(lab_page, "key"))
     assert {'"price"', '"s1"'} <= set(coloured(lab_page, "text"))
     assert colour_of(lab_page, "key") != colour_of(lab_page, "text")
-    assert not lab_page.complaints
+    assert not [each for each in lab_page.complaints if OF_NOTEBOOK_7 not in each]
 
 
 def test_a_parameter_is_explained_under_the_pointer(lab_page: LabPage) -> None:

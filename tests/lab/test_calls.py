@@ -52,7 +52,7 @@ def test_without_a_connection_the_profiles_are_named(monkeypatch: pytest.MonkeyP
 
     found = LabCalls().read_connection()
 
-    assert not found["connected"]
+    assert found == {"connected": False, "profiles": LabCalls().read_profiles()}
     assert "local" in found["profiles"]
 
 

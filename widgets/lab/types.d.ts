@@ -10,7 +10,8 @@ export type Share = (name: string) => Promise<any>;
 
 export interface Connection {
   connected: boolean;
-  profiles: string[];
+  /** Where there is no connection. */
+  profiles?: string[];
   id?: string;
   profile?: string | null;
   application?: string;

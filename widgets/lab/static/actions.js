@@ -98,8 +98,7 @@ export function addActions(tools, palette) {
     "svc:connect",
     "Connect the notebook's kernel…",
     async (args) => {
-      const profiles = explorer.connection?.profiles ?? ["local"];
-      const profile = args.profile ?? (await askItem(tools, "Connect to", profiles));
+      const profile = args.profile ?? (await askItem(tools, "Connect to", await kernels.current?.call("read_profiles")));
       if (profile) await explorer.connect(profile);
     },
     { enabled: () => Boolean(kernels.current?.answers) },

@@ -132,23 +132,24 @@ export class Explorer {
     const link = this.kernels.current;
     if (!link?.answers) return this.draw();
     try {
+      const indices = link.call("read_indices"); // at once: both questions are one wait
+      indices.catch(() => {}); // told below, unless there is no connection
       const connection = /** @type {Connection} */ (await link.call("read_connection"));
       if (link !== this.kernels.current) return;
       const of = `${link.kernel.id} ${connection.id ?? ""}`;
       if (of !== this.shownOf) this.forget(of);
       this.connection = connection;
       this.error = "";
-      if (connection.connected) await this.readContents(link);
+      if (connection.connected) await this.readContents(link, await indices);
     } catch (error) {
       if (!(error instanceof Cancelled)) this.error = textOf(error);
     }
     this.draw();
   }
 
-  /** @param {KernelLink} link */
-  async readContents(link) {
+  /** @param {KernelLink} link @param {import("../types").IndexEntry[]} indices */
+  async readContents(link, indices) {
     if (this.visible && !this.rights) void this.readRights(link);
-    const indices = await link.call("read_indices");
     if (link !== this.kernels.current) return;
     this.known.indices = indices;
     this.known.read = true;
@@ -262,7 +263,7 @@ export class Explorer {
       return fill(
         this.message,
         "This kernel is not connected to a service.",
-        this.connection.profiles.map((name) => offer(`Connect to ${name}`, () => void this.connect(name))),
+        (this.connection.profiles ?? []).map((name) => offer(`Connect to ${name}`, () => void this.connect(name))),
       );
     if (!this.connection) return fill(this.message, "Reading…");
     const empty = this.known.read && !this.known.indices.length ? "There is no index yet." : "";

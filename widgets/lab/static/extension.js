@@ -127,15 +127,21 @@ export async function makePlugins(share) {
 
   /** @param {any} app @param {Kernels} kernels @param {any} icon @param {() => void} changed */
   function addExplorer(app, kernels, icon, changed) {
+    let enabled = "";
+    /** @type {Explorer | null} */
+    let made = null; // the first drawing is before it
     const explorer = new Explorer(kernels, {
       menu: ({ x, y }, row) =>
         void row.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: x, clientY: y })),
       changed: () => {
-        app.commands.notifyCommandChanged();
+        const now = `${kernels.current?.answers} ${made?.connection?.connected} ${made?.current?.name}`;
+        if (now !== enabled) app.commands.notifyCommandChanged(); // draws every menu and toolbar
+        enabled = now;
         changed();
       },
       wants: () => preferences.refreshAfterCells,
     });
+    made = explorer;
     const panel = Object.assign(new lumino.Widget({ node: explorer.el }), {
       onAfterShow: () => explorer.show(true),
       onAfterHide: () => explorer.show(false),

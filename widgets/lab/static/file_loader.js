@@ -38,7 +38,7 @@ export async function openFileLoader({ app, kernels, file, name, done }) {
     if (!dialog.el.isConnected || !link) return;
     let connection = /** @type {Connection} */ (await link.call("read_connection"));
     if (!connection.connected) {
-      const profile = await dialog.chooseProfile(connection.profiles);
+      const profile = await dialog.chooseProfile(connection.profiles ?? []);
       if (!profile) return;
       dialog.say(`Connecting to ${profile}…`);
       connection = await link.call("connect", { profile });
