@@ -14,10 +14,10 @@ import { Cancelled, KernelLink } from "./kernel.js";
 export const SUFFIXES = /\.(csv|tsv|ndjson|jsonl|json|parquet)$/i;
 const SETTLE_MS = 400;
 const EXISTING = [
-  ["append", "add the rows, and overwrite records of the same objectID"],
-  ["merge", "send only new and changed records"],
-  ["replace", "replace all records"],
-  ["fail", "stop, and send nothing"],
+  ["append", "append: add and overwrite"],
+  ["merge", "merge: send what differs"],
+  ["replace", "replace: all records"],
+  ["fail", "fail: send nothing"],
 ];
 
 /**
