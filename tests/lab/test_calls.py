@@ -175,3 +175,25 @@ def test_a_cancelled_load_returns_what_it_sent(calls: LabCalls, tmp_path: Path) 
 
     assert "stopped" in result["stopped"]
     assert result["sent"] < 50_000
+
+
+def test_crawlers_are_read_with_their_state(calls: LabCalls, service: Running) -> None:
+    client = session.connect(
+        url=service.url,
+        app_id=service.appId,
+        api_key=service.adminKey,
+        crawler_user_id=service.crawlerUserId,
+        crawler_api_key=service.crawlerApiKey,
+    )
+    action: Any = {
+        "indexName": "crawled",
+        "pathsToMatch": ["**"],
+        "recordExtractor": {"__type": "function", "source": "() => []"},
+    }
+    client.create_crawler("explored", {"rateLimit": 1, "startUrls": [], "actions": [action]})
+
+    found = asyncio.run(calls.read_crawlers())
+
+    [row] = [row for row in found if row["name"] == "explored"]
+    assert (row["state"], row["lastRun"]) == ("paused", "")
+    assert row["id"]
