@@ -18,6 +18,10 @@ WITHIN_test = demo
 # JupyterLab wants to be told that running as root, in a container for instance, is meant.
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# JupyterLab's extension as links into this checkout, so that an edit shows when the page is reloaded.
+LINKED = build/jupyter/labextensions/svc-notebook
+EXTENSION = lab/package.json lab/install.json lab/schemas lab kit
+
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test test-all check bench docs generate format coverage constraints clean
 
@@ -28,7 +32,9 @@ demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in
 	$(BIN)/python notebooks/demo.py --out demo-out
 
 lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
-	$(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
+	mkdir -p $(LINKED)
+	ln -sfn $(EXTENSION:%=$(CURDIR)/widgets/%) $(LINKED)
+	JUPYTER_PATH=$(CURDIR)/build/jupyter $(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
 
 test: $(VENV)/.test  ## Run the tests without slow ones on all cores, or all tests that TESTS names
 	$(PYTEST) $(if $(TESTS),,--quick) $(TESTS)

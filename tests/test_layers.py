@@ -60,6 +60,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},
         "editors": {"IPython", "anywidget", "numpy", "pandas", "traitlets"},
+        "lab": {"IPython", "comm", "msgspec", "pandas"},
         "accessors": {"pandas"},
         "dask_accessor": {"dask"},
         "__init__": {"pandas"},

@@ -34,15 +34,19 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
 
     Raises if the user declines, or if no prompt is available.
     """
-    settled = call.verb.settle(call.arguments, client)
-    told, bound = settled or (_deed(call), {})
-    deed = f"{told}, {_place(client)}"
+    deed, bound = describe_action(call, client)
     answer = ask(f"{deed[0].upper()}{deed[1:]}? [y/N] ", face)
     if answer is None:
         raise BadOption(f"nobody can be asked here; to {deed}, add `--yes`")
     if answer.strip().casefold() not in ("y", "yes"):
         raise Stopped(f"nothing was done; asked for was to {deed}")
     return bound
+
+
+def describe_action(call: BoundCall, client: Client) -> tuple[str, dict[str, Any]]:
+    """Describe what is to be confirmed and where; return arguments that bind the call to it."""
+    description, bound = call.verb.settle(call.arguments, client) or (_deed(call), {})
+    return f"{description}, {_place(client)}", bound
 
 
 def _deed(call: BoundCall) -> str:
