@@ -10,11 +10,11 @@ from pandas import DataFrame
 
 from svc_notebook import session
 from svc_notebook.editors.js_values import plain
-from svc_notebook.editors.rpc import call, tell_progress
+from svc_notebook.editors.rpc import call, report_progress
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.functions import aio
 from svc_notebook.loading.load_plan.plan import LoadPlan
-from svc_notebook.loading.load_plan.rejected_rows import TOLD
+from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.result import LoadResult
 
@@ -42,7 +42,7 @@ class FileCalls:
         try:
             result = await aio.load(
                 _found(path), index, id=id or None, if_exists=cast("IfExists", if_exists),
-                on_progress=tell_progress,
+                on_progress=report_progress,
             )  # fmt: skip
         except Stopped as stopped:
             return {"stopped": str(stopped)} | _result(cast("LoadResult | None", stopped.result))
@@ -86,7 +86,7 @@ def _result(result: LoadResult | None) -> dict[str, Any]:
 
 
 def _rejected(plan: LoadPlan) -> dict[str, Any]:
-    shown = plan.rejected[TOLD].head(SHOWN_REJECTED) if len(plan.rejected) else plan.rejected
+    shown = plan.rejected[ERROR_COLUMNS].head(SHOWN_REJECTED) if len(plan.rejected) else plan.rejected
     return {"rejectedRows": plan.rejected_rows, "rejected": _rows_of(shown)}
 
 

@@ -153,7 +153,11 @@ def test_values_are_counted_as_facets_have_them(aio: AsyncClient) -> None:
 
 @pytest.mark.parametrize(
     ("values", "message"),
-    [("Cobb", r"`values` should be a list: \['Cobb'\]"), ([None], "dropna"), ([["a"]], "cannot have the value")],
+    [
+        ("Cobb", r"`values` should be a list: \['Cobb'\]"),
+        ([None], "dropna"),
+        ([["a"]], "cannot have the value"),
+    ],
 )
 def test_invalid_values_are_not_counted(aio: AsyncClient, values: Any, message: str) -> None:
     with pytest.raises(BadInput, match=message):

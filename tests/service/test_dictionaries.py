@@ -132,8 +132,16 @@ def test_standard_entries_are_switched_language_by_language(inside: Inside) -> N
         ("plurals", add({"objectID": "1", "words": ["a"]}), "`requests[0].body.language`"),
         ("compounds", add(ENTRIES["stopwords"]), "`requests[0].body.decomposition` is missing"),
         ("stopwords", add({**ENTRIES["stopwords"], "words": []}), "is not a member of an entry"),
-        ("stopwords", add({**ENTRIES["stopwords"], "language": "xx"}), "do not support the language xx"),
-        ("compounds", add({**ENTRIES["compounds"], "language": "en"}), "do not support the language en"),
+        (
+            "stopwords",
+            add({**ENTRIES["stopwords"], "language": "xx"}),
+            "do not support the language xx",
+        ),
+        (
+            "compounds",
+            add({**ENTRIES["compounds"], "language": "en"}),
+            "do not support the language en",
+        ),
         ("stopwords", {"requests": [{"action": "dropEntry", "body": {}}]}, "`requests[0].action`"),
     ],
 )
