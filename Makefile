@@ -6,6 +6,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 # Processes of tests for one run of all: one to a core, four at most. What TESTS names needs none.
 WORKERS ?= $(if $(TESTS),0,logical)
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
 # The versions to install; `make CONSTRAINTS= test` takes the newest releases.
 CONSTRAINTS ?= constraints.txt
 # Tests start hundreds of processes: each would compile every module where a machine forbids keeping.
@@ -17,8 +18,12 @@ WITHIN_test = demo
 # JupyterLab wants to be told that running as root, in a container for instance, is meant.
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
+# JupyterLab's extension as links into this checkout, so that an edit shows when the page is reloaded.
+LINKED = build/jupyter/labextensions/svc-notebook
+EXTENSION = lab/package.json lab/install.json lab/schemas lab kit
+
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test check bench docs generate format coverage constraints clean
+.PHONY: help demo lab test test-all check bench docs generate format coverage constraints clean
 
 help:  ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,10 +32,15 @@ demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in
 	$(BIN)/python notebooks/demo.py --out demo-out
 
 lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
-	$(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
+	mkdir -p $(LINKED)
+	ln -sfn $(EXTENSION:%=$(CURDIR)/widgets/%) $(LINKED)
+	JUPYTER_PATH=$(CURDIR)/build/jupyter $(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
 
-test: $(VENV)/.test  ## Run the whole suite on all cores, or what TESTS names
-	$(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal $(TESTS)
+test: $(VENV)/.test  ## Run the tests without slow ones on all cores, or all tests that TESTS names
+	$(PYTEST) $(if $(TESTS),,--quick) $(TESTS)
+
+test-all: $(VENV)/.test  ## Run all tests, slow ones included
+	$(PYTEST)
 
 check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
 	$(BIN)/ruff check .
@@ -53,10 +63,8 @@ format: $(VENV)/.dev  ## Put the code into its form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-coverage: $(VENV)/.test  ## Run the suite and say which branches it misses
-	$(BIN)/coverage run -m pytest
-	$(BIN)/coverage combine
-	$(BIN)/coverage report
+coverage: $(VENV)/.test  ## Run all tests, or those that TESTS names, and report the branches not covered
+	$(PYTEST) --cov --cov-report=term:skip-covered $(if $(FLOOR),--cov-fail-under=$(FLOOR)) $(TESTS)
 
 constraints:  ## Pin the newest releases of all dependencies, for each supported Python
 	$(PYTHON) .ci/versions.py pin python3.11 python3.12 python3.13

@@ -28,7 +28,7 @@ from pandas import DataFrame
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 import svc_notebook as svc  # noqa: E402
-from svc_notebook.tuning.evaluation.statistics import interval, sign_flip  # noqa: E402
+from svc_notebook.tuning.statistics import interval, sign_flip  # noqa: E402
 from tests.conftest import start_service, stop_service  # noqa: E402
 
 INDEX = "measured"

@@ -21,6 +21,7 @@ from svc_notebook.api.validation import type_name
 from svc_notebook.commands.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
 from svc_notebook.commands.generated_modules import FILES, PACKAGE
 from svc_notebook.commands.help import write_page
+from svc_notebook.commands.registry import VERBS
 from svc_notebook.frames.provenance import READERS
 from svc_notebook.frames.schemas import SCHEMAS
 
@@ -164,6 +165,41 @@ def readers_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def language_table() -> str:
+    """The names that the JupyterLab extension explains in cells."""
+    names = {
+        name: {
+            "meaning": parameter.meaning,
+            "type": type_name(parameter.type),
+            "default": msgspec.json.encode(parameter.default).decode(),
+        }
+        for name, parameter in PARAMETERS.items()
+    }
+    verbs = {
+        verb.name: {
+            "summary": verb.summary,
+            "options": {
+                name: option.help
+                for name, option in verb.named("magic").items()
+                if name not in PARAMETERS
+            },
+        }
+        for verb in VERBS
+        if "magic" in verb.faces
+    }
+    lines = [
+        f'"{part}": {{\n'
+        + ",\n".join(f"  {_json(name)}: {_json(about)}" for name, about in sorted(rows.items()))
+        + "\n}"
+        for part, rows in (("names", names), ("verbs", verbs))
+    ]
+    return "{" + ",\n".join(lines) + "}\n"
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()
+
+
 def table(head: list[str], rows: Iterable[list[str]]) -> str:
     """Write a Markdown table."""
     lines = [head, ["---"] * len(head), *rows]
@@ -177,6 +213,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "errors.md": errors_page,
     "readers.md": readers_page,
     "magics.md": write_page,
+    "../widgets/lab/static/language.json": language_table,
 }
 
 

@@ -132,7 +132,13 @@ def _complete_calls() -> None:
     """Register completion of names inside calls if IPython runs."""
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     if (shell := get_shell()) is not None:
-        import_module("svc_notebook.magics.import_hook").add_matcher(shell)
+        import_module("svc_notebook.magics.import_hook").add_matcher(shell, _make_matcher)
+
+
+def _make_matcher(shell: Any) -> Any:
+    from svc_notebook.magics.extension import make_matcher
+
+    return make_matcher(shell)
 
 
 _complete_calls()

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,14 +23,66 @@ from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 
 ROOT = Path(__file__).parent.parent
-# Several processes share the machine: how long an example takes says nothing.
-settings.register_profile(
-    "shared", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
-settings.load_profile("shared")
+# Share of the examples of a property test, and their minimum number, in a run with `--quick`.
+QUICK_SHARE, QUICK_MIN_EXAMPLES = 0.25, 5
+# Examples of a property test that sets no number.
+DEFAULT_EXAMPLES = 100
 # A shell starts background jobs with SIGINT ignored, and every child inherits that.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+_quick = False
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add `--quick`, with which `make test` runs a part of the suite."""
+    parser.addoption(
+        "--quick",
+        action="store_true",
+        help="leave out slow tests; take fewer examples and parameter sets of repetitive ones",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Configure Hypothesis before any test module is imported."""
+    global _quick
+    _quick = config.getoption("quick")
+    # Several processes share the machine, so the duration of an example has no meaning.
+    settings.register_profile(
+        "shared",
+        max_examples=examples(DEFAULT_EXAMPLES),
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+    )
+    settings.load_profile("shared")
+
+
+def examples(count: int) -> int:
+    """Return the number of examples of a property test: `count`, or a share with `--quick`."""
+    return max(QUICK_MIN_EXAMPLES, int(count * QUICK_SHARE)) if _quick else count
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out slow tests, and parameter sets beyond those of `sampled`, with `--quick`."""
+    if not _quick:
+        return
+    families: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        families[item.nodeid.partition("[")[0]].append(item)
+    kept = {item for family in families.values() for item in _sample(family)}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = [item for item in items if item in kept]
+
+
+def _sample(family: list[pytest.Item]) -> list[pytest.Item]:
+    """Return the items of one test function that a quick run keeps, evenly spread."""
+    quick = [item for item in family if not item.get_closest_marker("slow")]
+    marker = family[0].get_closest_marker("sampled")
+    count = marker.args[0] if marker else len(quick)
+    if len(quick) <= count:
+        return quick
+    return [quick[number * len(quick) // count] for number in range(count)]
 
 
 @dataclass(frozen=True)

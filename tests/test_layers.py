@@ -60,6 +60,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},
         "editors": {"IPython", "anywidget", "numpy", "pandas", "traitlets"},
+        "lab": {"IPython", "comm", "msgspec", "pandas"},
         "accessors": {"pandas"},
         "dask_accessor": {"dask"},
         "__init__": {"pandas"},
@@ -169,35 +170,11 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     assert find_circle(graph) is None
 
 
-# Imports inside functions that close a cycle, each with its reason.
-DEFERRED = {
-    ("magics.import_hook", "magics.extension"): "`import svc_notebook` must not load the magics",
-    ("tuning.evaluation.comparison", "tuning.plots"): "a comparison draws itself",
-}
-
-
-def test_deferred_imports_hide_no_other_circle() -> None:
+def test_deferred_imports_hide_no_circle() -> None:
     names = {name_of(path) for path in MODULES}
-    graph = {
-        name_of(path): set(targets(path, names, deferred=True)) - known_of(path) for path in MODULES
-    }
+    graph = {name_of(path): set(targets(path, names, deferred=True)) for path in MODULES}
 
     assert find_circle(graph) is None
-
-
-@pytest.mark.parametrize(("module", "other"), DEFERRED, ids="->".join)
-def test_a_deferred_import_is_still_there(module: str, other: str) -> None:
-    path = ROOT.joinpath(*module.split(".")).with_suffix(".py")
-
-    assert f"{PACKAGE}.{other}" in set(
-        targets(path, {name_of(each) for each in MODULES}, deferred=True)
-    )
-
-
-def known_of(path: Path) -> set[str]:
-    return {
-        f"{PACKAGE}.{other}" for module, other in DEFERRED if name_of(path) == f"{PACKAGE}.{module}"
-    }
 
 
 # The packages inside `loading`, each below those that follow; modules of one tuple may import
@@ -218,7 +195,7 @@ CLIENT_ORDER = [
     ("config", "request_options", "background_loop"),
     ("transport",),
     ("endpoint_client",),
-    ("operations", "temporary_index", "curation", "crawlers", "attribute_checks"),
+    ("operations", "temporary_index", "replacement", "curation", "crawlers", "attribute_checks"),
     ("client",),
 ]
 

@@ -88,7 +88,7 @@ def test_a_setting_that_names_no_attribute_is_warned_of_and_set(
     lost = "crew.nme" if "crew.nme" in value else "Descripton"
     near = right(lost)
     assert [str(one.message) for one in told] == [
-        f"the record of {index} has no `{lost}` ({name}); did you mean `{near}`?"
+        f"the record of {index} lacks `{lost}` ({name}); did you mean `{near}`?"
     ]
     assert done.attrs["svc"]["unknown_attributes"] == [lost]
     assert svc.current().get_settings(index)[name] == value  # type: ignore[literal-required]
@@ -125,7 +125,7 @@ def set_by_verb(index: str) -> None:
 def set_by_editor(index: str) -> None:
     editor = svc.edit.settings(index, value={"searchableAttributes": ["Descripton"]})
     assert [problem["text"] for problem in editor.problems] == [
-        "no record that was looked at has `Descripton`; did you mean `Description`?"
+        "no record of the sample has `Descripton`; did you mean `Description`?"
     ]
     editor.apply()
 

@@ -1,4 +1,4 @@
-// The crawler editor: a configuration, and beside it what it makes of one page.
+// The crawler editor: a configuration, and beside it the result of trying one page.
 
 import { drawChanged } from "./crawler/changed.js";
 import { failedPanel } from "./crawler/failed.js";
@@ -19,12 +19,12 @@ function render(mount) {
       button("Reload", () => view.run("refresh"), {
         icon: "⟳",
         bare: true,
-        title: "Reload what is saved; your changes stay",
+        title: "Reload the saved value; your changes stay",
       }),
     ],
     diff: async () => drawChanged((await view.run("differing")) ?? []),
   });
-  const standing = h("p", { class: "hint standing", role: "status" });
+  const status = h("p", { class: "hint standing", role: "status" });
   const extractor = extractorPanel(view, () => trial.test());
   const trial = trialPanel(view, () => extractor.take());
   const failed = failedPanel(view, (url) => {
@@ -38,7 +38,7 @@ function render(mount) {
       {
         name: "json",
         title: "JSON",
-        draw: () => jsonPanel(view, { label: "Configuration as JSON", action: "Take this as the draft" }).el,
+        draw: () => jsonPanel(view, { label: "Configuration as JSON", action: "Use as draft" }).el,
       },
       { name: "failed", title: "Failed URLs", draw: () => failed.el },
     ],
@@ -48,20 +48,20 @@ function render(mount) {
   });
   fill(
     view.body,
-    standing,
+    status,
     h("div", { class: "workbench" }, h("div", { class: "crawler-panels" }, panels.el), trial.el),
   );
 
   view.link.watch("state", (state) => {
-    const how = state?.blocked
-      ? `Blocked: ${state.blockingError || "a task failed; cancel it to go on"}`
+    const text = state?.blocked
+      ? `Blocked: ${state.blockingError || "a task failed; cancel it to continue"}`
       : state?.reindexing
         ? "Crawling now."
         : state?.running
-          ? "Waits for its next crawl."
+          ? "Waiting for the next crawl."
           : "Paused.";
-    standing.classList.toggle("svc-wrong-text", Boolean(state?.blocked));
-    fill(standing, [how, ...(state?.warnings ?? [])].join(" "));
+    status.classList.toggle("svc-wrong-text", Boolean(state?.blocked));
+    fill(status, [text, ...(state?.warnings ?? [])].join(" "));
   });
   view.link.watch("value", () => extractor.show());
   view.link.watch("urls", () => trial.offer(model.get("urls") ?? []));

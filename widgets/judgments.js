@@ -1,4 +1,4 @@
-// The judgment editor: queries, their hits, and a grade for each hit by one key.
+// The judgment editor: queries, their hits, and grades by single keys.
 
 import { button, fill, follow, h, setAttribute } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
@@ -12,9 +12,9 @@ function render(mount) {
   const { model } = mount;
   const view = frame(mount, { named: "judgments" });
   const sheet = gradeSheet(view, model, next);
-  const list = h("ol", { class: "questions", "aria-label": "Queries", on: { keydown: steer } });
+  const list = h("ol", { class: "questions", "aria-label": "Queries", on: { keydown: handleKey } });
   const meter = h("progress", { class: "meter", "aria-label": "judged hits" });
-  const far = h("span", { class: "far", role: "status" });
+  const progress = h("span", { class: "far", role: "status" });
   const heading = h("h3", { class: "question", dir: "auto" });
   const gone = h("p", { class: "missing", hidden: true });
   const ask = h("input", {
@@ -32,18 +32,18 @@ function render(mount) {
       },
     },
   });
-  const blind = check("blind", "where a hit was found, and what others gave, stays hidden");
-  const shuffled = check("shuffled", "hits in an order that tells nothing");
-  const folded = h("details", { class: "facets" }, h("summary", {}, "Queries"), list, ask);
+  const blind = check("blind", "hides where hits were found and how others rated them");
+  const shuffled = check("shuffled", "shows hits in random order");
+  const queryPanel = h("details", { class: "facets" }, h("summary", {}, "Queries"), list, ask);
   const keys = h("p", { class: "hint keys" });
   fill(
     view.body,
-    h("div", { class: "row progress-row" }, meter, far, h("span", { class: "row ways" }, blind.el, shuffled.el)),
+    h("div", { class: "row progress-row" }, meter, progress, h("span", { class: "row ways" }, blind.el, shuffled.el)),
     gone,
     h(
       "div",
       { class: "results" },
-      folded,
+      queryPanel,
       h(
         "div",
         { class: "main-column" },
@@ -56,7 +56,7 @@ function render(mount) {
             { class: "row" },
             button("Previous query", () => turn(-1), { icon: "‹", bare: true, title: "Previous query ([)" }),
             button("Next query", () => turn(1), { icon: "›", bare: true, title: "Next query (])" }),
-            button("Next to judge", next, { class: ["button", "small"], title: "The next query with open hits (g)" }),
+            button("Next to judge", next, { class: ["button", "small"], title: "The next query with unjudged hits (g)" }),
           ),
         ),
         keys,
@@ -65,8 +65,8 @@ function render(mount) {
     ),
   );
   const sizes = new ResizeObserver(([entry]) => {
-    if (entry.contentRect.width > 700) folded.open = true;
-    folded.classList.toggle("svc-wide", entry.contentRect.width > 700);
+    if (entry.contentRect.width > 700) queryPanel.open = true;
+    queryPanel.classList.toggle("svc-wide", entry.contentRect.width > 700);
   });
   sizes.observe(view.root);
 
@@ -82,7 +82,7 @@ function render(mount) {
   const questions = () => /** @type {Question[]} */ (model.get("questions") ?? []);
   const at = () => model.get("sheet")?.place ?? 0;
 
-  let wanted = 0; // the query that was turned to, even where its sheet is not there yet
+  let wanted = 0; // the requested query, whose sheet may not have arrived yet
 
   /** @param {number} step */
   function turn(step) {
@@ -93,7 +93,7 @@ function render(mount) {
   async function next() {
     const { done, total } = progressOf(questions());
     if (total && done >= total) {
-      view.say("Every hit of every query is judged.");
+      view.say("All hits of all queries are judged.");
       return;
     }
     await view.run("turn_to_open");
@@ -104,7 +104,7 @@ function render(mount) {
     const { done, total, ready } = progressOf(questions());
     [meter.max, meter.value] = [total || 1, done];
     fill(
-      far,
+      progress,
       h("b", {}, `${done.toLocaleString()} of ${total.toLocaleString()}`),
       ` hits judged · ${ready} of ${questions().length} queries done`,
     );
@@ -134,7 +134,7 @@ function render(mount) {
   const go = (el) => view.run("turn", { place: [...list.children].indexOf(el) }).then(() => sheet.focus());
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
@@ -145,8 +145,8 @@ function render(mount) {
   }
 
   view.link.watch("questions", drawQuestions);
-  view.link.watch("sheet", (told) => {
-    const shown = told?.hits ? told : { place: -1, query: "", filters: "", hits: [] };
+  view.link.watch("sheet", (sheetState) => {
+    const shown = sheetState?.hits ? sheetState : { place: -1, query: "", filters: "", hits: [] };
     fill(heading, shown.place < 0 ? "No query yet" : shown.query || "(everything)", shown.filters ? h("span", { class: "hint" }, ` ${shown.filters}`) : null);
     sheet.show(shown);
     wanted = Math.max(0, shown.place);
@@ -166,7 +166,7 @@ function render(mount) {
     });
   view.link.watch("state", (state) => {
     gone.hidden = !state?.gone;
-    fill(gone, `${state?.gone} judged hits are no longer in the index: were its objectIDs changed?`);
+    fill(gone, `${state?.gone} judged hits are not in the index any more: have its objectIDs changed?`);
   });
   view.root.addEventListener("keydown", (event) => {
     const typing = /** @type {HTMLElement} */ (event.target).matches("input, textarea, select");

@@ -1,4 +1,4 @@
-// The query editor: a search box, what it finds, and everything that bears on it.
+// The query editor: a search box, its hits, facets, parameters, history and comparison.
 
 import { fill, freshId, h } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
@@ -6,31 +6,31 @@ import { tabs } from "./kit/tabs.js";
 import { oneAtATime } from "./kit/timing.js";
 import { comparePanel } from "./query/compare.js";
 import { facetPanel } from "./query/facets.js";
-import { heldRow } from "./query/held.js";
+import { activeFilterRow } from "./query/active_filters.js";
 import { hitList } from "./query/hits.js";
 import { historyPanel, jsonPanel } from "./query/json.js";
 import { parameterPanel } from "./query/parameters.js";
 
-/** Keystrokes that follow each other within this time are one step to undo, in milliseconds. */
-const ONE_STEP = 1200;
-/** Rules that are named where more applied. */
-const NAMED = 3;
+/** Keystrokes within this time are one undo step. */
+const UNDO_STEP_MS = 1200;
+/** Applied rules that are named; others are counted. */
+const MAX_NAMED_RULES = 3;
 
 /** @param {import("./types").Mount} mount */
 function render(mount) {
   const view = frame(mount, { named: "query", retry: "look" });
   let typed = 0;
-  // What is typed and not answered yet is newer than what comes from Python, but gives way then.
+  // Typed text without an answer is newer than the value from Python; afterwards that value is shown.
   let waiting = false;
-  let missed = false;
+  let isOutdated = false;
   const type = oneAtATime(async (/** @type {string} */ query) => {
-    const merge = Date.now() - typed < ONE_STEP;
+    const merge = Date.now() - typed < UNDO_STEP_MS;
     typed = Date.now();
     const { page: _, ...rest } = view.value() ?? {};
     await view.propose(query ? { ...rest, query } : without(rest, "query"), merge);
     if (box.value !== query) return;
-    if (missed) box.value = view.value()?.query ?? "";
-    waiting = missed = false;
+    if (isOutdated) box.value = view.value()?.query ?? "";
+    waiting = isOutdated = false;
   });
   const box = h("input", {
     class: "input search",
@@ -45,11 +45,11 @@ function render(mount) {
         waiting = true;
         type(box.value);
       },
-      keydown: steer,
+      keydown: handleKey,
     },
   });
   const count = h("div", { class: "count", role: "status", "aria-live": "polite" });
-  const held = heldRow(view, () => box.focus());
+  const activeFilters = activeFilterRow(view, () => box.focus());
   const facets = facetPanel(view);
   const hits = hitList(view, mount.model);
   const more = h("details", { class: "facets" }, h("summary", {}, "Filters"), facets.el);
@@ -63,7 +63,7 @@ function render(mount) {
       { name: "compare", title: "Compare", draw: () => comparePanel(view).el },
     ],
   });
-  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), held.el, panels.el);
+  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), activeFilters.el, panels.el);
   const sizes = new ResizeObserver(([entry]) => {
     if (entry.contentRect.width > 700) more.open = true;
     more.classList.toggle("svc-wide", entry.contentRect.width > 700);
@@ -71,7 +71,7 @@ function render(mount) {
   sizes.observe(view.root);
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     if (event.key === "ArrowDown") {
       event.preventDefault();
       panels.open("hits");
@@ -87,7 +87,7 @@ function render(mount) {
   function draw(answer) {
     if (!answer?.hits) return;
     hits.show(answer);
-    held.show(answer.held ?? []);
+    activeFilters.show(answer.held ?? []);
     fill(
       count,
       h("b", {}, answer.nbHits.toLocaleString()),
@@ -95,16 +95,16 @@ function render(mount) {
       h(
         "span",
         { class: "hint" },
-        ` in ${answer.processingTimeMS} ms, ${Math.round(answer.took)} ms with the way`,
+        ` in ${answer.processingTimeMS} ms (${Math.round(answer.took)} ms round trip)`,
       ),
       answer.message ? h("span", { class: "hint" }, ` · ${answer.message}`) : null,
-      answer.appliedRules?.length ? h("span", { class: "hint" }, ` · ${sayRules(answer.appliedRules)}`) : null,
+      answer.appliedRules?.length ? h("span", { class: "hint" }, ` · ${describeRules(answer.appliedRules)}`) : null,
     );
   }
 
   view.link.watch("value", (value) => {
-    missed = waiting && document.activeElement === box;
-    if (!missed) box.value = value?.query ?? "";
+    isOutdated = waiting && document.activeElement === box;
+    if (!isOutdated) box.value = value?.query ?? "";
   });
   view.link.watch("answer", draw);
   view.link.watch("facets", (found) => facets.show(found ?? []));
@@ -121,9 +121,9 @@ function render(mount) {
   };
 }
 
-/** The rules that a search applied, in words. @param {{objectID: string}[]} rules */
-export function sayRules(rules) {
-  const names = rules.slice(0, NAMED).map(({ objectID }) => objectID);
+/** Describe the rules that a search applied. @param {{objectID: string}[]} rules */
+export function describeRules(rules) {
+  const names = rules.slice(0, MAX_NAMED_RULES).map(({ objectID }) => objectID);
   const more = rules.length - names.length;
   return `${rules.length === 1 ? "rule" : "rules"} ${names.join(", ")}${more ? ` and ${more} more` : ""}`;
 }

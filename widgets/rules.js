@@ -1,6 +1,6 @@
-// The rule editor: every rule of an index, one of them as a form, and what it does to searches.
+// The rule editor: all rules of an index, the selected rule as a form, and the impact of the draft.
 
-import { wrongOnes } from "./curation/review.js";
+import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { jsonLines } from "./kit/diff.js";
 import { button, fill, h, setAttribute } from "./kit/dom.js";
@@ -11,15 +11,15 @@ import { ruleForm } from "./rules/form.js";
 import { hitsPanel } from "./rules/hits.js";
 import { ideas } from "./rules/ideas.js";
 import { jsonPanel } from "./rules/json.js";
-import { WHEN, fromCard, saySpan, toCard, typicalQuery } from "./rules/shape.js";
+import { WHEN, fromCard, describeSpan, toCard, typicalQuery } from "./rules/shape.js";
 
 /** @typedef {{objectID: string, enabled?: boolean, validity?: any[], [more: string]: any}} Rule */
 
 /** @type {[string, string, (rule: Rule) => any][]} */
 const KINDS = [
-  ["on", "switched on", (rule) => rule.enabled ?? true],
-  ["off", "switched off", (rule) => rule.enabled === false],
-  ["timed", "only for a time", (rule) => rule.validity?.length],
+  ["on", "enabled", (rule) => rule.enabled ?? true],
+  ["off", "disabled", (rule) => rule.enabled === false],
+  ["timed", "scheduled", (rule) => rule.validity?.length],
 ];
 
 /** @param {import("./types").Mount} mount */
@@ -29,7 +29,7 @@ function render(mount) {
   let rules = [];
   let selected = "";
   let waiting = 0;
-  const { view, faultsOf, ...around } = shell(mount, {
+  const { view, faultsOf, ...shared } = shell(mount, {
     name: "rules",
     one: "rule",
     find: "Find rules…",
@@ -39,8 +39,8 @@ function render(mount) {
     textOf: (rule) => [rule.description ?? "", ...(rule.tags ?? []), ...wordsOf(rule)].join("\n"),
     lines: jsonLines,
     acts: [
-      ["on", "Switch on", (ids) => ["enable", { ids, enabled: true }]],
-      ["off", "Switch off", (ids) => ["enable", { ids, enabled: false }]],
+      ["on", "Enable", (ids) => ["enable", { ids, enabled: true }]],
+      ["off", "Disable", (ids) => ["enable", { ids, enabled: false }]],
     ],
     show,
   });
@@ -53,8 +53,8 @@ function render(mount) {
     columns: [
       { name: "rule", title: "Rule", text: (rule) => wordsOf(rule).join(" → "), draw: drawRule },
     ],
-    problem: (rule) => wrongOnes(faultsOf(rule.objectID)),
-    mark: (rule) => around.changeOf(rule.objectID),
+    problem: (rule) => errorsOf(faultsOf(rule.objectID)),
+    mark: (rule) => shared.changeOf(rule.objectID),
     open: () => {
       parts.open("form");
       form.focus();
@@ -80,8 +80,8 @@ function render(mount) {
     },
   });
   const detail = h("div", { class: "rule-detail" }, head, faults, parts.el);
-  const none = h("p", { class: "none" }, "No rule is chosen. Choose one, or make a new one.");
-  around.build({
+  const none = h("p", { class: "none" }, "No rule is selected. Select or create one.");
+  shared.build({
     list: table.el,
     add,
     body: [h("div", { class: "rule-columns" }, table.el, h("div", { class: "rule-side" }, none, detail))],
@@ -103,19 +103,19 @@ function render(mount) {
     return h(
       "div",
       { class: ["rule-line", !on && "off"] },
-      h("span", { class: "rule-state", "aria-label": on ? "on" : "off" }, on ? "●" : "○"),
+      h("span", { class: "rule-state", "aria-label": on ? "enabled" : "disabled" }, on ? "●" : "○"),
       h(
         "span",
         { class: "rule-words" },
         h("b", { dir: "auto" }, when),
         h("span", { class: "hint", dir: "auto" }, rule.description ? `${rule.description}: ` : "", then),
       ),
-      rule.validity?.length ? h("span", { class: "hint", title: saySpans(rule.validity) }, "◷") : null,
-      faultsOf(rule.objectID).length ? h("span", { class: "odd-text", "aria-label": "has problems" }, "⚠") : null,
+      rule.validity?.length ? h("span", { class: "hint", title: describeSpans(rule.validity) }, "◷") : null,
+      faultsOf(rule.objectID).length ? h("span", { class: "odd-text", "aria-label": "has errors or warnings" }, "⚠") : null,
     );
   }
 
-  /** Put the rule in sight in another form; what comes back is drawn once nothing is under way. @param {Rule} next */
+  /** Propose a change of the selected rule; redraw when no proposal is waiting. @param {Rule} next */
   async function propose(next) {
     if (view.state()?.readOnly) return;
     const id = selected;
@@ -129,7 +129,7 @@ function render(mount) {
   async function create() {
     const when = h(
       "select",
-      { class: "input", "aria-label": "How the query is met" },
+      { class: "input", "aria-label": "How the query matches" },
       WHEN.map(([value, text]) => h("option", { value, selected: value === "is" }, text)),
     );
     const pattern = h("input", {
@@ -137,25 +137,25 @@ function render(mount) {
       "aria-label": "Pattern",
       placeholder: "words",
     });
-    const asked = view.ask({
+    const answer = view.ask({
       title: "New rule",
-      body: h("div", { class: "form" }, h("p", { class: "hint" }, "When does it apply? All else follows."), h("div", { class: "row" }, when, pattern)),
+      body: h("div", { class: "form" }, h("p", { class: "hint" }, "When does the rule apply? Its effects follow in the form."), h("div", { class: "row" }, when, pattern)),
       buttons: [
         { name: "", label: "Cancel" },
         { name: "create", label: "Create", main: true },
       ],
     });
     pattern.focus();
-    if ((await asked) !== "create") return;
-    const made = fromCard({ ...toCard({}), when: when.value, pattern: pattern.value });
-    await open(view.run("put", { document: { ...(made && { conditions: [made] }), consequence: {} } }));
+    if ((await answer) !== "create") return;
+    const condition = fromCard({ ...toCard({}), when: when.value, pattern: pattern.value });
+    await open(view.run("put", { document: { ...(condition && { conditions: [condition] }), consequence: {} } }));
     form.focus();
   }
 
-  /** Choose the rule that a call answers with. @param {Promise<any>} asked */
-  async function open(asked) {
-    const id = await asked;
-    if (id) see(id);
+  /** Select the rule whose objectID a call returns. @param {Promise<any>} answer */
+  async function open(answer) {
+    const id = await answer;
+    if (id) selectRule(id);
   }
 
   /** @param {string} id */
@@ -176,12 +176,12 @@ function render(mount) {
 
   function show() {
     if (waiting) return;
-    const some = around.filter(rules);
-    table.show(some);
-    const at = some.findIndex((rule) => rule.objectID === selected);
+    const shown = shared.filter(rules);
+    table.show(shown);
+    const at = shown.findIndex((rule) => rule.objectID === selected);
     if (at >= 0) table.move(at);
-    else if (some.length && !current()) choose(some[0].objectID);
-    around.tell(rules.length);
+    else if (shown.length && !current()) choose(shown[0].objectID);
+    shared.showCounts(rules.length);
     drawDetail();
   }
 
@@ -190,35 +190,35 @@ function render(mount) {
     none.hidden = Boolean(rule);
     detail.hidden = !rule;
     if (!rule) return;
-    const locked = Boolean(view.state()?.readOnly);
+    const isReadOnly = Boolean(view.state()?.readOnly);
     const on = h("input", {
       type: "checkbox",
-      disabled: locked,
+      disabled: isReadOnly,
       on: { change: () => view.run("enable", { ids: rule.objectID, enabled: on.checked }) },
     });
     on.checked = rule.enabled ?? true;
-    const had = head.contains(document.activeElement) && document.activeElement?.matches("input");
+    const hadFocus = head.contains(document.activeElement) && document.activeElement?.matches("input");
     fill(
       head,
       h("code", { class: "id-cell", dir: "auto" }, rule.objectID),
-      h("label", { class: "row" }, on, "on"),
-      button("Duplicate", () => open(view.run("duplicate", { id: rule.objectID })), { disabled: locked }),
-      button("Delete", () => remove(rule.objectID), { disabled: locked }),
+      h("label", { class: "row" }, on, "Enabled"),
+      button("Duplicate", () => open(view.run("duplicate", { id: rule.objectID })), { disabled: isReadOnly }),
+      button("Delete", () => remove(rule.objectID), { disabled: isReadOnly }),
     );
-    if (had) on.focus();
-    fill(faults, around.drawFaults(rule.objectID, see));
+    if (hadFocus) on.focus();
+    fill(faults, shared.drawFaults(rule.objectID, selectRule));
     form.show(rule);
     json.show(rule);
   }
 
   /** @param {string} id */
-  function see(id) {
-    around.clear();
+  function selectRule(id) {
+    shared.clear();
     choose(id);
     show();
   }
 
-  view.link.on("drafted", ({ id }) => see(id));
+  view.link.on("drafted", ({ id }) => selectRule(id));
   view.link.watch("value", (value) => {
     rules = value ?? [];
     show();
@@ -227,17 +227,17 @@ function render(mount) {
   for (const name of ["faults", "changes", "words"]) view.link.watch(name, show);
   view.link.watch("state", (state) => {
     add.disabled = Boolean(state?.readOnly);
-    const locked = Boolean(state?.readOnly);
-    if (locked === json.el.classList.contains("svc-locked")) return;
-    json.el.classList.toggle("svc-locked", locked);
-    setAttribute(json.el.querySelector("textarea") ?? json.el, "readonly", locked);
+    const isReadOnly = Boolean(state?.readOnly);
+    if (isReadOnly === json.el.classList.contains("svc-locked")) return;
+    json.el.classList.toggle("svc-locked", isReadOnly);
+    setAttribute(json.el.querySelector("textarea") ?? json.el, "readonly", isReadOnly);
     form.redraw();
   });
   return () => view.close();
 }
 
 /** @param {import("./rules/shape.js").Span[]} spans */
-const saySpans = (spans) =>
-  spans.map((span) => saySpan(span, (at) => toLocal(at).replace("T", " "))).join(", ") + ` (${zone()})`;
+const describeSpans = (spans) =>
+  spans.map((span) => describeSpan(span, (at) => toLocal(at).replace("T", " "))).join(", ") + ` (${zone()})`;
 
 export default { render };

@@ -1,4 +1,4 @@
-// The settings editor: settings by what they are for, and beside them what a draft does to hits.
+// The settings editor: settings by group, and a preview of the draft.
 
 import { button, fill, freshId, h } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
@@ -32,7 +32,7 @@ function render(mount) {
       button("Reload", () => view.run("refresh"), {
         icon: "⟳",
         bare: true,
-        title: "Reload what is saved; your changes stay",
+        title: "Reload the saved settings; your changes stay",
       }),
     ],
     diff: () => drawReview(view, model.get("changes") ?? []),
@@ -49,9 +49,9 @@ function render(mount) {
     type: "search",
     placeholder: "Find a setting by name or meaning…",
     "aria-label": "Find a setting",
-    on: { input: seek },
+    on: { input: filterRows },
   });
-  const only = h("input", { type: "checkbox", on: { change: seek } });
+  const only = h("input", { type: "checkbox", on: { change: filterRows } });
   const changed = h("div", { class: "row changed", role: "status" });
   const panels = tabs({
     label: "Settings",
@@ -60,18 +60,18 @@ function render(mount) {
       {
         name: "json",
         title: "JSON",
-        draw: () => jsonPanel(view, { label: "Settings as JSON", action: "Take this as the draft" }).el,
+        draw: () => jsonPanel(view, { label: "Settings as JSON", action: "Use as draft" }).el,
       },
       { name: "history", title: "History", draw: () => historyPanel(view, () => panels.open("ranking")).el },
     ],
   });
   const follows = h("p", { class: "hint follows", hidden: true });
-  const none = h("p", { class: "hint", hidden: true }, "No setting is called or means that.");
+  const none = h("p", { class: "hint", hidden: true }, "No matching settings");
   fill(
     view.body,
     known,
     follows,
-    h("div", { class: "row find-row" }, find, h("label", { class: "row hint" }, only, "only those set"), changed),
+    h("div", { class: "row find-row" }, find, h("label", { class: "row hint" }, only, "Only modified"), changed),
     h(
       "div",
       { class: "workbench" },
@@ -80,25 +80,25 @@ function render(mount) {
     ),
   );
 
-  /** Attributes worth offering for a setting. @param {Row} row */
+  /** The suggested attributes of a setting. @param {Row} row */
   function suggest(row) {
     /** @type {{name: string, kinds: string[]}[]} */
     const attributes = view.state()?.attributes ?? [];
     if (row.name === "ranking") return row.choices;
-    const kinds = SUITED[row.name];
+    const kinds = ACCEPTED_KINDS[row.name];
     return attributes.filter((a) => !kinds || a.kinds.some((kind) => kinds.includes(kind))).map((a) => a.name);
   }
 
-  // The boxes are moved, not drawn anew, so that what is typed in them stays.
-  function seek() {
-    const seeking = Boolean(find.value.trim()) || only.checked;
+  // The boxes are moved, not redrawn, so that typed text stays.
+  function filterRows() {
+    const isFiltered = Boolean(find.value.trim()) || only.checked;
     const value = view.value() ?? {};
     const shown = rows.filter((row) => fits(row, find.value.trim()) && (!only.checked || isSet(value, row.name)));
-    panels.el.hidden = seeking;
-    found.hidden = !seeking;
-    none.hidden = !seeking || shown.length > 0;
+    panels.el.hidden = isFiltered;
+    found.hidden = !isFiltered;
+    none.hidden = !isFiltered || shown.length > 0;
     for (const [group, list] of lists) fill(list, rows.filter((row) => row.group === group).map(boxOf));
-    if (seeking) fill(found, shown.map(boxOf));
+    if (isFiltered) fill(found, shown.map(boxOf));
   }
 
   /** @param {Row} row */
@@ -128,13 +128,13 @@ function render(mount) {
     );
   }
 
-  /** Bring a setting into sight. @param {string} name */
+  /** Scroll to a setting. @param {string} name */
   function reveal(name) {
     const row = rows.find((other) => other.name === name);
     if (!row) return;
     find.value = "";
     only.checked = false;
-    seek();
+    filterRows();
     panels.open(row.group);
     const el = boxOf(row);
     el.scrollIntoView({ block: "nearest" });
@@ -152,14 +152,14 @@ function render(mount) {
       ),
     );
     for (const row of rows) boxes.set(row.name, settingBox(view, row, { known: known.id, suggest }));
-    seek();
+    filterRows();
     draw();
   }
 
   for (const name of ["value", "changes", "problems"]) view.link.watch(name, draw);
   view.link.watch("state", (state) => {
     follows.hidden = !state?.follows;
-    fill(follows, "A replica: its records are those of ", h("code", {}, state?.follows), ".");
+    fill(follows, "This index is a replica of ", h("code", {}, state?.follows), " and has its records.");
   });
   view.root.addEventListener("keydown", (event) => {
     if (event.key !== "/" || /** @type {HTMLElement} */ (event.target).matches("input, textarea, select")) return;
@@ -171,10 +171,10 @@ function render(mount) {
   return () => view.close();
 }
 
-/** The kinds of attributes that a setting is for, where not for all. @type {Record<string, string[]>} */
-const SUITED = {
+/** The kinds of attributes that a setting accepts, if not all. @type {Record<string, string[]>} */
+const ACCEPTED_KINDS = {
   searchableAttributes: ["text"],
-  customRanking: ["number", "yes or no"],
+  customRanking: ["number", "true or false"],
   disableTypoToleranceOnAttributes: ["text"],
   disableExactOnAttributes: ["text"],
   disablePrefixOnAttributes: ["text"],

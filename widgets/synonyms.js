@@ -1,11 +1,11 @@
-// The synonym editor: every synonym of an index in one table, and what the draft does to searches.
+// The synonym editor: all synonyms of an index in one table, and the impact of the draft.
 
-import { wrongOnes } from "./curation/review.js";
+import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { button, fill, h } from "./kit/dom.js";
 import { choiceInput, editTable, textInput } from "./kit/table.js";
 import { tagInput } from "./kit/tags.js";
-import { KINDS, fromRow, say, toRow } from "./synonyms/rows.js";
+import { KINDS, fromRow, describeRow, toRow } from "./synonyms/rows.js";
 
 /** @typedef {import("./synonyms/rows.js").Row} Row */
 
@@ -13,7 +13,7 @@ import { KINDS, fromRow, say, toRow } from "./synonyms/rows.js";
 function render(mount) {
   /** @type {Row[]} */
   let rows = [];
-  const { view, ...around } = shell(mount, {
+  const { view, ...shared } = shell(mount, {
     name: "synonyms",
     one: "synonym",
     find: "Find words or objectIDs…",
@@ -21,7 +21,7 @@ function render(mount) {
     kinds: KINDS.map(({ name, title }) => [name, title, (/** @type {Row} */ row) => row.type === name]),
     idOf: (row) => row.id,
     textOf: (row) => [row.head ?? "", ...row.words].join("\n"),
-    lines: (document) => [say(toRow(document))],
+    lines: (document) => [describeRow(toRow(document))],
     show,
   });
   const add = button("New synonym…", create, { icon: "+" });
@@ -56,23 +56,23 @@ function render(mount) {
         input: (row) => textInput(row.id, "objectID"),
       },
     ],
-    problem: (row) => wrongOnes(faultsOf(row)),
-    mark: (row) => around.changeOf(row.id) || (faultsOf(row).length ? "odd" : ""),
+    problem: (row) => errorsOf(faultsOf(row)),
+    mark: (row) => shared.changeOf(row.id) || (faultsOf(row).length ? "odd" : ""),
     change,
     remove: (row) => {
       if (!view.state()?.readOnly) view.run("remove", { ids: [row.id] });
     },
     select: drawProblems,
   });
-  around.build({
+  shared.build({
     list: table.el,
     add,
-    body: [table.el, problems, h("p", { class: "hint" }, "Arrow keys move, Enter edits, Tab goes on to the next cell, Delete removes.")],
+    body: [table.el, problems, h("p", { class: "hint" }, "Arrow keys move, Enter edits, Tab edits the next cell, Delete removes.")],
     title: "Synonyms",
     impact: "Impact",
   });
 
-  /** Cells are edited faster than answers come: a row is changed here, too. @param {Row} row @param {string} name @param {any} value */
+  /** Change a row here as well, because cells can be edited before an answer arrives. @param {Row} row @param {string} name @param {any} value */
   async function change(row, name, value) {
     const place = rows.findIndex((other) => other.id === row.id);
     const now = rows[place] ?? row;
@@ -83,17 +83,17 @@ function render(mount) {
       rows = rows.with(place, next);
       show();
     }
-    if (!(await view.run("put", { document: fromRow(next), id: row.id }))) take(view.value());
+    if (!(await view.run("put", { document: fromRow(next), id: row.id }))) showValue(view.value());
   }
 
   /** @param {any} value */
-  function take(value) {
+  function showValue(value) {
     rows = (value ?? []).map(toRow);
     show();
   }
 
   /** @param {Row} row */
-  const faultsOf = (row) => around.faultsOf(row.id);
+  const faultsOf = (row) => shared.faultsOf(row.id);
 
   /** @param {Row} row */
   function headInput(row) {
@@ -127,36 +127,36 @@ function render(mount) {
 
   /** @param {string} type @param {[string | null, string]} members */
   async function append(type, members) {
-    around.clear();
+    shared.clear();
     const id = await view.run("put", { document: { type, [members[1]]: [], ...(members[0] ? { [members[0]]: "" } : {}) } });
     if (!id) return;
     show();
-    const place = around.filter(rows).findIndex((row) => row.id === id);
+    const place = shared.filter(rows).findIndex((row) => row.id === id);
     table.edit(place, members[0] ? 1 : 2);
   }
 
   function show() {
-    table.show(around.filter(rows));
-    around.tell(rows.length);
+    table.show(shared.filter(rows));
+    shared.showCounts(rows.length);
     const now = table.current();
     if (now) drawProblems(now);
-    else fill(problems, rows.length ? "Nothing is like that." : "No synonyms yet: add one, or import a file.");
+    else fill(problems, rows.length ? "No matches" : "No synonyms yet: add one, or import a file.");
   }
 
   /** @param {Row} row */
   function drawProblems(row) {
-    fill(problems, around.drawFaults(row.id, see));
+    fill(problems, shared.drawFaults(row.id, selectRow));
   }
 
   /** @param {string} id */
-  function see(id) {
-    around.clear();
+  function selectRow(id) {
+    shared.clear();
     show();
     table.move(rows.findIndex((row) => row.id === id));
     table.el.focus();
   }
 
-  view.link.watch("value", take);
+  view.link.watch("value", showValue);
   view.link.watch("faults", show);
   view.link.watch("changes", show);
   view.link.watch("state", (state) => {

@@ -1,4 +1,4 @@
-/** What a notebook front end hands to a widget; no more than anywidget promises. */
+/** The model that a front end passes to a widget, as documented by anywidget. */
 export interface Model {
   get(name: string): any;
   on(event: string, listener: (...args: any[]) => void): void;
@@ -13,7 +13,7 @@ export interface Mount {
   el: HTMLElement;
 }
 
-/** What an editor's Python half says of itself. */
+/** The state trait of an editor. */
 export interface State {
   index: string;
   address: string;
@@ -25,7 +25,7 @@ export interface State {
   dirty: boolean;
   undo: boolean;
   redo: boolean;
-  /** What an editor of one kind adds. */
+  /** Members that single editors add. */
   [more: string]: any;
 }
 

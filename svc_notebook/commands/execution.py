@@ -34,9 +34,7 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
 
     Raises if the user declines, or if no prompt is available.
     """
-    settled = call.verb.settle(call.arguments, client)
-    description, bound = settled or (_describe_action(call), {})
-    action = f"{description}, {_describe_target(client)}"
+    action, bound = describe_action(call, client)
     answer = ask(f"{action[0].upper()}{action[1:]}? [y/N] ", face)
     if answer is None:
         raise BadOption(f"confirmation needed but no prompt is available: pass `--yes` to {action}")
@@ -45,7 +43,13 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
     return bound
 
 
-def _describe_action(call: BoundCall) -> str:
+def describe_action(call: BoundCall, client: Client) -> tuple[str, dict[str, Any]]:
+    """Describe what is to be confirmed and where; return arguments that bind the call to it."""
+    description, bound = call.verb.settle(call.arguments, client) or (_describe_call(call), {})
+    return f"{description}, {_describe_target(client)}", bound
+
+
+def _describe_call(call: BoundCall) -> str:
     """Describe the action and its index, and in brackets the other arguments."""
     shown = {name: _masked(name, value) for name, value in call.arguments.items()}
     text = call.verb.destructive.format_map(shown)

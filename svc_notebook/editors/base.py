@@ -1,8 +1,8 @@
-"""What every editor is: a value that is drafted, checked, applied and undone.
+"""The base class of all editors: a value that is drafted, checked, applied and undone.
 
-Python holds the truth; a view proposes by calls and draws what it is told. An editor says how its
-value is read (`load`), held against rules (`check`), written (`save`), shown without a browser
-(`picture`) and done in code (`codes`).
+The state is kept in Python; a view calls methods and draws the synced traits. A subclass defines
+how its value is read (`load`), validated (`check`), written (`save`), rendered without a browser
+(`write_html`) and written as code (`codes`).
 """
 
 from __future__ import annotations
@@ -27,22 +27,22 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
 from svc_notebook.editors.js_values import plain
-from svc_notebook.editors.rpc import CallDispatcher, call, on_stage, tell_progress, wait_for
+from svc_notebook.editors.rpc import CallDispatcher, call, report_progress, run_on_loop, wait_for
 from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.errors import BadOption, CallFailed
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
-async def find_lack(client: AsyncClient, right: str, index: str) -> str:
-    """Say why the key may not write here, or nothing where it may or nobody knows."""
+async def find_missing_right(client: AsyncClient, right: str, index: str) -> str:
+    """Return why the key may not write to the index; empty if it may, or if that is unknown."""
     if not right:
         return ""
     secret = client.connection.api_key.reveal()
     if read_secured_key(secret):
-        return "a secured key only searches"
+        return "a secured key can only search"
     try:
         key = await client.get_key(secret)
-    except CallFailed:  # what is no key among keys, and yet a key, is the admin's
+    except CallFailed:  # the admin key is not in the list of keys
         return ""
     if right not in key["acl"]:
         return f"the key lacks the right `{right}`"
@@ -60,7 +60,7 @@ class Editor(anywidget.AnyWidget):
     """An editor of something that belongs to an index."""
 
     title: ClassVar[str] = "Editor"
-    needs: ClassVar[str] = ""  # the right that applying takes; without one, nothing is applied
+    needs: ClassVar[str] = ""  # the right that applying needs; an editor without one does not apply
 
     value = traitlets.Any().tag(sync=True, **JSON)
     state = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
@@ -72,67 +72,67 @@ class Editor(anywidget.AnyWidget):
         self.client = asynchronous(client)
         self._draft = Draft.of(None)
         self._ready = False
-        self._desk = CallDispatcher(self, self._send_safely)
+        self._dispatcher = CallDispatcher(self, self._send_safely)
         self._fallback = Fallback(self.snapshot)
         super().__init__(**more)
-        self.on_msg(lambda _, content, __: self._desk.take(content))
+        self.on_msg(lambda _, content, __: self._dispatcher.accept(content))
         _answer_while_busy(self)
         wait_for(self._begin(value))
 
-    # What an editor says of itself.
+    # Methods that subclasses override.
 
     async def load(self) -> Any:
-        """Read the value as it is saved."""
+        """Read the saved value."""
         return None
 
-    async def find_lack(self) -> str:
-        """Say why the key may not write, or nothing where it may."""
-        return await find_lack(self.client, self.needs, self.index)
+    async def find_missing_right(self) -> str:
+        """Return why the key may not write; empty if it may."""
+        return await find_missing_right(self.client, self.needs, self.index)
 
     def check(self, value: Any) -> Any:
-        """Return a value that may be kept, or raise `BadInput`."""
+        """Return the valid form of a value; raise `BadInput` for an invalid one."""
         return value
 
     async def save(self, saved: Any, value: Any) -> Tasks:
-        """Write what differs between two values; return the tasks to wait for."""
-        raise BadOption(f"the {self.title.lower()} has nothing to apply")
+        """Write the difference of two values; return the tasks to wait for."""
+        raise BadOption(f"the {self.title.lower()} does not apply changes")
 
     async def is_saved(self, saved: Any, value: Any) -> bool:
-        """Say whether what `save` wrote is visible; called where the key may not read tasks."""
+        """Return whether the saved value is visible; called if the key may not read tasks."""
         return same(await self.load(), value)
 
-    def noting(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
-        """Keep what applying changes, so that it can be undone later; by itself, nothing is."""
+    def journal_change(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
+        """Record in the journal what applying changes; the base class records nothing."""
         return nullcontext()
 
-    def picture(self) -> str:
-        """Write the last state as HTML; see `svc_notebook.editors.snapshot`."""
+    def write_html(self) -> str:
+        """Return the last state as HTML; see `svc_notebook.editors.snapshot`."""
         return write_json(self.value)
 
     def codes(self) -> dict[str, str]:
-        """The value as code: a text by the language's name."""
+        """Return the value as code: the text for each language."""
         return {}
 
-    # For cells.
+    # Methods for cells.
 
     def apply(self) -> None:
         """Write the draft to the service and wait until it is published."""
         wait_for(self.write())
 
     def reload(self) -> None:
-        """Read what is saved anew; a draft that was edited stays."""
+        """Read the saved value again; an edited draft stays."""
         wait_for(self.refresh())
 
     def undo(self) -> None:
-        """Take the last change back."""
+        """Undo the last change."""
         self._change_draft(lambda draft: draft.undo())
 
     def redo(self) -> None:
-        """Make the change again that was taken back last."""
+        """Redo the change that was undone last."""
         self._change_draft(lambda draft: draft.redo())
 
     def revert(self) -> None:
-        """Go back to what is saved."""
+        """Return to the saved value."""
         self._change_draft(lambda draft: draft.revert())
 
     @property
@@ -147,13 +147,13 @@ class Editor(anywidget.AnyWidget):
 
     def snapshot(self) -> Html:
         """Return the last state as HTML that needs no kernel, script or style sheet."""
-        return Html(write_line(f"{self.title}: {self.index}", tag="strong") + self.picture())
+        return Html(write_line(f"{self.title}: {self.index}", tag="strong") + self.write_html())
 
-    # For views.
+    # Calls for views.
 
     @call
     def edit(self, value: Any, merge: bool = False) -> None:
-        """Take a value from a view; `merge` makes one step of it and the change before."""
+        """Set the value from a view; `merge` joins it with the previous change to one undo step."""
         self._refuse_read_only()
         checked = self.check(value)
         self._change_draft(lambda draft: draft.put(checked, merge=merge))
@@ -165,86 +165,88 @@ class Editor(anywidget.AnyWidget):
 
     @call
     async def write(self) -> None:
-        """Apply the draft; a call that fails leaves it as it was."""
+        """Apply the draft; a failed call leaves it unchanged."""
         self._refuse_read_only()
         value = self._draft.value
-        self._tell(busy="applying", error=None)
+        self._update_state(busy="applying", error=None)
         try:
-            async with self.noting(self._draft.saved, value):
+            async with self.journal_change(self._draft.saved, value):
                 saved = self._draft.saved
                 await write_and_wait(
                     self.client,
                     self.save(saved, value),
                     index=self.index,
                     confirm=lambda: self.is_saved(saved, value),
-                    on_progress=tell_progress,
+                    on_progress=report_progress,
                 )
         except Exception as error:
-            self._tell(error=explain(error))
+            self._update_state(error=explain(error))
             raise
         finally:
-            self._tell(busy="")
-        self._settle(self._draft.keep(value))
+            self._update_state(busy="")
+        self._set_draft(self._draft.keep(value))
 
     @call
     async def refresh(self) -> None:
-        """Read what is saved."""
-        self._tell(busy="loading")
+        """Read the saved value."""
+        self._update_state(busy="loading")
         try:
             saved = await self.load()
         finally:
-            self._tell(busy="")
-        self._settle(self._draft.rebase(saved))
+            self._update_state(busy="")
+        self._set_draft(self._draft.rebase(saved))
 
     @call
     def code(self) -> dict[str, str]:
-        """Give the value as code."""
+        """Return the value as code."""
         return self.codes()
 
-    def tell(self, event: str, **facts: Any) -> None:
-        """Tell every view that something happened."""
+    def emit(self, event: str, **facts: Any) -> None:
+        """Send an event to every view."""
         self._send_safely({"event": event, **plain(facts)})
 
-    # The rest.
+    # Internals.
 
     async def _begin(self, value: Any) -> None:
-        lack, saved = await asyncio.gather(self.find_lack(), self.load())
+        missing_right, saved = await asyncio.gather(self.find_missing_right(), self.load())
         self._draft = Draft.of(saved)
         if value is not None:
             self._draft = self._draft.put(self.check(value))
         self._ready = True
-        self._tell(
+        self._update_state(
             index=self.index, address=self.client.connection.address, title=self.title,
-            applies=bool(self.needs), readOnly=lack, busy="", error=None,
+            applies=bool(self.needs), readOnly=missing_right, busy="", error=None,
         )  # fmt: skip
-        self._settle(self._draft)
+        self._set_draft(self._draft)
 
     def _change_draft(self, change: Callable[[Draft], Draft]) -> None:
-        """Change the draft in turn: a cell and a view may both be at it."""
-        on_stage(lambda: self._settle(change(self._draft)))
+        """Change the draft on the editors' loop: a cell and a view can change it at once."""
+        run_on_loop(lambda: self._set_draft(change(self._draft)))
         if not event_loop.is_here():
             event_loop.run(self._follow_up())
 
     async def _follow_up(self) -> None:
-        """Wait for what a change brings about, for a cell that made it."""
+        """Wait for the work that a change starts, so that the cell that made it sees the result."""
 
-    def _settle(self, draft: Draft) -> None:
-        """Take a draft for the truth and let everyone know."""
+    def _set_draft(self, draft: Draft) -> None:
+        """Set the draft, and update the traits and the fallback."""
         self._draft = draft
         self.value = draft.value
-        # What applying met was said of another draft.
-        settled = {"error": None} if self.needs else {}
-        self._tell(dirty=draft.is_dirty, undo=bool(draft.past), redo=bool(draft.future), **settled)
+        # The error of applying was about the previous draft.
+        cleared = {"error": None} if self.needs else {}
+        self._update_state(
+            dirty=draft.is_dirty, undo=bool(draft.past), redo=bool(draft.future), **cleared
+        )
         self._fallback.follow()
 
-    def _tell(self, **facts: Any) -> None:
-        told = {**self.state, **facts}
-        if told != self.state:
-            self.set_trait("state", told)
+    def _update_state(self, **facts: Any) -> None:
+        state = {**self.state, **facts}
+        if state != self.state:
+            self.set_trait("state", state)
 
     def _refuse_read_only(self) -> None:
-        if lack := self.state.get("readOnly"):
-            raise BadOption(f"this editor is read-only: {lack}")
+        if reason := self.state.get("readOnly"):
+            raise BadOption(f"this editor is read-only: {reason}")
 
     @traitlets.validate("value")
     def _check_value(self, proposal: Any) -> Any:
@@ -268,10 +270,10 @@ class Editor(anywidget.AnyWidget):
 
 
 def _answer_while_busy(editor: Editor) -> None:
-    """Let a front end choose the thread on which its messages arrive.
+    """Let the front end choose the thread that receives its messages.
 
-    Some kernels send a widget's messages to the thread that last drew it, which for one made by
-    a cell is the thread that runs cells: it would answer only after the running cell.
+    Some kernels send the messages of a widget to the thread that last displayed it. For a widget
+    displayed by a cell this is the thread that runs cells, which answers only after the cell.
     """
     if hasattr(editor.comm, "_reply_subshell_for"):
         editor.comm._reply_subshell_for = None

@@ -25,9 +25,9 @@ from pathlib import Path
 from svc_notebook.errors import BadInput
 
 _OPENER = """\
-const bytes = Uint8Array.from(atob("{packed}"), (sign) => sign.charCodeAt(0));
-const plain = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-const text = await new Response(plain).text();
+const bytes = Uint8Array.from(atob("{packed}"), (character) => character.charCodeAt(0));
+const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+const text = await new Response(unpacked).text();
 const address = URL.createObjectURL(new Blob([text], {{ type: "text/javascript" }}));
 const module = await import(/* webpackIgnore: true */ /* @vite-ignore */ address);
 URL.revokeObjectURL(address);
@@ -36,35 +36,35 @@ export default module.default;
 
 
 def pack_module(text: str) -> str:
-    """Return a module whose default is that of the module `text`."""
+    """Return a small module with the same default export as the module `text`."""
     deflated = zlib.compress(text.encode(), 9, wbits=-zlib.MAX_WBITS)
     return _OPENER.format(packed=base64.b64encode(deflated).decode())
 
 
 _PACKED = Path(__file__).parents[1] / "_widgets"
-# In a checkout the folder lies beside the package.
+# In a checkout the folder is next to the package.
 FOLDER = (_PACKED if _PACKED.is_dir() else Path(__file__).parents[2] / "widgets").resolve()
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(\.[^"]+)";$', re.M)
 _EXPORT = re.compile(r"^export (?=(?:async )?function\*? (\w+)|class (\w+)|const (\w+))", re.M)
 _DEFAULT = re.compile(r"^export default ", re.M)
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/)[\s\S])*\*/|//[^\n]*)[ \t]*\n", re.M)
-_REMARK = re.compile(r"/\*(?:(?!\*/)[\s\S])*\*/\s*")
-_STRAY = re.compile(r"^(?:import|export)\b.*$", re.M)
+_CSS_COMMENT = re.compile(r"/\*(?:(?!\*/)[\s\S])*\*/\s*")
+_UNSUPPORTED = re.compile(r"^(?:import|export)\b.*$", re.M)
 
 
 @lru_cache
 def read_module(entry: str) -> str:
-    """Return one small module that does what `entry` and all it imports do."""
+    """Return `entry` and the modules that it imports as one compressed module."""
     return pack_module(assemble(entry))
 
 
 def assemble(entry: str) -> str:
-    """Put `entry` and all it imports into one readable text."""
+    """Join `entry` and the modules that it imports into one readable text."""
     order = list(_walk(FOLDER / entry, ()))
     modules = list(dict.fromkeys(order))
     names = {path: f"m{number}" for number, path in enumerate(modules)}
-    scopes = [_scope(path, names) for path in modules]
+    scopes = [_write_scope(path, names) for path in modules]
     end = f"export default {names[modules[-1]]}.default;\n//# sourceURL=svc-notebook/{entry}\n"
     return "\n".join([*scopes, end])
 
@@ -73,31 +73,31 @@ def assemble(entry: str) -> str:
 def read_styles(*names: str) -> str:
     """Return style sheets as one, without their comments."""
     sheets = [(FOLDER / name).read_text(encoding="utf-8") for name in names]
-    return _REMARK.sub("", "\n".join(sheets))
+    return _CSS_COMMENT.sub("", "\n".join(sheets))
 
 
 def _walk(path: Path, trail: tuple[Path, ...]) -> Iterator[Path]:
-    """Yield what a module imports before the module itself."""
+    """Yield the imports of a module, then the module itself."""
     if path in trail:
-        raise BadInput(f"browser modules import each other in a circle: {path.name}")
+        raise BadInput(f"browser modules have an import cycle at {path.name}")
     for found in _IMPORT.finditer(path.read_text(encoding="utf-8")):
         yield from _walk((path.parent / found[2]).resolve(), (*trail, path))
     yield path.resolve()
 
 
-def _scope(path: Path, names: dict[Path, str]) -> str:
+def _write_scope(path: Path, names: dict[Path, str]) -> str:
     text = _COMMENT.sub("", path.read_text(encoding="utf-8"))
     exported = [next(filter(None, found.groups())) for found in _EXPORT.finditer(text)]
     text = _EXPORT.sub("", text)
     if _DEFAULT.search(text):
         text, exported = _DEFAULT.sub("const $default = ", text), [*exported, "default: $default"]
-    text = _IMPORT.sub(lambda found: _taken(found, path, names), text)
-    if stray := _STRAY.search(text):
-        raise BadInput(f"{path.name}: `{stray[0]}` is no form of it that can be put together")
+    text = _IMPORT.sub(lambda found: _write_import(found, path, names), text)
+    if unsupported := _UNSUPPORTED.search(text):
+        raise BadInput(f"{path.name}: `{unsupported[0]}` is not a supported import or export")
     head = f"// {path.relative_to(FOLDER.resolve()).as_posix()}\nconst {names[path]} = (() => {{"
     return f"{head}\n{text.strip()}\nreturn {{ {', '.join(exported)} }};\n}})();"
 
 
-def _taken(found: re.Match[str], path: Path, names: dict[Path, str]) -> str:
+def _write_import(found: re.Match[str], path: Path, names: dict[Path, str]) -> str:
     module = names[(path.parent / found[2]).resolve()]
     return f"const {{{found[1].replace(' as ', ': ')}}} = {module};"

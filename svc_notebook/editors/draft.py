@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from svc_notebook.api.validation import same
 
-MAX_UNDO_STEPS = 200  # maximum undo steps
+MAX_UNDO_STEPS = 200
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Draft:
 
     @classmethod
     def of(cls, saved: Any) -> Self:
-        """Begin with the saved value."""
+        """Return the draft of an unchanged saved value."""
         return cls(value=saved, saved=saved)
 
     @property
@@ -37,7 +37,7 @@ class Draft:
         if same(value, self.value):
             return self
         past = self.past if merge and self.past else (*self.past, self.value)[-MAX_UNDO_STEPS:]
-        if same(value, past[-1]):  # merged away: what is left is no step
+        if same(value, past[-1]):  # the merge restored the previous value
             past = past[:-1]
         return replace(self, value=value, past=past, future=())
 

@@ -21,16 +21,16 @@ class Explanation(TypedDict):
 # The first matching row is used.
 ADVICE: list[tuple[type[Exception], str]] = [
     (errors.NotConnected, "Connect in a cell, then open the editor again."),
-    (errors.Unreachable, "See that the service runs and the address is right, then try again."),
+    (errors.Unreachable, "Check that the service runs and the URL is correct, then try again."),
     (errors.TimedOut, "The service may be busy; try again in a moment."),
     (errors.KeyRefused, "Connect with a key that has this right, then open the editor again."),
-    (errors.NotFound, "See that the index exists: `%svc indices` lists them."),
+    (errors.NotFound, "Check that the index exists: `%svc indices` lists all indices."),
     (errors.TooMany, "Wait a moment, then try again."),
-    (errors.ServiceBroken, "This is a fault of the service; its log may tell more."),
-    (errors.LocalServiceFailed, "Start it again: `%svc serve`."),
-    (errors.TaskFailed, "The change was accepted and may still be published; reload in a while."),
+    (errors.ServiceBroken, "This is an error of the service; its log may have details."),
+    (errors.LocalServiceFailed, "Start the service again: `%svc serve`."),
+    (errors.TaskFailed, "The change was accepted and may still be published; reload later."),
     (errors.SvcError, ""),
-    (Exception, "This is a fault of the editor; the notebook's log has the details."),
+    (Exception, "This is an error of the editor; the notebook's log has the details."),
 ]
 
 

@@ -42,10 +42,10 @@ def _enter() -> asyncio.AbstractEventLoop:
     """Return the loop, a new one after a fork."""
     global _loop
     if not is_here():
-        _loop = _PORTAL.run(_here())
+        _loop = _PORTAL.run(_running_loop())
     assert _loop
     return _loop
 
 
-async def _here() -> asyncio.AbstractEventLoop:
+async def _running_loop() -> asyncio.AbstractEventLoop:
     return asyncio.get_running_loop()

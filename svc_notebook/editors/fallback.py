@@ -15,25 +15,25 @@ import IPython.display
 from svc_notebook.editors import event_loop
 
 _notebook: Any = IPython.display
-REFRESH_DELAY_SECONDS = 1.0  # seconds of quiet before it follows
+REFRESH_DELAY_SECONDS = 1.0  # after the last change
 
 
 class Fallback:
-    """One editor's HTML in one notebook."""
+    """The HTML fallback of one editor in one notebook."""
 
-    def __init__(self, picture: Callable[[], str]) -> None:
-        self._picture = picture
+    def __init__(self, write_html: Callable[[], str]) -> None:
+        self._write = write_html
         self._handles: list[Any] = []
         self._pending: asyncio.Task[None] | None = None
 
     def show(self, widget: dict[str, Any], metadata: dict[str, Any]) -> None:
-        """Show a widget, and the HTML as an output below it."""
+        """Display a widget, and the HTML as a second output below it."""
         _notebook.display(widget, metadata=metadata, raw=True)
         if handle := _notebook.display(self._html(), display_id=True):
             self._handles.append(handle)
 
     def follow(self) -> None:
-        """Draw it anew after a while, once for all that happens until then."""
+        """Update the HTML after a delay, once for all changes within the delay."""
         if self._handles:
             event_loop.begin(self._schedule())
 
@@ -49,4 +49,4 @@ class Fallback:
             handle.update(self._html())
 
     def _html(self) -> Any:
-        return _notebook.HTML(f'<div class="svc-fallback">{self._picture()}</div>')
+        return _notebook.HTML(f'<div class="svc-fallback">{self._write()}</div>')

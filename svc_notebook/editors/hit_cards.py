@@ -1,4 +1,4 @@
-"""Hit cards: hits as a view draws them, matched attributes first, the rest on request."""
+"""Hit cards: the form of hits that a view draws, matched attributes first."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NotRequired, TypedDict
 
-from svc_notebook.editors.ranking_explanation import CriterionRow, climb, separator
+from svc_notebook.editors.ranking_explanation import CriterionRow, find_decisive, list_criteria
 
-PRE, POST = "\ue000", "\ue001"  # what marks a match on the way to a view
-MAX_SHOWN_ATTRIBUTES = 5  # attributes of a hit that are shown at once
-MAX_VALUE_CHARACTERS = 240  # characters of one of them
-CONTEXT_CHARACTERS = 40  # characters before its first mark, so that a narrow view shows it
+PRE, POST = "\ue000", "\ue001"  # mark the start and end of a match for a view
+MAX_SHOWN_ATTRIBUTES = 5  # of one hit
+MAX_VALUE_CHARACTERS = 240  # of one attribute
+CONTEXT_CHARACTERS = 40  # before the first match, so that a narrow view shows the match
 TITLES = ("title", "name", "label", "headline", "heading", "subject")
 IMAGES = ("image", "img", "picture", "photo", "thumbnail", "thumb", "poster", "cover", "icon")
-_ADDRESS = re.compile(r"(https?://\S+|data:image/(?:png|jpeg|gif|webp|avif);base64,\S+)")
-_FILE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif)(?:\?|#|$)", re.I)
+_IMAGE_URL = re.compile(r"(https?://\S+|data:image/(?:png|jpeg|gif|webp|avif);base64,\S+)")
+_IMAGE_FILE = re.compile(r"\.(?:png|jpe?g|gif|webp|avif)(?:\?|#|$)", re.I)
 
 
 class HitCard(TypedDict):
-    """One hit."""
+    """One hit as a view draws it.
+
+    `place` counts from 1 over all pages, `lines` are pairs of an attribute and its text, `more`
+    counts the other attributes, `ladder` has the value of each ranking criterion, and `why` is the
+    criterion that ranks the hit below the previous one.
+    """
 
     id: str
     place: int
@@ -37,10 +42,10 @@ class HitCard(TypedDict):
 def draw_hits(
     hits: Sequence[Mapping[str, Any]], criteria: Sequence[str], before: int = 0
 ) -> list[HitCard]:
-    """Draw the hits of one page; each says what separates it from the one above."""
+    """Return the cards of one page of hits; `before` is the number of hits on earlier pages."""
     cards = [_card(hit, criteria, before + place) for place, hit in enumerate(hits, 1)]
     for above, card in pairwise(cards):
-        card["why"] = separator(above["ladder"], card["ladder"])
+        card["why"] = find_decisive(above["ladder"], card["ladder"])
     return cards
 
 
@@ -54,38 +59,38 @@ def _card(hit: Mapping[str, Any], criteria: Sequence[str], place: int) -> HitCar
     return {
         "id": str(hit["objectID"]),
         "place": place,
-        "title": _cut(texts.get(head, "")),
-        "lines": [[name, _cut(texts[name], CONTEXT_CHARACTERS)] for name in shown],
+        "title": _shorten_around_match(texts.get(head, "")),
+        "lines": [[name, _shorten_around_match(texts[name], CONTEXT_CHARACTERS)] for name in shown],
         "more": max(0, len(texts) - len(shown) - bool(head)),
-        "image": _image(hit),
-        "ladder": climb(hit, criteria),
+        "image": _find_image(hit),
+        "ladder": list_criteria(hit, criteria),
         "why": "",
         "promoted": bool(hit.get("_rankingInfo", {}).get("promoted")),
     }
 
 
 def _texts(hit: Mapping[str, Any]) -> dict[str, str]:
-    """Each attribute as one text: as its snippet, else highlighted, else as it is."""
+    """Return each attribute as text: its snippet, else its highlighted text, else its value."""
     plain = {name: value for name, value in hit.items() if name != "objectID" and name[:1] != "_"}
     texts = {name: _join(value) for name, value in plain.items()}
     for marks in (hit.get("_highlightResult", {}), hit.get("_snippetResult", {})):
-        texts |= {name: _marked(mark) for name, mark in marks.items() if name in plain}
+        texts |= {name: _highlighted_text(mark) for name, mark in marks.items() if name in plain}
     return {name: text for name, text in texts.items() if text and text != hit["objectID"]}
 
 
-def _marked(mark: Any) -> str:
-    return ", ".join(filter(None, _leaves(mark)))
+def _highlighted_text(mark: Any) -> str:
+    return ", ".join(filter(None, _match_values(mark)))
 
 
-def _leaves(mark: Any) -> Iterator[str]:
+def _match_values(mark: Any) -> Iterator[str]:
     if isinstance(mark, list):
         for item in mark:
-            yield from _leaves(item)
+            yield from _match_values(item)
     elif isinstance(mark, dict) and isinstance(mark.get("value"), str) and "matchLevel" in mark:
         yield mark["value"]
     elif isinstance(mark, dict):
         for member in mark.values():
-            yield from _leaves(member)
+            yield from _match_values(member)
 
 
 def _join(value: Any) -> str:
@@ -102,32 +107,32 @@ def _join(value: Any) -> str:
             return str(value)
 
 
-def _cut(text: str, lead: int = MAX_VALUE_CHARACTERS // 2) -> str:
-    """Shorten a text that is long, or has its first mark far in; an open mark is closed."""
+def _shorten_around_match(text: str, lead: int = MAX_VALUE_CHARACTERS // 2) -> str:
+    """Shorten a long text, or one with a late first match; an open mark is closed."""
     first = text.find(PRE)
     if len(text) <= MAX_VALUE_CHARACTERS and first <= lead * 2:
         return text
-    start = _start(text, first - lead)
+    start = _find_start(text, first - lead)
     part = text[start : start + MAX_VALUE_CHARACTERS]
     if part.rfind(PRE) > part.rfind(POST):
         part += POST
     return f"{'…' if start else ''}{part}{'…' if start + MAX_VALUE_CHARACTERS < len(text) else ''}"
 
 
-def _start(text: str, wanted: int) -> int:
-    """Where a text may begin: with a word, if one begins soon."""
+def _find_start(text: str, wanted: int) -> int:
+    """Return where a shortened text begins: at the next word, if one is near."""
     if wanted <= 0:
         return 0
     return text.find(" ", wanted, wanted + CONTEXT_CHARACTERS // 2) + 1 or wanted
 
 
-def _image(hit: Mapping[str, Any]) -> str:
-    """The address of a hit's picture, if it has one."""
+def _find_image(hit: Mapping[str, Any]) -> str:
+    """Return the URL of a hit's image; empty if it has none."""
     members = sorted(hit.items(), key=lambda member: member[0].lower() not in IMAGES)
     for name, value in members:
         first = value[0] if isinstance(value, list) and value else value
-        if not isinstance(first, str) or not _ADDRESS.fullmatch(first):
+        if not isinstance(first, str) or not _IMAGE_URL.fullmatch(first):
             continue
-        if name.lower() in IMAGES or first.startswith("data:") or _FILE.search(first):
+        if name.lower() in IMAGES or first.startswith("data:") or _IMAGE_FILE.search(first):
             return first
     return ""

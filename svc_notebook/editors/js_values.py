@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-MAX_JS_INTEGER = 2**53  # whole numbers beyond it are rounded in a browser
+MAX_JS_INTEGER = 2**53  # JavaScript rounds larger integers
 
 
 def plain(value: Any) -> Any:
-    """Return a copy that any JSON writer takes; numbers a browser would change become text."""
+    """Return a JSON-serializable copy; integers that JavaScript would round become text."""
     match value:
         case None | bool() | str():
             return value

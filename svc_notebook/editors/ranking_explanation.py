@@ -1,4 +1,4 @@
-"""The ranking explanation of a hit: the criteria in order, and the one that decides."""
+"""The ranking explanation of a hit: its criteria in order, and the decisive criterion."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from svc_notebook.api.parameters import default_of
 
 _BY_ATTRIBUTE = re.compile(r"(asc|desc)\((.+)\)")
 
-# Criterion: the member of its value in a hit's `_rankingInfo`, and whether lower is better.
-VALUES: dict[str, tuple[str, bool]] = {
+# For each criterion: the member of `_rankingInfo` with its value, and whether lower is better.
+RANKING_INFO: dict[str, tuple[str, bool]] = {
     "typo": ("nbTypos", True),
     "geo": ("geoDistance", True),
     "words": ("words", False),
@@ -23,7 +23,7 @@ VALUES: dict[str, tuple[str, bool]] = {
 
 
 class CriterionRow(TypedDict):
-    """One criterion of one hit."""
+    """One criterion of one hit; `best` is "least" or "most"."""
 
     criterion: str
     value: Any
@@ -37,30 +37,30 @@ def criteria_of(settings: Mapping[str, Any]) -> list[str]:
     return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]
 
 
-def climb(hit: Mapping[str, Any], criteria: Sequence[str]) -> list[CriterionRow]:
+def list_criteria(hit: Mapping[str, Any], criteria: Sequence[str]) -> list[CriterionRow]:
     """Return the value of each criterion of one hit."""
-    return [_rung(hit, criterion) for criterion in criteria]
+    return [_criterion_row(hit, criterion) for criterion in criteria]
 
 
-def separator(ladder: Sequence[CriterionRow], other: Sequence[CriterionRow]) -> str:
+def find_decisive(one: Sequence[CriterionRow], other: Sequence[CriterionRow]) -> str:
     """Return the first criterion in which two hits differ, otherwise the objectID."""
     differing = (
-        rung["criterion"]
-        for rung, beside in zip(ladder, other, strict=True)
-        if rung["value"] != beside["value"]
+        row["criterion"]
+        for row, other_row in zip(one, other, strict=True)
+        if row["value"] != other_row["value"]
     )
     return next(differing, "objectID")
 
 
-def _rung(hit: Mapping[str, Any], criterion: str) -> CriterionRow:
+def _criterion_row(hit: Mapping[str, Any], criterion: str) -> CriterionRow:
     if found := _BY_ATTRIBUTE.fullmatch(criterion):
         return {
             "criterion": criterion, "value": _member(hit, found[2]),
             "best": "least" if found[1] == "asc" else "most",
         }  # fmt: skip
-    name, least = VALUES.get(criterion, (criterion, True))
+    name, lower_is_better = RANKING_INFO.get(criterion, (criterion, True))
     value = hit.get("_rankingInfo", {}).get(name)
-    return {"criterion": criterion, "value": value, "best": "least" if least else "most"}
+    return {"criterion": criterion, "value": value, "best": "least" if lower_is_better else "most"}
 
 
 def _member(record: Any, path: str) -> Any:

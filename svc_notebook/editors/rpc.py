@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")
 Send = Callable[[dict[str, Any]], None]
 
-HEARTBEAT_SECONDS = 1.0  # seconds between two heartbeats of a long call
+HEARTBEAT_SECONDS = 1.0  # between two heartbeats of a long call
 _MARK = "_svc_call"
 _current: ContextVar[tuple[Send, Any] | None] = ContextVar("svc_editor_call", default=None)
 
@@ -49,8 +49,8 @@ def call(function: F | None = None, *, latest: bool = False) -> F | Callable[[F]
     return mark if function is None else mark(function)
 
 
-def tell_progress(done: int, total: int, text: str = "") -> None:
-    """Send progress to the view whose call is running."""
+def report_progress(done: int, total: int, text: str = "") -> None:
+    """Send progress to the view whose call is running, if any."""
     if (current := _current.get()) is not None:
         send, number = current
         send({"id": number, "progress": {"done": done, "total": total, "text": text}})
@@ -63,21 +63,21 @@ class CallDispatcher:
         self._editor = editor
         self._send = send
         self._running: dict[Any, asyncio.Task[None]] = {}
-        self._lanes: dict[str, asyncio.Task[None]] = {}
+        self._last_tasks: dict[str, asyncio.Task[None]] = {}
 
-    def take(self, message: Any) -> None:
+    def accept(self, message: Any) -> None:
         """Accept one message, from any thread; unknown messages are ignored."""
         if isinstance(message, dict) and ("call" in message or "cancel" in message):
-            event_loop.begin(self._accept(message))
+            event_loop.begin(self._start(message))
 
-    async def _accept(self, message: dict[str, Any]) -> None:
+    async def _start(self, message: dict[str, Any]) -> None:
         if "cancel" in message:
             self._cancel(message["cancel"])
             return
         number, name = message["id"], message["call"]
-        before = self._lanes.get(name)
+        before = self._last_tasks.get(name)
         work = self._answer(number, name, message.get("args") or {}, before)
-        task = self._running[number] = self._lanes[name] = asyncio.create_task(work)
+        task = self._running[number] = self._last_tasks[name] = asyncio.create_task(work)
         task.add_done_callback(lambda done: self._forget(number, name, done))
 
     def _cancel(self, number: Any) -> None:
@@ -86,8 +86,8 @@ class CallDispatcher:
 
     def _forget(self, number: Any, name: str, task: asyncio.Task[None]) -> None:
         self._running.pop(number, None)
-        if self._lanes.get(name) is task:
-            del self._lanes[name]
+        if self._last_tasks.get(name) is task:
+            del self._last_tasks[name]
         if task.cancelled():  # before it began
             self._send({"id": number, "cancelled": True})
 
@@ -95,7 +95,7 @@ class CallDispatcher:
         self, number: Any, name: str, args: dict[str, Any], before: asyncio.Task[None] | None
     ) -> None:
         _current.set((self._send, number))
-        beat = asyncio.create_task(self._show_life(number))
+        heartbeat = asyncio.create_task(self._send_heartbeats(number))
         try:
             answer = {"value": plain(await self._perform(name, args, before))}
         except asyncio.CancelledError:
@@ -103,10 +103,10 @@ class CallDispatcher:
         except Exception as error:
             answer = {"error": explain(error)}
         finally:
-            beat.cancel()
+            heartbeat.cancel()
         self._send({"id": number, **answer})
 
-    async def _show_life(self, number: Any) -> None:
+    async def _send_heartbeats(self, number: Any) -> None:
         while True:
             await asyncio.sleep(HEARTBEAT_SECONDS)
             self._send({"id": number, "working": True})
@@ -114,9 +114,9 @@ class CallDispatcher:
     async def _perform(
         self, name: str, args: dict[str, Any], before: asyncio.Task[None] | None
     ) -> Any:
-        method, how = self._find(name)
+        method, options = self._find(name)
         if before is not None:
-            if how.latest:
+            if options.latest:
                 before.cancel()
             await asyncio.wait([before])
         value = method(**args)
@@ -124,22 +124,22 @@ class CallDispatcher:
 
     def _find(self, name: str) -> tuple[Callable[..., Any], CallOptions]:
         method = getattr(self._editor, name, None)
-        how = getattr(method, _MARK, None)
-        if method is None or how is None:
+        options = getattr(method, _MARK, None)
+        if method is None or options is None:
             raise BadOption(f"this editor has no call `{name}`")
-        return method, how
+        return method, options
 
 
 def wait_for(work: Coroutine[Any, Any, Any]) -> Any:
-    """Run an editor's coroutine to its end for a cell that called it."""
+    """Run an editor's coroutine and return its result to the cell that called it."""
     if event_loop.is_here():
         work.close()
-        raise BadOption("a function that observes an editor cannot wait for it; await it instead")
+        raise BadOption("a callback of an editor cannot wait for it: use the coroutine instead")
     return event_loop.run(work)
 
 
-def on_stage(act: Callable[[], T]) -> T:
-    """Run a function on the editors' loop, in order with the views' calls."""
+def run_on_loop(act: Callable[[], T]) -> T:
+    """Run a function on the editors' loop, on which the calls of views run too."""
 
     async def perform() -> T:
         return act()

@@ -128,13 +128,14 @@ def write_judgments(
         "rater": rater or None,
     }
     given = {name: value for name, value in options.items() if value is not None}
-    call = _call("edit.judgments", index, [_plain(question) for question in questions], **given)
-    note = [] if file else [f"# {JUDGMENTS_FILE} is to hold what is under CSV."]
+    queries = [_to_argument(question) for question in questions]
+    call = _call("edit.judgments", index, queries, **given)
+    note = [] if file else [f"# {JUDGMENTS_FILE} contains the text under CSV."]
     return _program(*note, call)
 
 
-def _plain(question: Question) -> str | dict[str, Any]:
-    """Write a query as it is given: its words alone if it has neither filters nor parameters."""
+def _to_argument(question: Question) -> str | dict[str, Any]:
+    """Return a query as an argument: its text alone if it has no filters and parameters."""
     both = {"filters": question.filters, "params": dict(question.params)}
     more = {name: value for name, value in both.items() if value}
     return {"query": question.query, **more} if more else question.query

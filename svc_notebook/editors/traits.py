@@ -10,15 +10,12 @@ from svc_notebook.api.texts import list_texts
 
 
 class Texts(traitlets.List):  # type: ignore[type-arg]
-    """A list of texts, taken from any form that has them; a str is one text.
-
-    A DataFrame gives its `column`.
-    """
+    """A list of texts; accepts a str, a Series or a DataFrame, of which it reads `column`, too."""
 
     def __init__(self, column: str = "", **options: Any) -> None:
         self.column = column
         super().__init__(traitlets.Unicode(), **options)
 
     def validate(self, obj: Any, value: Any) -> Any:
-        """Return the texts as a list; raises `BadInput` for what is not text."""
+        """Return the texts as a list; raise `BadInput` for values that are not texts."""
         return super().validate(obj, list_texts(value, str(self.name), column=self.column))

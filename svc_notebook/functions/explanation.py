@@ -15,8 +15,13 @@ from svc_notebook.frames.columns import finished
 from svc_notebook.frames.searches import first_rank
 from svc_notebook.functions.hit_renderer import TITLES
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.tuning.evaluation.criteria import Criterion, difference, ranking_of, steps_of
-from svc_notebook.tuning.evaluation.criterion_phrases import say_value
+from svc_notebook.tuning.evaluation.criteria import (
+    Criterion,
+    criteria_in_order,
+    difference,
+    ranking_of,
+)
+from svc_notebook.tuning.evaluation.criterion_phrases import describe_value
 
 TEXTS = ["criterion", "better", "objectID", "title", "value",
          "next_objectID", "next_title", "next_value"]  # fmt: skip
@@ -77,7 +82,7 @@ async def explain(
     ranking = await ranking_of(own, index)
     start = first_rank(answer)
     searchable = ranking.get("searchableAttributes") or ()
-    rows = _rows(answer["hits"], steps_of(ranking, params), searchable, start)
+    rows = _rows(answer["hits"], criteria_in_order(ranking, params), searchable, start)
     frame = DataFrame(list(rows), columns=COLUMNS, dtype=object)
     facts = {"index": index, "query": query, "params": dict(params), "nbHits": answer["nbHits"]}
     return finished(frame.astype({"rank": "int64", **dict.fromkeys(TEXTS, "str")}), facts, None)
@@ -90,8 +95,9 @@ def _rows(
         criterion, better, value, next_value = difference(one, other, steps)
         yield (
             rank, criterion, better,
-            one["objectID"], title_of(one), say_value(criterion, value, one, searchable),
-            other["objectID"], title_of(other), say_value(criterion, next_value, other, searchable),
+            one["objectID"], title_of(one), describe_value(criterion, value, one, searchable),
+            other["objectID"], title_of(other),
+            describe_value(criterion, next_value, other, searchable),
             value, next_value,
         )  # fmt: skip
 

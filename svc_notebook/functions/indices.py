@@ -22,7 +22,7 @@ from svc_notebook.errors import BadInput, KeyRefused, NotFound, did_you_mean
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.tuning.changes.journalled_write import noting, warn_not_kept
+from svc_notebook.tuning.changes.journalled_write import noting, warn_not_recorded
 from svc_notebook.tuning.changes.state import SCOPES, read_part
 
 
@@ -309,7 +309,7 @@ async def _journalled(
         try:
             parts = {part: await read_part(client, index, part) for part in scope or ()}
         except KeyRefused:
-            warn_not_kept(destination, *(scope or ()))
+            warn_not_recorded(destination, *(scope or ()))
         else:
             note = f"copy from {index}"
             await stack.enter_async_context(

@@ -355,10 +355,10 @@ async def _curate(
         if new:
             check_members(new, Rule, "")
         wanted, facts = {rule["objectID"]: new}, dict[str, Any]()
-        keeping = journalled_write.keeping(
+        recording = journalled_write.recording(
             client, index, {"rules": wanted}, note=f"{note} for {query!r}"
         )
-        async with keeping as kept:
+        async with recording as kept:
             if kept.change:
                 outcome = await write_and_wait(
                     client,

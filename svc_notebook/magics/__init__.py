@@ -1,1 +1,1 @@
-"""`%svc` and `%%svc`: the verbs in a notebook."""
+"""`%svc` and `%%svc`: the commands in a notebook."""

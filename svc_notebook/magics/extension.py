@@ -25,9 +25,8 @@ from svc_notebook.commands.registry import pick_verb
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.commands.variables import literal_variable, variable_meant
 from svc_notebook.errors import BadOption, SvcError
-from svc_notebook.magics.import_hook import MATCHER
+from svc_notebook.magics.import_hook import MATCHER, Matcher
 
-Matcher = Callable[[Any], Any]
 _LINE = re.compile(r"\s*(?:[^=%]+=\s*)?%svc\s+(.*)", re.S)
 # A line that is not Python: its quotes and brackets are ignored.
 _MAGIC = re.compile(r"\s*[%!].*")

@@ -8,21 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import check_columns, clean, colours, make_axes, say_empty, tell_key
+from svc_notebook.plots.canvas import (
+    check_columns,
+    clean,
+    colours,
+    draw_empty,
+    draw_legend,
+    make_axes,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
 ROW_INCHES = 0.26
-"""Inches that one bar takes."""
+"""Of one bar."""
 TALL_ROW_INCHES = 0.36
-"""Inches that one takes whose label may have two lines."""
+"""Of a bar whose label can have two lines."""
 HEADER_INCHES = 0.7
 MAX_LABEL_CHARACTERS = 40
-"""Characters of a label; longer ones are cut in the middle, where names differ least."""
+"""Longer labels are cut in the middle, where names differ least."""
 WRAP_CHARACTERS = 32
-"""Characters of a line where a label is a sentence."""
+"""Of a line of a label with two lines."""
 SIZES = ("B", "kB", "MB", "GB", "TB")
 # Outcomes of a URL, from good to bad; darker needs attention.
 SHADES = {"DONE": "palest", "SKIPPED": "pale", "FAILED": "hue"}
@@ -96,7 +103,7 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
     )
     bars = [_crawl_bar(row, total) for row in ordered.to_dict("records")]
     _draw(one, f"{total:,} URL{'s' * (total > 1)} of the last crawl", bars)
-    _key(one, [status for status in SHADES if status in set(urls["status"])])
+    _draw_statuses(one, [status for status in SHADES if status in set(urls["status"])])
     return one
 
 
@@ -125,23 +132,23 @@ def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
     axes.tick_params(left=False, bottom=False, labelbottom=False)
     axes.spines["bottom"].set_visible(False)
     # Space for the text at the end of the longest bar.
-    room = 1.05 + 0.022 * max(len(b.text) for b in bars)
-    axes.set_xlim(0, max([b.value for b in bars] + [1]) * room)
+    width_factor = 1.05 + 0.022 * max(len(b.text) for b in bars)
+    axes.set_xlim(0, max([b.value for b in bars] + [1]) * width_factor)
     axes.title.set_parse_math(False)
 
 
 def _empty(axes: Axes, title: str, text: str) -> Axes:
     clean(axes, title)
-    say_empty(axes, text)
+    draw_empty(axes, text)
     return axes
 
 
-def _key(axes: Axes, statuses: Sequence[str]) -> None:
+def _draw_statuses(axes: Axes, statuses: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
     own = colours()
     patches = [Patch(color=getattr(own, SHADES[s]), label=s.lower()) for s in statuses]
-    tell_key(axes, handles=patches)
+    draw_legend(axes, handles=patches)
 
 
 def _short(label: str) -> str:

@@ -25,7 +25,7 @@ class Colours(NamedTuple):
 LIGHT = Colours("#2f5d8c", "#9db7d1", "#dbe5ef", "#333333", "#767676")
 DARK = Colours("#a9cbee", "#52789e", "#2b4058", "#dddddd", "#9a9a9a")
 WIDTH_INCHES = 7.5
-"""Inches; about what a cell shows without scaling."""
+"""About the width that a cell shows without scaling."""
 
 
 def colours() -> Colours:
@@ -37,7 +37,7 @@ def colours() -> Colours:
     return LIGHT if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else DARK
 
 
-def ground() -> str:
+def background() -> str:
     """Return the background colour."""
     from matplotlib import rcParams
 
@@ -49,7 +49,7 @@ def check_columns(frame: pd.DataFrame, needed: Iterable[str], reader: str) -> No
     columns = getattr(frame, "columns", ())
     missing = [name for name in needed if name not in columns]
     if missing:
-        raise BadInput(f"there is no column `{missing[0]}` to draw; give what {reader} returns")
+        raise BadInput(f"the DataFrame has no column `{missing[0]}`; {reader} returns it")
 
 
 def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) -> Sequence[Axes]:
@@ -57,7 +57,7 @@ def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) 
     if axes is not None:
         given = list(axes.flat) if hasattr(axes, "flat") else [*_many(axes)]
         if len(given) < rows * columns:
-            raise BadInput(f"this takes {rows * columns} axes, and {len(given)} were given")
+            raise BadInput(f"the plot needs {rows * columns} axes, not {len(given)}")
         return given[: rows * columns]
     from matplotlib import pyplot
 
@@ -79,7 +79,7 @@ def clean(axes: Axes, title: str) -> None:
     axes.tick_params(colors=colours().grey, labelcolor=colours().ink, labelsize=8.5, length=3)
 
 
-def tell_key(axes: Axes, **options: Any) -> None:
+def draw_legend(axes: Axes, **options: Any) -> None:
     """Write the legend beside the title, where it covers no data."""
     entries = len(axes.get_legend_handles_labels()[1]) or len(options.get("handles", ()))
     axes.legend(
@@ -89,8 +89,8 @@ def tell_key(axes: Axes, **options: Any) -> None:
     )  # fmt: skip
 
 
-def say_empty(axes: Axes, text: str) -> None:
-    """Write that there is no data to draw."""
+def draw_empty(axes: Axes, text: str) -> None:
+    """Write a text in place of missing data."""
     axes.text(
         0.5, 0.5, text, ha="center", va="center", color=colours().grey, transform=axes.transAxes
     )

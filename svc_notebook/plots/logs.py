@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
+    background,
     check_columns,
     clean,
     colours,
-    ground,
+    draw_empty,
+    draw_legend,
     make_axes,
-    say_empty,
-    tell_key,
 )
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NEEDED = ("timestamp", "answer_code", "processing_time_ms")
 HEIGHT_INCHES = 5.4
 TIME_BINS = 60
-"""About so many steps in time; each is one of `STEPS`, so that its edges read well."""
+"""About this number of bins; the width of each is one of `STEPS`."""
 STEPS = {
     "100ms": "100 ms", "1s": "second", "5s": "5 seconds", "15s": "15 seconds", "1min": "minute",
     "5min": "5 minutes", "15min": "15 minutes", "1h": "hour", "3h": "3 hours",
@@ -36,18 +36,18 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
     """Draw the requests of `read_logs` in three axes: number, latency and status over time."""
     check_columns(logs, NEEDED, "read_logs")
     if getattr(logs["timestamp"].dtype, "kind", "") != "M":
-        raise BadInput("`timestamp` holds no times; make them: pd.to_datetime(logs['timestamp'])")
+        raise BadInput("`timestamp` has no times; convert it by pd.to_datetime(logs['timestamp'])")
     logs = _in_utc(logs.dropna(subset=["timestamp"]))
     drawn = make_axes(axes, 3, 1, HEIGHT_INCHES, sharex=True)
     titles = (
         f"{len(logs):,} request{'s' * (len(logs) != 1)}",
-        "milliseconds each took",
-        "how they were answered",
+        "latency in milliseconds",
+        "response status",
     )
     for one, title in zip(drawn, titles, strict=True):
         clean(one, title)
         if logs.empty:
-            say_empty(one, "no request was logged")
+            draw_empty(one, "no request was logged")
     if not logs.empty:
         _draw(logs, drawn)
     return drawn
@@ -67,7 +67,7 @@ def _draw(logs: pd.DataFrame, axes: Sequence[Axes]) -> None:
     _draw_requests(axes[0], logs.groupby(start).size(), width, step)
     _draw_latency(axes[1], logs["processing_time_ms"].groupby(start), width)
     _draw_codes(axes[2], logs["answer_code"] // 100, start, width)
-    _tell_time(axes[2])
+    _format_times(axes[2])
 
 
 def _draw_requests(axes: Axes, counts: pd.Series[int], width: float, step: str) -> None:
@@ -77,7 +77,7 @@ def _draw_requests(axes: Axes, counts: pd.Series[int], width: float, step: str) 
         width=width,
         align="edge",
         color=colours().hue,
-        edgecolor=ground(),
+        edgecolor=background(),
         lw=0.3,
     )
     _count_up(axes)
@@ -107,7 +107,7 @@ def _draw_latency(axes: Axes, times: Any, width: float) -> None:
             label=name,
         )
     axes.set_ylim(bottom=0)
-    tell_key(axes)
+    draw_legend(axes)
 
 
 def _draw_codes(axes: Axes, classes: pd.Series[int], start: pd.Series[Any], width: float) -> None:
@@ -118,14 +118,14 @@ def _draw_codes(axes: Axes, classes: pd.Series[int], start: pd.Series[Any], widt
         label = f"{name} {counts[kind].sum():,}"
         axes.bar(
             counts.index, counts[kind], bottom=base, width=width, align="edge",
-            color=getattr(colours(), shade), edgecolor=ground(), lw=0.3, label=label,
+            color=getattr(colours(), shade), edgecolor=background(), lw=0.3, label=label,
         )  # fmt: skip
         base = base + counts[kind]
     _count_up(axes)
-    tell_key(axes)
+    draw_legend(axes)
 
 
-def _tell_time(axes: Axes) -> None:
+def _format_times(axes: Axes) -> None:
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     locator: Any = AutoDateLocator(tz="UTC", minticks=3, maxticks=7)  # type: ignore[no-untyped-call]

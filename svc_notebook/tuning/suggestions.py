@@ -20,7 +20,7 @@ from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.state import read_state
-from svc_notebook.tuning.evaluation.runs import FailedSearch, ask_all, run
+from svc_notebook.tuning.evaluation.runs import FailedSearch, run, search_all
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments, check_queries
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
@@ -33,12 +33,12 @@ COLUMNS = [
 ]  # fmt: skip
 METRIC = "ndcg@10"
 WORD = re.compile(r"\w+")
-ADDRESS = re.compile(r"\w+://")
-MIN_WORD_LETTERS = 3  # minimum letters of a word for a synonym
-MAX_SYNONYMS_PER_WORD = 3  # synonyms tried for one word
-SAMPLE_RECORDS_PER_QUERY = 20  # records read for one query
-MIN_LIFT = 1.5  # minimum ratio of a word's frequency in the relevant records to that elsewhere
-SOON = pd.Timedelta(minutes=5)  # between a search and its reformulation
+URL_START = re.compile(r"\w+://")
+MIN_WORD_LETTERS = 3
+MAX_SYNONYMS_PER_WORD = 3
+SAMPLE_RECORDS_PER_QUERY = 20
+MIN_LIFT = 1.5  # ratio of a word's frequency in the relevant records to that elsewhere
+REFORMULATION_TIME = pd.Timedelta(minutes=5)  # limit between a search and its reformulation
 
 
 @dataclass(frozen=True)
@@ -127,19 +127,19 @@ async def suggest_synonyms(
     >>> suggested[["word", "synonym", "support", "zero_after"]]
     """
     if queries is None and judgments is None and searches is None:
-        raise BadInput("give queries, judgments or searches to learn from")
+        raise BadInput("give `queries`, `judgments` or `searches`")
     own = asynchronous(client)
     judged = None if judgments is None else check_judgments(judgments)
-    asked = check_queries(_asked(queries, judged, searches))
-    base = await run(index, asked, k=k, client=own)
+    queries_table = check_queries(_queries_to_try(queries, judged, searches))
+    base = await run(index, queries_table, k=k, client=own)
     ideas = [
         *_reformulated(searches, events),
-        *await _from_records(own, index, _poor(base, judged, low), judged),
+        *await _from_records(own, index, _find_poor_queries(base, judged, low), judged),
     ]
-    return await _try_all(own, index, _chosen(ideas, n), asked, judged, k)
+    return await _try_all(own, index, _chosen(ideas, n), queries_table, judged, k)
 
 
-def _asked(queries: Any, judged: DataFrame | None, searches: DataFrame | None) -> Any:
+def _queries_to_try(queries: Any, judged: DataFrame | None, searches: DataFrame | None) -> Any:
     if queries is not None:
         return queries
     if judged is not None:
@@ -148,7 +148,7 @@ def _asked(queries: Any, judged: DataFrame | None, searches: DataFrame | None) -
     return searches["query"].dropna().unique().tolist()
 
 
-def _poor(base: DataFrame, judged: DataFrame | None, low: float) -> list[str]:
+def _find_poor_queries(base: DataFrame, judged: DataFrame | None, low: float) -> list[str]:
     """Return the queries without results, and judged queries with low scores."""
     poor = base.loc[base["nbHits"] == 0, "query"].tolist()
     if judged is not None:
@@ -173,39 +173,43 @@ async def _from_records(
         {word for query in poor for word in words_of(query) if len(word) >= MIN_WORD_LETTERS}
     )
     counts = await _count_hits(client, index, words)
-    lacks = {query: [word for word in words_of(query) if counts.get(word) == 0] for query in poor}
+    unknown = {query: [word for word in words_of(query) if counts.get(word) == 0] for query in poor}
     read = [
-        (query, lost, await _wanted(client, index, query, lost, judged))
-        for query, lost in lacks.items()
-        if lost
+        (query, unknown_words, await _find_relevant(client, index, query, unknown_words, judged))
+        for query, unknown_words in unknown.items()
+        if unknown_words
     ]
-    said = {word for query, _, records in read for word, _ in _common_words(query, records)}
-    usual = await _count_hits(client, index, ["", *sorted(said)])
-    return [idea for each in read for idea in _telling_words(*each, usual)]
+    candidates = {word for query, _, records in read for word, _ in _common_words(query, records)}
+    index_counts = await _count_hits(client, index, ["", *sorted(candidates)])
+    return [idea for each in read for idea in _typical_words(*each, index_counts)]
 
 
 async def _count_hits(client: AsyncClient, index: str, words: Sequence[str]) -> dict[str, int]:
     shared = {"hitsPerPage": 0, "analytics": False, "queryType": "prefixNone"}
-    asked = [{"indexName": index, "query": word, **shared} for word in words]
-    answers = await ask_all(client, asked) if asked else []
+    requests = [{"indexName": index, "query": word, **shared} for word in words]
+    answers = await search_all(client, requests) if requests else []
     return {
         word: -1 if isinstance(answer, FailedSearch) else answer["nbHits"]
         for word, answer in zip(words, answers, strict=True)
     }
 
 
-async def _wanted(
-    client: AsyncClient, index: str, query: str, lost: Sequence[str], judged: DataFrame | None
+async def _find_relevant(
+    client: AsyncClient,
+    index: str,
+    query: str,
+    unknown_words: Sequence[str],
+    judged: DataFrame | None,
 ) -> list[Mapping[str, Any]]:
     """Return the records a query should find: judged relevant, else those with its other words."""
     if judged is not None:
         own = judged[(judged["query"] == query) & (judged["rating"] >= 1)]
         ids = own.sort_values("rating", ascending=False)["objectID"].head(SAMPLE_RECORDS_PER_QUERY)
         if len(ids):
-            asked: Any = [{"indexName": index, "objectID": each} for each in ids]
-            answer = await client.get_objects(asked)
+            requests: Any = [{"indexName": index, "objectID": each} for each in ids]
+            answer = await client.get_objects(requests)
             return [dict(record) for record in answer["results"] if record]
-    rest = " ".join(word for word in words_of(query) if word not in lost)
+    rest = " ".join(word for word in words_of(query) if word not in unknown_words)
     if not rest:
         return []
     found = await client.search(index, rest, hitsPerPage=SAMPLE_RECORDS_PER_QUERY, analytics=False)
@@ -219,28 +223,28 @@ def _common_words(query: str, records: Sequence[Mapping[str, Any]]) -> list[tupl
     return [(word, n) for word, n in counts.most_common() if n >= max(2, len(records) / 4)]
 
 
-def _telling_words(
+def _typical_words(
     query: str,
-    lost: Sequence[str],
+    unknown_words: Sequence[str],
     records: Sequence[Mapping[str, Any]],
-    usual: Mapping[str, int],
+    index_counts: Mapping[str, int],
 ) -> Iterator[Idea]:
     """Yield words that these records contain much more often than the other records.
 
     `usual` is the number of records of the index with each word; the empty word counts all records.
     """
     lifts = {
-        word: (count, count / len(records) * usual[""] / usual[word])
+        word: (count, count / len(records) * index_counts[""] / index_counts[word])
         for word, count in _common_words(query, records)
-        if usual[word] > 0
+        if index_counts[word] > 0
     }
-    telling = {
+    scores = {
         word: count * math.log(lift) for word, (count, lift) in lifts.items() if lift > MIN_LIFT
     }
-    for word in lost:
-        for synonym in sorted(telling, key=lambda each: -telling[each])[:MAX_SYNONYMS_PER_WORD]:
+    for word in unknown_words:
+        for synonym in sorted(scores, key=lambda each: -scores[each])[:MAX_SYNONYMS_PER_WORD]:
             count = lifts[synonym][0]
-            evidence = f"{count} of {len(records)} records for {query!r} say {synonym!r}"
+            evidence = f"{count} of {len(records)} records for {query!r} contain {synonym!r}"
             yield Idea(word, synonym, "records", count, evidence)
 
 
@@ -249,7 +253,7 @@ def _title_words(record: Mapping[str, Any]) -> set[str]:
         value
         for name, value in record.items()
         if not name.startswith("_") and name != "objectID"
-        and isinstance(value, str) and len(value) <= 200 and not ADDRESS.match(value)
+        and isinstance(value, str) and len(value) <= 200 and not URL_START.match(value)
     ]  # fmt: skip
     return {
         word for word in words_of(texts) if len(word) >= MIN_WORD_LETTERS and not word.isdigit()
@@ -262,19 +266,19 @@ def _reformulated(searches: DataFrame | None, events: DataFrame | None) -> Itera
         return
     for name in ("query", "userToken", "timestamp"):
         if name not in searches:
-            raise BadInput(f"searches need a column `{name}`, as `read_searches` gives it")
+            raise BadInput(f"searches need a column `{name}`, as `read_searches` returns it")
     used = _used(events)
     users: dict[tuple[str, str], set[Any]] = {}
     for user, part in searches.sort_values("timestamp").groupby("userToken", sort=False):
         rows = part.to_dict("records")
         for one, other in itertools.pairwise(rows):
-            soon = other["timestamp"] - one["timestamp"] <= SOON
-            pair = _swapped(str(one["query"]), str(other["query"]))
-            if soon and pair and one.get("queryID") not in used:
+            is_quick = other["timestamp"] - one["timestamp"] <= REFORMULATION_TIME
+            pair = _find_replacement(str(one["query"]), str(other["query"]))
+            if is_quick and pair and one.get("queryID") not in used:
                 users.setdefault(pair, set()).add(user)
-    for (word, synonym), who in users.items():
-        evidence = f"{len(who)} users asked for {synonym!r} after {word!r}"
-        yield Idea(word, synonym, "reformulations", len(who), evidence)
+    for (word, synonym), searchers in users.items():
+        evidence = f"{len(searchers)} users searched for {synonym!r} after {word!r}"
+        yield Idea(word, synonym, "reformulations", len(searchers), evidence)
 
 
 def _used(events: DataFrame | None) -> set[Any]:
@@ -284,17 +288,19 @@ def _used(events: DataFrame | None) -> set[Any]:
     return set(events.loc[used, "queryID"].dropna())
 
 
-def _swapped(one: str, other: str) -> tuple[str, str] | None:
+def _find_replacement(one: str, other: str) -> tuple[str, str] | None:
     """Return the replaced and the replacing words if the rest of two queries is equal."""
     old, new = words_of(one), words_of(other)
-    gone, came = [w for w in old if w not in new], [w for w in new if w not in old]
+    removed, added = [w for w in old if w not in new], [w for w in new if w not in old]
     kept = [w for w in old if w in new] == [w for w in new if w in old]
-    near = gone and came and (gone[0].startswith(came[0]) or came[0].startswith(gone[0]))
+    is_prefix = (
+        removed and added and (removed[0].startswith(added[0]) or added[0].startswith(removed[0]))
+    )
     if (
-        not (kept and len(gone) == 1 and 1 <= len(came) <= 2) or near
+        not (kept and len(removed) == 1 and 1 <= len(added) <= 2) or is_prefix
     ):  # a longer prefix is not a synonym
         return None
-    return gone[0], " ".join(came)
+    return removed[0], " ".join(added)
 
 
 def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
@@ -311,7 +317,7 @@ async def _try_all(
     client: AsyncClient,
     index: str,
     ideas: Sequence[Idea],
-    asked: DataFrame,
+    queries_table: DataFrame,
     judged: DataFrame | None,
     k: int,
 ) -> DataFrame:
@@ -319,7 +325,7 @@ async def _try_all(
     state = await read_state(client, index)
     async with TrialIndex(client, index, state, k=k) as tried:
         for idea in ideas:
-            own = asked[[idea.word in words_of(query) for query in asked["query"]]]
+            own = queries_table[[idea.word in words_of(query) for query in queries_table["query"]]]
             if own.empty:
                 own = check_queries([idea.word])
             before = await tried.run(AS_IT_IS, own)

@@ -17,6 +17,7 @@ from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec, SearchApi
 from svc_notebook.api.declaration import Asynchronous, Blocking
 from svc_notebook.errors import BadInput
 from tests.api import values
+from tests.conftest import examples
 
 BY_NAME = {row.name: row for row in ENDPOINTS}
 
@@ -88,7 +89,7 @@ def comes_back(row: Endpoint, given_: dict[str, Any]) -> bool:
 
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @given(data=st.data())
 def test_a_call_arrives_as_it_was_made(row: Endpoint, data: DataObject) -> None:
     sent = data.draw(arguments_of(row).filter(lambda given_: comes_back(row, given_)))
@@ -126,9 +127,9 @@ def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None
         ("batch", {"index": "i", "requests": [{"action": "ad"}]}, r"`requests\[0\].action`"),
         ("batch", {"index": "i", "requests": [{}]}, r"`requests\[0\]`: .* missing .* `action`"),
         ("save_rule", {"index": "i", "object_id": "r", "rule": {"objectID": "r"}}, "consequence"),
-        ("assign_user", {"user_id": "é", "cluster": "c"}, "`user_id` travels in a header"),
+        ("assign_user", {"user_id": "é", "cluster": "c"}, "`user_id` is sent as a header"),
         ("assign_user", {"user_id": "日本", "cluster": "c"}, "printable ASCII"),
-        ("assign_user", {"user_id": "ann ", "cluster": "c"}, "without blanks at the ends"),
+        ("assign_user", {"user_id": "ann ", "cluster": "c"}, "without spaces at the ends"),
         ("assign_user", {"user_id": "a\r\nX-B: 1", "cluster": "c"}, "printable ASCII"),
         ("assign_user", {"user_id": "", "cluster": "c"}, "1 or more"),
         ("get_task", {"index": "i", "task_id": 2**64}, "`task_id`"),

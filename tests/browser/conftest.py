@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.lab import CHROMIUM, FLAGS, Lab, open_lab
+from tests.browser.labextension import link_extension
 
 # A machine that others keep busy may take longer than the five seconds waited by default.
 expect.set_options(timeout=15_000)
@@ -23,6 +24,16 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
     for path in [*NOTEBOOKS.glob("*.py"), *NOTEBOOKS.glob("*.ipynb")]:
         shutil.copy(path, folder)
     with open_lab(tmp_path_factory.mktemp("home"), folder) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def extended_lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """JupyterLab with the extension, on a folder of its own."""
+    linked = link_extension(tmp_path_factory.mktemp("jupyter"))
+    folder = tmp_path_factory.mktemp("lab")
+    home = tmp_path_factory.mktemp("home")
+    with open_lab(home, folder, JUPYTER_PATH=str(linked)) as running:
         yield running
 
 

@@ -31,10 +31,12 @@ class Lab(NamedTuple):
 
 
 @contextmanager
-def open_lab(home: Path, folder: Path) -> Iterator[Lab]:
+def open_lab(
+    home: Path, folder: Path, *, python: str = sys.executable, **variables: str
+) -> Iterator[Lab]:
     """Run JupyterLab on a folder, with a home and settings of its own."""
     port = _free_port()
-    process = _start(home, folder, port)
+    process = _start(home, folder, port, python, variables)
     try:
         _wait_until_up(f"http://127.0.0.1:{port}", process)
         yield Lab(f"http://127.0.0.1:{port}", folder)
@@ -49,12 +51,14 @@ def _free_port() -> int:
         return int(free.getsockname()[1])
 
 
-def _start(home: Path, folder: Path, port: int) -> subprocess.Popen[bytes]:
+def _start(
+    home: Path, folder: Path, port: int, python: str, variables: dict[str, str]
+) -> subprocess.Popen[bytes]:
     settings = home / "settings"
     _switch_off_news(settings)
     return subprocess.Popen(
         [
-            sys.executable, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
+            python, "-m", "jupyterlab", "--no-browser", "--allow-root", f"--port={port}",
             "--ServerApp.port_retries=0", "--IdentityProvider.token=", "--expose-app-in-browser",
             "--JupyterNotebookApp.expose_app_in_browser=True",
             f"--ServerApp.root_dir={folder}", f"--LabApp.user_settings_dir={settings}",
@@ -62,6 +66,7 @@ def _start(home: Path, folder: Path, port: int) -> subprocess.Popen[bytes]:
         env={
             **os.environ, "HOME": str(home), "JUPYTER_CONFIG_DIR": str(home / "config"),
             "XDG_DATA_HOME": str(home / "data"), "JUPYTER_RUNTIME_DIR": str(home / "runtime"),
+            **variables,
         },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

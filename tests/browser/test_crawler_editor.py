@@ -142,13 +142,13 @@ def test_what_an_extractor_throws_is_told(editor: Locator) -> None:
     expect(source(editor)).to_have_value("() => { throw new Error('no price') }")
 
 
-def test_what_is_no_address_is_told_and_can_be_mended(editor: Locator, site: Site) -> None:
+def test_an_invalid_url_is_reported_and_can_be_corrected(editor: Locator, site: Site) -> None:
     attempt(editor, "lamp")
-    expect(editor.get_by_text("no address of a page")).to_be_visible()
+    expect(editor.get_by_text("not the URL of a page")).to_be_visible()
 
     attempt(editor, f"{site.url}/lamp")
     expect(records(editor)).to_contain_text("Reading lamp")
-    expect(editor.get_by_text("no address of a page")).to_have_count(0)
+    expect(editor.get_by_text("not the URL of a page")).to_have_count(0)
 
 
 def test_what_a_page_says_is_text(editor: Locator, site: Site) -> None:

@@ -157,7 +157,7 @@ def test_blind_hides_where_hits_were_found_and_shuffled_mixes_them(
     assert notebook.ask("[e.blind, e.shuffled]") == [True, True]
 
 
-def test_it_goes_on_with_a_frame(editor: Locator, notebook: Notebook) -> None:
+def test_it_continues_with_a_frame(editor: Locator, notebook: Notebook) -> None:
     hits(editor).first.focus()
     press(notebook, "3", "2")
     expect(far(editor)).to_have_text("2 of 11")
@@ -208,7 +208,7 @@ def test_what_records_hold_is_text(notebook: Notebook) -> None:
     assert not notebook.complaints
 
 
-def test_a_service_that_is_gone_is_told_and_judgments_stay(
+def test_an_unreachable_service_is_reported_and_judgments_stay(
     notebook: Notebook, tmp_path: Path, service: Running
 ) -> None:
     process, running = start_service(tmp_path / "data")
@@ -225,7 +225,7 @@ def test_a_service_that_is_gone_is_told_and_judgments_stay(
     press(notebook, "]")
 
     banner = editor.get_by_role("alert").first
-    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
     expect(heading(editor)).to_have_text("lamp")
     assert notebook.ask("len(e.frame)") == 1
     notebook.run(connect(service))

@@ -109,10 +109,10 @@ def test_whatever_holds_a_search_is_seen_and_taken_away(notebook: Notebook) -> N
     held = editor.get_by_role("list", name="Filters and parameters").get_by_role("listitem")
     expect(held.locator("bdi")).to_have_text(["brand: Acme", 'filters: "price<90"'])
 
-    editor.get_by_role("button", name="Take away brand: Acme").click()
+    editor.get_by_role("button", name="Remove brand: Acme").click()
     expect(held).to_have_count(1)
     expect(search_box(editor)).to_be_focused()
-    editor.get_by_role("button", name="Take away filters").press("Enter")
+    editor.get_by_role("button", name="Remove filters").press("Enter")
 
     expect(held).to_have_count(0)
     expect(count_of(editor)).to_have_text("10")
@@ -191,10 +191,12 @@ def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: 
     assert notebook.ask("e.value") == {"hitsPerPage": 3}
 
 
-def test_a_wrong_parameter_is_told_and_changes_nothing(editor: Locator, notebook: Notebook) -> None:
+def test_an_invalid_parameter_is_reported_and_changes_nothing(
+    editor: Locator, notebook: Notebook
+) -> None:
     editor.get_by_role("tab", name="JSON").click()
     editor.get_by_label("Search parameters as JSON").fill('{"hitPerPage": 3}')
-    editor.get_by_role("button", name="Search with this").click()
+    editor.get_by_role("button", name="Search with this JSON").click()
 
     expect(editor.get_by_role("alert").first).to_contain_text("did you mean `hitsPerPage`?")
     assert notebook.ask("e.value") == {}
@@ -225,7 +227,7 @@ def test_two_searches_stand_side_by_side(editor: Locator) -> None:
     expect(sides.locator("line")).to_have_count(1)
     editor.get_by_label("Parameters of the other search").fill('{"ranking": ["desc(price)"]}')
     search_box(editor).fill("mirror")
-    expect(sides.get_by_role("status")).to_contain_text("0 came, 0 went; 10 and 10 hits")
+    expect(sides.get_by_role("status")).to_contain_text("0 new, 0 dropped out; 10 and 10 hits")
     editor.get_by_label("Parameters of the other search").fill('{"hitsPerPage": "many"}')
     editor.get_by_role("button", name="Compare").click()
     expect(sides).to_be_empty()
@@ -246,7 +248,7 @@ def test_the_search_becomes_code_that_does_the_same(editor: Locator, notebook: N
     expect(editor.get_by_role("dialog")).to_have_count(0)
 
 
-def test_a_hit_is_pinned_for_whoever_listens(notebook: Notebook) -> None:
+def test_pinning_a_hit_calls_the_callbacks(notebook: Notebook) -> None:
     editor = notebook.open(
         "told = []\ne = svc.edit.query('shop', value={'query': 'lamp'})\ne.on_pin(told.append)\ne"
     )
@@ -299,7 +301,7 @@ def test_it_is_usable_at_400_pixels(notebook: Notebook) -> None:
     expect(count_of(editor)).to_have_text("1")
 
 
-def test_a_service_that_is_gone_is_told_with_advice(
+def test_an_unreachable_service_is_reported_with_advice(
     notebook: Notebook, tmp_path: Path, service: Running
 ) -> None:
     process, running = start_service(tmp_path / "data")
@@ -313,7 +315,7 @@ def test_a_service_that_is_gone_is_told_with_advice(
     search_box(editor).fill("desk")
 
     banner = editor.get_by_role("alert").first
-    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
     expect(banner.get_by_role("button", name="Try again")).to_be_visible()
     expect(editor.locator(".svc-hit")).to_have_count(5)
     notebook.run(connect(service))

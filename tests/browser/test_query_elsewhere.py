@@ -48,9 +48,7 @@ def editor(notebook: Notebook) -> Iterator[Locator]:
     assert not notebook.complaints
 
 
-def test_an_editor_is_no_long_output_to_be_put_into_a_small_box(
-    editor: Locator, notebook: Notebook
-) -> None:
+def test_an_editor_is_not_put_into_a_scrolling_box(editor: Locator, notebook: Notebook) -> None:
     search_box(editor).fill("lamp")
     expect(count_of(editor)).to_have_text("10")
     notebook.run("'a cell below'", cell=1)
@@ -84,7 +82,7 @@ def test_keys_move_among_hits_and_not_among_cells(editor: Locator, notebook: Not
     expect(hits.last).to_be_focused()
 
 
-def test_a_search_that_finds_nothing_says_what_to_leave_out(
+def test_a_search_without_hits_suggests_what_to_leave_out(
     editor: Locator, notebook: Notebook
 ) -> None:
     search_box(editor).fill("lamp zebra")
@@ -171,7 +169,7 @@ def test_typing_and_python_come_to_an_agreement(
     expect(editor.locator(".svc-hit")).to_have_count(len(found))
 
 
-def test_an_index_that_is_gone_is_told_and_found_again(
+def test_a_missing_index_is_reported_and_found_again(
     notebook: Notebook, service: Running, client: Client
 ) -> None:
     fill(service, "passing", products()[:5])
@@ -189,7 +187,7 @@ def test_an_index_that_is_gone_is_told_and_found_again(
     expect(editor.get_by_role("alert")).to_have_count(0)
 
 
-def test_a_key_that_may_not_search_is_told(notebook: Notebook, client: Client) -> None:
+def test_a_key_that_cannot_search_is_reported(notebook: Notebook, client: Client) -> None:
     key = client.add_key(acl=["listIndexes"])["key"]
 
     editor = notebook.open(

@@ -92,13 +92,13 @@ def choose(editor: Locator, words: str) -> None:
 
 def switch(editor: Locator) -> Locator:
     """What switches the rule in sight on and off."""
-    return editor.get_by_role("checkbox", name="on", exact=True)
+    return editor.get_by_role("checkbox", name="Enabled", exact=True)
 
 
 def apply(editor: Locator) -> None:
     editor.get_by_role("button", name="Apply…").click()
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
-    expect(editor).to_contain_text("as saved on")
+    expect(editor).to_contain_text("Saved")
 
 
 def saved(notebook: Notebook, name: str) -> Any:
@@ -116,11 +116,11 @@ def test_a_rule_is_made_with_the_keyboard_and_applied(editor: Locator, notebook:
     pin.press_sequentially("sku-006")
     keyboard.press("Enter")
     expect(editor.get_by_label("Position", exact=True)).to_have_value("1")
-    words = editor.get_by_label("What happens to the query")
+    words = editor.get_by_label("Query edit")
     words.select_option("edits")
-    editor.get_by_label("Words taken out: add").press_sequentially("cheap")
+    editor.get_by_label("Removed words: add").press_sequentially("cheap")
     keyboard.press("Enter")
-    expect(editor.locator(".svc-rule-line", has_text="cheap mirror")).to_contain_text("take out")
+    expect(editor.locator(".svc-rule-line", has_text="cheap mirror")).to_contain_text("remove")
     name = notebook.ask("e.value[0]['objectID']")
     keyboard.press("Control+s")
     expect(editor.get_by_role("dialog")).to_contain_text("1 added")
@@ -175,8 +175,8 @@ def test_a_hit_is_dragged_to_its_place_and_hidden_and_shown_again(
 
 def test_the_form_and_json_keep_in_step(editor: Locator, notebook: Notebook) -> None:
     choose(editor, "Lamps of the week")
-    editor.get_by_label("How the query is met").select_option("endsWith")
-    editor.get_by_label("or alike").check()
+    editor.get_by_label("How the query matches").select_option("endsWith")
+    editor.get_by_label("Match typos, plurals and synonyms").check()
     editor.get_by_label("in the context").fill("my app!")
     editor.get_by_label("in the context").press("Tab")
     expect(editor.get_by_label("with the filters")).to_be_focused()
@@ -200,11 +200,11 @@ def test_the_form_and_json_keep_in_step(editor: Locator, notebook: Notebook) -> 
     notebook.await_value("e.get('lamps')['description']", "as JSON")
 
 
-def test_what_is_no_rule_is_told_and_not_taken(editor: Locator, notebook: Notebook) -> None:
+def test_an_invalid_rule_is_reported_and_not_accepted(editor: Locator, notebook: Notebook) -> None:
     choose(editor, "Lamps of the week")
     editor.get_by_label("Pattern", exact=True).fill(" ")
     editor.get_by_label("Pattern", exact=True).press("Tab")
-    expect(editor.locator(".svc-card .svc-wrong-text")).to_contain_text("Type the words")
+    expect(editor.locator(".svc-card .svc-wrong-text")).to_contain_text("Enter the words")
     editor.get_by_label("Filters", exact=True).fill("price >")
     editor.get_by_label("Filters", exact=True).press("Enter")
     expect(editor.get_by_role("alert").first).to_contain_text("price")
@@ -223,8 +223,8 @@ def test_what_is_no_rule_is_told_and_not_taken(editor: Locator, notebook: Notebo
 
 def test_times_are_the_readers_own(editor: Locator, notebook: Notebook) -> None:
     choose(editor, "Lamps of the week")
-    editor.get_by_role("button", name="Only for a time").click()
-    expect(editor.get_by_text("times of Asia/Ka")).to_be_visible()
+    editor.get_by_role("button", name="Schedule").click()
+    expect(editor.get_by_text("time zone Asia/Ka")).to_be_visible()
 
     editor.get_by_label("Valid from").fill("2030-05-01T12:00")
     expect(editor.get_by_text("End must be after start.")).to_be_visible()
@@ -261,14 +261,14 @@ def test_a_rule_is_tried_on_queries_that_trigger_it_and_that_do_not(
 def test_one_rule_alone_is_tried_and_what_it_gives_is_shown(editor: Locator) -> None:
     choose(editor, "Lamps of the week")
     editor.get_by_role("tab", name="Try it").click()
-    editor.get_by_label("Against").select_option("without")
+    editor.get_by_label("Compare with").select_option("without")
     editor.get_by_role("button", name="Try the draft").click()
 
     row = editor.locator(".svc-impact-row")
     expect(row).to_contain_text("10 → 8", timeout=15_000)
     expect(row).to_contain_text("lamps")
     expect(editor.locator(".svc-impact")).to_contain_text("without lamps")
-    expect(editor).to_contain_text("as saved on")
+    expect(editor).to_contain_text("Saved")
 
 
 def test_what_the_index_has_is_offered(editor: Locator) -> None:
@@ -294,14 +294,14 @@ def test_all_rules_that_are_shown_are_switched_off(editor: Locator, notebook: No
     editor.get_by_label("Find rules").fill("lamp")
     expect(editor.locator(".svc-rule-line")).to_have_count(2)
 
-    editor.get_by_role("button", name="All shown…").click()
-    editor.get_by_role("dialog").get_by_role("button", name="Switch off").click()
+    editor.get_by_role("button", name="Bulk edit…").click()
+    editor.get_by_role("dialog").get_by_role("button", name="Disable").click()
 
     expect(editor).to_contain_text("2 changed")
     off = "sorted(r['objectID'] for r in e.value if not r.get('enabled', True))"
     notebook.await_value(off, ["desks", "lamps", "red-lamp"])
     editor.get_by_role("button", name="Undo").click()
-    expect(editor).to_contain_text("as saved on")
+    expect(editor).to_contain_text("Saved")
 
 
 def test_what_is_being_typed_stays_with_its_rule(editor: Locator, notebook: Notebook) -> None:
@@ -402,7 +402,7 @@ def test_a_rule_is_found_among_hundreds(notebook: Notebook) -> None:
     editor.get_by_label("Find rules").press("ArrowDown")
     expect(editor.locator(".svc-rule-head")).to_contain_text("r321")
     notebook.page.keyboard.press("Enter")
-    expect(editor.get_by_label("How the query is met")).to_be_focused()
+    expect(editor.get_by_label("How the query matches")).to_be_focused()
     editor.get_by_label("Description").fill("one of many")
     editor.get_by_label("Description").press("Enter")
 
@@ -411,7 +411,7 @@ def test_a_rule_is_found_among_hundreds(notebook: Notebook) -> None:
     assert not notebook.complaints
 
 
-def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) -> None:
+def test_a_key_that_cannot_write_is_reported(notebook: Notebook, service: Running) -> None:
     editor = show(
         notebook,
         "key = client.add_key(acl=['settings', 'search'])['key']\n"
@@ -426,7 +426,7 @@ def test_a_key_that_may_not_write_is_told(notebook: Notebook, service: Running) 
     assert not notebook.complaints
 
 
-def test_a_service_that_is_gone_is_told_and_one_that_is_back_goes_on(
+def test_an_unreachable_service_is_reported_and_a_retry_works(
     notebook: Notebook, service: Running, tmp_path: Path
 ) -> None:
     process, running = start_service(tmp_path / "data")
@@ -445,8 +445,8 @@ def test_a_service_that_is_gone_is_told_and_one_that_is_back_goes_on(
 
     editor.get_by_role("button", name="Apply…").click()
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
-    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
-    expect(editor).to_contain_text("not applied yet")
+    expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
+    expect(editor).to_contain_text("Unsaved changes")
     process, _ = start_service(tmp_path / "data", "--port", running.url.rpartition(":")[2])
     try:
         apply(editor)
@@ -462,13 +462,13 @@ def test_rules_are_there_without_a_kernel(
     choose(editor, "red lamp")
     switch(editor).uncheck()
     kept = notebook.page.locator(".svc-fallback")
-    expect(kept).to_contain_text("4 rules, not applied yet", timeout=10_000)
+    expect(kept).to_contain_text("4 rules, unsaved changes", timeout=10_000)
     assert not kept.is_visible()
 
     with reopened(notebook, lab, chromium) as later:
         shown = later.page.locator(".svc-fallback")
         expect(shown).to_be_visible()
-        expect(shown).to_contain_text("4 rules, not applied yet")
+        expect(shown).to_contain_text("4 rules, unsaved changes")
         expect(shown).to_contain_text("the query is “red lamp”")
         assert not later.complaints
 
@@ -483,7 +483,7 @@ def test_trying_shows_how_far_it_is_and_ends_while_a_cell_runs(
     editor.get_by_role("button", name="Try the draft").click()
 
     expect(editor.get_by_role("progressbar")).to_be_visible()
-    expect(editor.locator(".svc-progress")).to_contain_text("searching both ways")
+    expect(editor.locator(".svc-progress")).to_contain_text("searching the index")
     editor.get_by_role("button", name="Cancel").click()
     expect(editor.get_by_role("progressbar")).to_be_hidden()
     expect(editor.get_by_role("button", name="Try the draft")).to_be_enabled()

@@ -102,10 +102,10 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     editor.get_by_role("button", name="Add price").click()
     expect(entries(editor, "customRanking")).to_have_count(2)
     entries(editor, "customRanking").nth(1).drag_to(entries(editor, "customRanking").nth(0))
-    editor.get_by_label("price: how").select_option("asc")
+    editor.get_by_label("price: modifier").select_option("asc")
 
     first = editor.locator(".svc-pin").first
-    expect(first.locator(".svc-verdict")).to_contain_text("moved")
+    expect(first.locator(".svc-summary")).to_contain_text("moved")
     expect(editor.locator(".svc-how")).to_contain_text("Nothing is written")
     assert saved(service)["customRanking"] == ["desc(rating)"]
     after = first.locator(".svc-side").last.locator(".svc-side-title")
@@ -115,7 +115,7 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     apply(editor)
 
     assert saved(service)["customRanking"] == ["asc(price)", "desc(rating)"]
-    expect(first.locator(".svc-verdict")).to_contain_text("as before, 10 hits")
+    expect(first.locator(".svc-summary")).to_contain_text("unchanged, 10 hits")
     assert notebook.ask("list(svc.search('tuned', 'lamp').name)") == previewed
     assert not notebook.ask("e.dirty")
 
@@ -125,9 +125,7 @@ def test_absent_set_and_reset_look_like_three_things(
 ) -> None:
     open_tab(editor, "Typos")
     expect(setting(editor, "typoTolerance").locator(".svc-badge")).to_have_text("not set")
-    expect(setting(editor, "minWordSizefor1Typo").locator(".svc-badge")).to_have_text(
-        "set, as by default"
-    )
+    expect(setting(editor, "minWordSizefor1Typo").locator(".svc-badge")).to_have_text("default")
     control(editor, "typoTolerance").select_option("min")
     expect(setting(editor, "typoTolerance").locator(".svc-badge")).to_have_text("newly set")
     open_tab(editor, "Ranking")
@@ -172,7 +170,7 @@ def test_an_attribute_that_no_search_can_name_is_tried_on_a_copy(
 
     editor.get_by_role("button", name="Preview on a copy").click()
 
-    expect(editor.locator(".svc-verdict").last).to_contain_text("1 → 0 hits")
+    expect(editor.locator(".svc-summary").last).to_contain_text("1 → 0 hits")
     copy = notebook.ask("e.previews['copy']")
     assert copy.startswith("tuned_tmp_")
     assert saved(service)["searchableAttributes"][0] == "name"
@@ -190,14 +188,14 @@ def test_what_is_odd_is_told_beside_it(editor: Locator) -> None:
     expect(entries(editor, "customRanking").last).to_contain_text("did you mean `rating`?")
 
 
-def test_what_could_not_mean_anything_is_refused_and_changes_nothing(
+def test_invalid_settings_are_refused_and_change_nothing(
     editor: Locator, notebook: Notebook
 ) -> None:
     open_tab(editor, "Ranking")
     editor.get_by_label("ranking: add", exact=True).fill("newest")
     editor.get_by_label("ranking: add", exact=True).press("Enter")
 
-    expect(editor.get_by_role("alert").first).to_contain_text("`newest` is no criterion")
+    expect(editor.get_by_role("alert").first).to_contain_text("`newest` is not a criterion")
     expect(entries(editor, "ranking")).to_have_count(8)
     assert not notebook.ask("e.dirty")
 
@@ -215,7 +213,7 @@ def test_a_change_by_others_is_not_overwritten(
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
 
     banner = editor.get_by_role("alert").first
-    expect(banner).to_contain_text("changed meanwhile, to 7")
+    expect(banner).to_contain_text("changed elsewhere to 7")
     assert saved(service)["hitsPerPage"] == 7
     editor.get_by_role("button", name="Reload").click()
     expect(banner).to_be_hidden()
@@ -234,7 +232,7 @@ def test_an_applied_change_is_taken_back(editor: Locator, service: Running) -> N
 
     editor.get_by_label("Find a setting").fill("")
     open_tab(editor, "History")
-    editor.get_by_role("button", name="Take back").click()
+    editor.get_by_role("button", name="Draft reversal").click()
     expect(editor.locator(".svc-changed-name")).to_have_text("ignorePlurals (reset)")
     apply(editor)
 
@@ -255,19 +253,19 @@ def test_queries_are_pinned_and_folded(editor: Locator, notebook: Notebook) -> N
     assert notebook.ask("e.queries") == ["red table", "desk"]
 
 
-def test_a_replica_says_whom_it_follows_and_changes_with_it_where_wanted(
+def test_a_replica_shows_its_primary_and_receives_forwarded_changes(
     editor: Locator, notebook: Notebook, service: Running
 ) -> None:
     notebook.run("e.value = {'replicas': ['tuned_cheap']}; e.apply()", cell=1)
     notebook.run("e.value = {'hitsPerPage': 9}", cell=1)
     editor.get_by_role("button", name="Apply…").click()
-    editor.get_by_label("its replicas, too: tuned_cheap").check()
+    editor.get_by_label("Forward to replicas: tuned_cheap").check()
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
     expect(editor.locator(".svc-news")).to_have_text("Applied and published.")
 
     replica = notebook.open("r = svc.edit.settings('tuned_cheap')\nr")
 
-    expect(replica.locator(".svc-follows")).to_contain_text("those of tuned")
+    expect(replica.locator(".svc-follows")).to_contain_text("replica of tuned")
     assert notebook.ask("r.value['hitsPerPage']") == 9
     notebook.run("e.value = {'replicas': []}; e.apply()", cell=1)
 
@@ -287,7 +285,7 @@ def test_a_key_that_may_only_read_gets_an_editor_that_only_shows(
 
     expect(reader.locator(".svc-note")).to_contain_text("Read-only: the key lacks the right")
     reader.get_by_role("tab", name="JSON").click()
-    expect(reader.get_by_role("button", name="Take this as the draft")).to_be_disabled()
+    expect(reader.get_by_role("button", name="Use as draft")).to_be_disabled()
     expect(reader.get_by_label("Settings as JSON")).not_to_be_editable()
     expect(reader.get_by_role("button", name="Apply…")).to_be_hidden()
     open_tab(reader, "Typos")
@@ -295,7 +293,7 @@ def test_a_key_that_may_only_read_gets_an_editor_that_only_shows(
     notebook.run(connect(service))
 
 
-def test_a_service_that_is_gone_is_told_and_the_draft_stays(
+def test_an_unreachable_service_is_reported_and_the_draft_stays(
     notebook: Notebook, tmp_path: Path, service: Running
 ) -> None:
     process, running = start_service(tmp_path / "data")
@@ -313,7 +311,7 @@ def test_a_service_that_is_gone_is_told_and_the_draft_stays(
     editor.get_by_role("dialog").get_by_role("button", name="Apply").click()
 
     banner = editor.get_by_role("alert").first
-    expect(banner).to_contain_text("See that the service runs", timeout=20_000)
+    expect(banner).to_contain_text("Check that the service runs", timeout=20_000)
     assert notebook.ask("e.value['typoTolerance']") == "min"
     notebook.run(connect(service))
 
@@ -376,7 +374,7 @@ def test_it_reads_well_in_light_and_dark(
         cell=1,
     )
     open_tab(editor, "Ranking")
-    expect(editor.locator(".svc-verdict").first).to_contain_text("moved")
+    expect(editor.locator(".svc-summary").first).to_contain_text("moved")
 
     assert notebook.page.evaluate(CONTRAST) == []
     if os.environ.get("SVC_PICTURES"):

@@ -75,7 +75,7 @@ def test_a_file_of_several_parts_and_padding_is_read_to_its_end() -> None:
 def test_packed_content_cut_short_is_refused(encoding: str, cut: int) -> None:
     packed = PACKERS[encoding](bytes(range(256)))[:-cut]
 
-    with pytest.raises(httpx.DecodingError, match="too early"):
+    with pytest.raises(httpx.DecodingError, match="is not complete"):
         read(encoding, packed, 100)
 
 
@@ -131,6 +131,7 @@ except AnswerTooLarge as error:
 """
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("host", [FAR, NEAR])
 @pytest.mark.parametrize("encoding", ["gzip", "deflate"])
 def test_seven_megabytes_that_unpack_to_three_gigabytes_take_little_memory(

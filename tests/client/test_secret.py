@@ -86,7 +86,7 @@ def test_no_traceback_holds_the_key_even_with_the_values_of_its_frames(act: stub
     below = caught.value.with_traceback(caught.tb.tb_next)  # not this test's own frame
     told = traceback.TracebackException.from_exception(below, capture_locals=True)
     shown = "".join(told.format())
-    assert "parcel" in shown
+    assert "spec" in shown
     assert KEY not in shown
     assert server.requests[0].headers["x-service-api-key"] == KEY
 

@@ -72,7 +72,7 @@ def test_tasks_are_accepted_in_many_forms(
     ids=["text", "nothing", "truth", "answer", "fraction", "task", "object"],
 )
 def test_a_value_that_is_not_a_task_is_refused(tasks: Any) -> None:
-    with pytest.raises(BadInput, match=r"no task|no taskID"):
+    with pytest.raises(BadInput, match=r"is not a task|no taskID"):
         sort_tasks(tasks, "i")
 
 

@@ -195,7 +195,7 @@ def test_a_key_that_may_not_read_them_saves_and_counts_nothing(
     key = admin.add_key(acl=["editSettings", "addObject"])["key"]
     svc.connect(url=service.url, app_id=service.appId, api_key=key)
 
-    with pytest.warns(UserWarning, match="may not read the rules .* cannot be undone"):
+    with pytest.warns(UserWarning, match="cannot read the rules .* cannot be undone"):
         done = svc.save_rules(index, RULES)
 
     assert done == {"index": index, "saved": 2, "before": None, "after": None}

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from svc_notebook.api.shapes import DictionaryEntry, Rule, Synonym
 from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.functions.documents import READERS, read_file, take_documents, write_file
+from tests.conftest import examples
 
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
@@ -82,7 +83,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     [(Synonym, SYNONYMS), (Rule, RULES), (DictionaryEntry, ENTRIES)],
     ids=["synonyms", "rules", "entries"],
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(data=st.data())
 def test_what_is_written_is_what_is_read(
     data: st.DataObject, shape: Any, documents: Any, suffix: str, folder: Path
@@ -95,7 +96,7 @@ def test_what_is_written_is_what_is_read(
     assert take_documents(path, shape, "documents") == held
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(held=st.lists(SYNONYMS, max_size=4))
 def test_table_is_read_back_as_its_objects(held: list[dict[str, Any]]) -> None:
     full = [{name: value for name, value in one.items() if value != ""} for one in held]

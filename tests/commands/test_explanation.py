@@ -10,7 +10,7 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.functions.explanation import title_of
-from svc_notebook.tuning.evaluation.criterion_phrases import ordinal, say_value
+from svc_notebook.tuning.evaluation.criterion_phrases import describe_value, ordinal
 from tests.commands.conftest import Typed
 from tests.conftest import Running
 
@@ -180,7 +180,7 @@ def test_a_criterion_s_value_in_words(
 ) -> None:
     searchable = ["title", "unordered(brand)", "a,b"]
 
-    assert say_value(criterion, value, {"_rankingInfo": info}, searchable) == words
+    assert describe_value(criterion, value, {"_rankingInfo": info}, searchable) == words
 
 
 @pytest.mark.parametrize("number", range(1, 130))

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import svc_notebook as svc
 from svc_notebook.functions.hit_renderer import MAX_OUTPUT_BYTES
 from tests.commands.conftest import Typed
+from tests.conftest import examples
 
 HOSTILE = "<img src=x onerror=alert(1)> lamp <em>fake</em>"
 RECORDS = pd.DataFrame(
@@ -147,7 +148,7 @@ def test_what_is_shown_is_never_longer_than_allowed() -> None:
     assert re.search(r"… and 1,\d{3} more rows", page_of(shown))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(rows=st.lists(st.text(max_size=600), max_size=8), budget=st.integers(6_000, 12_000))
 def test_whatever_is_shown_is_text_within_bounds(rows: list[str], budget: int) -> None:
     shown = svc.show(framed(rows), budget=budget)

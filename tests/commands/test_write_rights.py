@@ -344,6 +344,7 @@ def test_key_that_may_read_tasks_gets_no_status(case: Case, scene: Scene, apart:
     assert status_of(result) == "published"
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("case", [case for case in CASES if "edit" in case.rights], ids=named)
 def test_without_the_right_it_is_refused_and_nothing_is_changed(
     case: Case, scene: Scene, apart: Running

@@ -204,6 +204,7 @@ async def run(function: str, call: Any, client: AsyncClient) -> None:
                 pass
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize(("row", "function"), CASES)
 def test_no_answer_makes_a_function_fail_with_anything_but_our_errors(
     row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -219,6 +220,7 @@ def test_no_answer_makes_a_function_fail_with_anything_but_our_errors(
     assert not [*filter(None, asyncio.run(tell_all()))]
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("function", sorted({name for _, name in CASES}))
 def test_as_declared_no_function_fails(
     function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -44,6 +44,7 @@ def connection(service: Running) -> Any:
     return ClientConfig(url=service.url, app_id=service.appId, api_key=Secret(service.adminKey))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.usefixtures("workers")
 @pytest.mark.parametrize(
     ("by", "options"),

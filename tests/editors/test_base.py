@@ -15,7 +15,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client, Secret
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.editors import event_loop
-from svc_notebook.editors.base import Editor, find_lack
+from svc_notebook.editors.base import Editor, find_missing_right
 from svc_notebook.errors import BadInput, BadOption, CallFailed
 from tests.conftest import start_service, stop_service
 from tests.editors.conftest import connect
@@ -139,11 +139,13 @@ def test_a_key_of_another_index_makes_it_read_only(client: Client, shop: str) ->
     key = client.add_key(acl=["search", "editSettings"], indexes=["other-*"])["key"]
     narrow = Client(replace(client.connection, api_key=Secret(key)))
 
-    assert "not for the index" in event_loop.run(find_lack(narrow.aio, "editSettings", shop))
-    assert event_loop.run(find_lack(narrow.aio, "editSettings", "other-1")) == ""
+    assert "not for the index" in event_loop.run(
+        find_missing_right(narrow.aio, "editSettings", shop)
+    )
+    assert event_loop.run(find_missing_right(narrow.aio, "editSettings", "other-1")) == ""
 
 
-def test_a_failed_call_leaves_the_draft_and_says_why(tmp_path: Path) -> None:
+def test_a_failed_call_leaves_the_draft_and_reports_the_reason(tmp_path: Path) -> None:
     process, running = start_service(tmp_path / "data")
     try:
         client = connect(running)
@@ -176,7 +178,7 @@ def test_the_snapshot_is_escaped_html(editor: PageSize) -> None:
     assert "<script" not in editor.snapshot()._repr_html_()
 
 
-def test_an_editor_in_a_thread_of_its_own_is_as_good(client: Client, shop: str) -> None:
+def test_an_editor_works_in_its_own_thread(client: Client, shop: str) -> None:
     made: list[PageSize] = []
     thread = threading.Thread(target=lambda: made.append(PageSize(shop, client=client)))
 

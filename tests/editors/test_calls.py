@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.editors import event_loop
-from svc_notebook.editors.rpc import CallDispatcher, call, tell_progress, wait_for
+from svc_notebook.editors.rpc import CallDispatcher, call, report_progress, wait_for
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
 
 
@@ -21,12 +21,12 @@ class Counter:
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
         self.log: list[Any] = []
-        self.desk = CallDispatcher(self, self.sent.append)
+        self.dispatcher = CallDispatcher(self, self.sent.append)
 
-    def take(self, *messages: Any) -> list[dict[str, Any]]:
-        """Take messages, wait for as many answers, and return them."""
+    def send(self, *messages: Any) -> list[dict[str, Any]]:
+        """Send messages, wait for the response of each, and return all responses."""
         for message in messages:
-            self.desk.take(message)
+            self.dispatcher.accept(message)
         dicts = [message for message in messages if isinstance(message, dict)]
         wanted = {message["id"] for message in dicts if "id" in message}
         until = time.monotonic() + 10
@@ -57,7 +57,7 @@ class Counter:
 
     @call
     async def work(self) -> None:
-        tell_progress(1, 2, "half")
+        report_progress(1, 2, "half")
 
     @call
     def where(self) -> str:
@@ -77,26 +77,26 @@ def counter() -> Counter:
 
 
 def test_a_call_is_answered_with_its_number(counter: Counter) -> None:
-    assert counter.take(ask(7, "add", one=1, other=2)) == [{"id": 7, "value": 3}]
+    assert counter.send(ask(7, "add", one=1, other=2)) == [{"id": 7, "value": 3}]
 
 
 def test_calls_of_one_name_run_in_turn(counter: Counter) -> None:
-    counter.take(ask(1, "note", what="slow", wait=0.05), ask(2, "note", what="quick", wait=0))
+    counter.send(ask(1, "note", what="slow", wait=0.05), ask(2, "note", what="quick", wait=0))
 
     assert counter.log == ["slow", "quick"]
     assert [answer["id"] for answer in counter.sent] == [1, 2]
 
 
 def test_calls_of_other_names_do_not_wait(counter: Counter) -> None:
-    counter.take(ask(1, "note", what="slow", wait=0.2), ask(2, "add", one=1, other=1))
+    counter.send(ask(1, "note", what="slow", wait=0.2), ask(2, "add", one=1, other=1))
 
     assert [answer["id"] for answer in counter.sent] == [2, 1]
 
 
-def test_the_last_call_wins_where_that_is_asked_for(counter: Counter) -> None:
+def test_the_last_call_wins_with_latest(counter: Counter) -> None:
     asked = [ask(number, "look", what=str(number), wait=0.03) for number in range(5)]
 
-    counter.take(*asked)
+    counter.send(*asked)
 
     assert counter.log == ["4"]
     assert [answer for answer in counter.sent if "value" in answer] == [{"id": 4, "value": "4"}]
@@ -104,10 +104,10 @@ def test_the_last_call_wins_where_that_is_asked_for(counter: Counter) -> None:
 
 
 def test_a_call_is_cancelled_on_request(counter: Counter) -> None:
-    counter.desk.take(ask(1, "note", what="never", wait=30))
+    counter.dispatcher.accept(ask(1, "note", what="never", wait=30))
 
-    counter.take(ask(2, "add", one=1, other=1), {"cancel": 1})
-    counter.take(ask(3, "add", one=1, other=1))
+    counter.send(ask(2, "add", one=1, other=1), {"cancel": 1})
+    counter.send(ask(3, "add", one=1, other=1))
 
     assert {"id": 1, "cancelled": True} in counter.sent
     assert counter.log == []
@@ -122,46 +122,46 @@ def test_a_call_is_cancelled_on_request(counter: Counter) -> None:
     ids=["input", "key"],
 )
 def test_an_error_travels_with_advice(counter: Counter, kind: str, told: dict[str, str]) -> None:
-    [answer] = counter.take(ask(1, "fail", kind=kind))
+    [answer] = counter.send(ask(1, "fail", kind=kind))
 
     assert answer["error"].items() >= told.items()
 
 
-def test_what_nobody_foresaw_is_logged(counter: Counter, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_error_is_logged(counter: Counter, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.ERROR):
-        [answer] = counter.take(ask(1, "fail", kind="other"))
+        [answer] = counter.send(ask(1, "fail", kind="other"))
 
-    assert "fault of the editor" in answer["error"]["advice"]
+    assert "error of the editor" in answer["error"]["advice"]
     assert "ZeroDivisionError" in caplog.text
 
 
-@pytest.mark.parametrize("name", ["secret", "nothing", "__init__", "desk"])
-def test_a_view_calls_only_what_is_meant_for_it(counter: Counter, name: str) -> None:
-    [answer] = counter.take(ask(1, name))
+@pytest.mark.parametrize("name", ["secret", "nothing", "__init__", "dispatcher"])
+def test_a_view_can_call_only_marked_methods(counter: Counter, name: str) -> None:
+    [answer] = counter.send(ask(1, name))
 
     assert "has no call" in answer["error"]["message"]
 
 
 @pytest.mark.parametrize("message", [{"other": 1}, "text", None, [1]])
-def test_messages_of_others_are_left_alone(counter: Counter, message: Any) -> None:
-    assert counter.take(message) == []
+def test_unknown_messages_are_ignored(counter: Counter, message: Any) -> None:
+    assert counter.send(message) == []
 
 
-def test_progress_bears_the_number_of_its_call(counter: Counter) -> None:
-    counter.take(ask(5, "work"))
+def test_progress_has_the_number_of_its_call(counter: Counter) -> None:
+    counter.send(ask(5, "work"))
 
     assert counter.sent[0] == {"id": 5, "progress": {"done": 1, "total": 2, "text": "half"}}
 
 
-def test_calls_run_off_the_thread_that_brings_them(counter: Counter) -> None:
-    [answer] = counter.take(ask(1, "where"))
+def test_calls_run_on_the_editors_loop(counter: Counter) -> None:
+    [answer] = counter.send(ask(1, "where"))
 
     assert answer["value"] != threading.current_thread().name
 
 
-def test_waiting_on_the_stage_for_itself_is_refused() -> None:
+def test_waiting_on_the_editors_loop_for_itself_is_refused() -> None:
     async def wait() -> None:
         wait_for(asyncio.sleep(0))
 
-    with pytest.raises(BadOption, match="await it"):
+    with pytest.raises(BadOption, match="use the coroutine"):
         event_loop.run(wait())

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.editors.hit_cards import MAX_SHOWN_ATTRIBUTES, POST, PRE, draw_hits
 from svc_notebook.editors.js_values import MAX_JS_INTEGER, plain
-from svc_notebook.editors.ranking_explanation import climb, criteria_of, separator
+from svc_notebook.editors.ranking_explanation import criteria_of, find_decisive, list_criteria
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -59,7 +59,7 @@ def test_what_matched_comes_first_and_its_marks_stay_closed() -> None:
     ],
     ids=["near", "near enough", "far, with words", "far, without"],
 )
-def test_a_match_stands_where_a_narrow_view_shows_it(text: str, drawn: str) -> None:
+def test_a_match_is_visible_in_a_narrow_view(text: str, drawn: str) -> None:
     hit = {"objectID": "1", "text": text, "_highlightResult": {"text": leaf(text)}}
 
     [card] = draw_hits([hit], [])
@@ -88,7 +88,7 @@ def test_a_picture_is_found(record: dict[str, Any], image: str) -> None:
     assert card["image"] == image
 
 
-def test_each_hit_says_what_separates_it_from_the_one_above() -> None:
+def test_each_hit_names_the_criterion_that_ranks_it_below_the_previous() -> None:
     hits = [
         {"objectID": "a", "stars": 5, "_rankingInfo": {"nbTypos": 0, "words": 2}},
         {"objectID": "b", "stars": 3, "_rankingInfo": {"nbTypos": 0, "words": 2}},
@@ -121,10 +121,10 @@ def test_the_criteria_end_as_the_settings_say(
 
 
 def test_a_dotted_attribute_is_found_either_way() -> None:
-    nested = climb({"a": {"b": 1}}, ["asc(a.b)"])
-    flat = climb({"a.b": 1}, ["asc(a.b)"])
+    nested = list_criteria({"a": {"b": 1}}, ["asc(a.b)"])
+    flat = list_criteria({"a.b": 1}, ["asc(a.b)"])
 
-    assert separator(nested, flat) == "objectID"
+    assert find_decisive(nested, flat) == "objectID"
     assert nested[0]["value"] == 1
 
 

@@ -15,7 +15,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.client.crawlers import wait_crawled
 from svc_notebook.editors.crawler_editor.editor import CrawlerEditor
-from svc_notebook.editors.crawler_editor.secret_mask import VEIL, SecretMask
+from svc_notebook.editors.crawler_editor.secret_mask import MASK, SecretMask
 from svc_notebook.editors.rpc import wait_for
 from svc_notebook.errors import BadInput, BadOption
 from svc_notebook.magics.extension import run
@@ -118,7 +118,7 @@ def test_what_fails_is_told_and_nothing_is_lost(editor: CrawlerEditor, site: Sit
 
 @pytest.mark.parametrize("url", ["", "example.com", "ftp://example.com/x", "javascript:1"])
 def test_only_pages_are_tried(editor: CrawlerEditor, url: str) -> None:
-    with pytest.raises(BadOption, match="no address of a page"):
+    with pytest.raises(BadOption, match="is not the URL of a page"):
         editor.test(url)
 
 
@@ -148,7 +148,7 @@ def test_a_property_taken_out_is_gone_once_applied(
     assert config["apiKey"] == crawling.adminKey
 
 
-def test_a_new_secret_is_veiled_and_saved(editor: CrawlerEditor, name: str, client: Client) -> None:
+def test_a_new_secret_is_masked_and_saved(editor: CrawlerEditor, name: str, client: Client) -> None:
     editor.value = {**editor.value, "requestOptions": {"headers": {"x-pass": "n3w-s3cret"}}}
 
     assert editor.dirty
@@ -165,7 +165,7 @@ def test_what_somebody_else_changed_is_not_overwritten(
     other.value = {**other.value, "rateLimit": 3}
     other.apply()
 
-    with pytest.raises(BadOption, match="`rateLimit` was changed meanwhile"):
+    with pytest.raises(BadOption, match="`rateLimit` was changed elsewhere"):
         editor.apply()
 
     assert saved(client, name)["rateLimit"] == 3
@@ -191,7 +191,7 @@ def test_no_secret_leaves_python(editor: CrawlerEditor, site: Site, crawling: Ru
         assert KEY not in text
         assert crawling.adminKey not in text
         assert crawling.crawlerApiKey not in text
-    assert VEIL in shown[0]
+    assert MASK in shown[0]
 
 
 def test_undo_brings_the_extractor_back(editor: CrawlerEditor) -> None:
@@ -216,7 +216,7 @@ def test_a_value_is_a_configuration(editor: CrawlerEditor) -> None:
         editor.value = ["no"]
 
 
-def test_an_unknown_crawler_is_told_with_what_there_is(client: Client, name: str) -> None:
+def test_an_unknown_crawler_is_reported_with_the_known_ones(client: Client, name: str) -> None:
     with pytest.raises(BadInput, match=r"no crawler is named .*did you mean"):
         svc.edit.crawler(f"{name}x", client=client)
 
@@ -269,19 +269,19 @@ CONFIGS = st.fixed_dictionaries(
 
 
 @given(CONFIGS, CONFIGS)
-def test_what_is_veiled_comes_back(first: dict[str, Any], second: dict[str, Any]) -> None:
+def test_masked_secrets_are_restored(first: dict[str, Any], second: dict[str, Any]) -> None:
     veil = SecretMask()
     saved, draft = veil.hide_saved(first), veil.hide_new(second)
 
-    assert veil.lift(saved) == first
-    assert veil.lift(draft) == second
-    assert veil.lift(veil.hide_new(draft)) == second
-    assert saved.get("apiKey", VEIL) == VEIL
+    assert veil.restore(saved) == first
+    assert veil.restore(draft) == second
+    assert veil.restore(veil.hide_new(draft)) == second
+    assert saved.get("apiKey", MASK) == MASK
 
 
-def test_a_veiled_secret_from_elsewhere_is_not_sent() -> None:
-    with pytest.raises(BadOption, match=r"`requestOptions\.headers\.x` came from elsewhere"):
-        SecretMask().lift({"requestOptions": {"headers": {"x": VEIL}}})
+def test_an_unknown_masked_secret_is_not_sent() -> None:
+    with pytest.raises(BadOption, match=r"`requestOptions\.headers\.x` is masked"):
+        SecretMask().restore({"requestOptions": {"headers": {"x": MASK}}})
 
 
 def saved(client: Client, name: str) -> dict[str, Any]:

@@ -85,7 +85,7 @@ def test_reverting_can_be_undone(steps: list[tuple[str, int]]) -> None:
 
 
 @given(JSON, JSON)
-def test_same_is_what_json_says(one: Any, other: Any) -> None:
+def test_equality_is_that_of_json(one: Any, other: Any) -> None:
     assert same(one, other) == (
         json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
     )

@@ -94,7 +94,7 @@ def test_a_chosen_value_that_nothing_has_is_still_shown() -> None:
     ],
     ids=["by count", "by letters", "not all numbers"],
 )
-def test_numbers_stand_in_the_order_of_numbers(counts: dict[str, int], order: list[str]) -> None:
+def test_numeric_values_are_sorted_as_numbers(counts: dict[str, int], order: list[str]) -> None:
     [card] = facets.draw_facets({}, {"price": counts}, {"price": {"min": 0, "max": 100}})
 
     assert [value for value, _, _ in card["values"]] == order

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.editors.query_editor.active_filters import list_held
+from svc_notebook.editors.query_editor.active_filters import list_active_filters
 
 
 @pytest.mark.parametrize(
@@ -50,11 +50,11 @@ from svc_notebook.editors.query_editor.active_filters import list_held
     ids=["nothing", "facets", "ranges", "parameters", "negated", "text"],
 )
 def test_each_filter_can_be_taken_away(params: dict[str, Any], held: dict[str, Any]) -> None:
-    assert {one["label"]: one["value"] for one in list_held(params)} == held
+    assert {one["label"]: one["value"] for one in list_active_filters(params)} == held
 
 
 def test_a_long_value_is_cut() -> None:
-    [one] = list_held({"filters": "brand:x OR " * 50})
+    [one] = list_active_filters({"filters": "brand:x OR " * 50})
 
     assert len(one["label"]) == 60
     assert one["label"].endswith("…")

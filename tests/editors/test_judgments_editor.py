@@ -61,7 +61,7 @@ def test_zero_unrateable_and_missing_are_three_things(editor: JudgmentEditor) ->
     assert editor.missing.to_dict("records") == [{"query": "table", "filters": "", "objectID": "3"}]
 
 
-def test_a_judgment_says_who_when_and_how(client: Client, shop: str) -> None:
+def test_a_judgment_has_rater_time_and_source(client: Client, shop: str) -> None:
     editor = svc.edit.judgments(shop, [{"query": "Lamp", "filters": "price < 15"}], client=client,
                                 rater="ada")  # fmt: skip
 
@@ -97,7 +97,7 @@ def test_a_judgment_taken_back_is_gone_unless_it_has_a_note(editor: JudgmentEdit
     assert editor.value == []
 
 
-def test_the_same_grade_again_is_no_step(editor: JudgmentEditor) -> None:
+def test_the_same_grade_again_is_not_a_step(editor: JudgmentEditor) -> None:
     editor.grade("2", 2)
     first = editor.value
     editor.grade("2", 2)
@@ -123,7 +123,7 @@ def test_undo_goes_to_where_the_grade_was(editor: JudgmentEditor) -> None:
     assert ratings(editor) == {"2": 2.0}
 
 
-def test_it_goes_on_with_what_is_open(editor: JudgmentEditor) -> None:
+def test_it_moves_to_the_next_unjudged_hit(editor: JudgmentEditor) -> None:
     editor.grade("2", 2)
     editor.grade("1", 2)
 
@@ -131,7 +131,7 @@ def test_it_goes_on_with_what_is_open(editor: JudgmentEditor) -> None:
     assert editor.sheet["query"] == "table"
     editor.grade("3", 2)
 
-    with pytest.raises(BadOption, match="every hit of every query is judged"):
+    with pytest.raises(BadOption, match="all hits of all queries are judged"):
         event_loop.run(editor.turn_to_open())
 
 
@@ -149,7 +149,7 @@ def test_it_resumes_from_its_own_frame(editor: JudgmentEditor, client: Client) -
     assert len(later.value) == 2
 
 
-def test_without_queries_those_of_the_judgments_are_gone_on_with(client: Client, shop: str) -> None:
+def test_without_queries_those_of_the_judgments_are_used(client: Client, shop: str) -> None:
     frame = pd.DataFrame({"query": ["lamp", "lamp"], "objectID": [1, 2], "rating": [1, None]})
 
     editor = svc.edit.judgments(shop, judgments=frame, client=client)
@@ -203,7 +203,7 @@ def test_others_judgments_stay_and_are_hidden_when_blind(client: Client, shop: s
     assert editor.sheet["hits"][0]["others"] == []
 
 
-def test_judged_hits_that_are_gone_are_noticed(client: Client, shop: str) -> None:
+def test_judged_hits_that_are_missing_are_counted(client: Client, shop: str) -> None:
     frame = pd.DataFrame(
         {"query": ["lamp"] * 3, "objectID": ["1", "3", "old-1"], "rating": [1, 2, 3]}
     )
@@ -214,7 +214,7 @@ def test_judged_hits_that_are_gone_are_noticed(client: Client, shop: str) -> Non
     assert len(editor.value) == 3
 
 
-def test_what_was_judged_and_is_found_no_more_comes_last(client: Client, shop: str) -> None:
+def test_judged_hits_that_are_not_found_any_more_come_last(client: Client, shop: str) -> None:
     frame = pd.DataFrame({"query": ["lamp"] * 2, "objectID": ["3", "1"], "rating": [0, 2]})
 
     editor = svc.edit.judgments(shop, judgments=frame, client=client, labels={0: "no", 2: "yes"})
@@ -276,7 +276,7 @@ def test_the_snapshot_and_the_code_hold_the_judgments(editor: JudgmentEditor) ->
 
 
 @pytest.mark.parametrize("rater", ["", "ada"])
-def test_the_code_goes_on_as_the_same_rater(
+def test_the_code_continues_as_the_same_rater(
     client: Client, shop: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rater: str
 ) -> None:
     monkeypatch.setattr("svc_notebook.session.connection._current", client)
@@ -343,13 +343,13 @@ ROW: dict[str, Any] = {"query": "q", "objectID": "a", "rating": 1.0}
     ("rows", "words"),
     [
         ([{"query": "q", "objectId": "a"}], "need a column `objectID`; did you mean `objectId`"),
-        ([{**ROW, "query": 7}], "row 0, `query`: this is no text"),
+        ([{**ROW, "query": 7}], "row 0, `query`: expected a text"),
         ([{**ROW, "objectID": 1.0}], "row 0, `objectID`"),
         ([{**ROW, "objectID": ""}], "empty"),
         ([{**ROW, "rating": -1}], "0 or more"),
         ([{**ROW, "rating": math.inf}], "a finite number"),
-        ([{**ROW, "rating": True}], "a number is wanted"),
-        ([{**ROW, "rating": "3"}], "a number is wanted"),
+        ([{**ROW, "rating": True}], "expected a number"),
+        ([{**ROW, "rating": "3"}], "expected a number"),
         ([ROW, {**ROW, "unrateable": True, "objectID": "b"}], "row 1 is unrateable and has a rat"),
         ([{**ROW, "unrateable": "no"}], "neither true nor false"),
         ([{**ROW, "source": "guess"}], "not one of human, click, import"),
@@ -419,7 +419,7 @@ def test_a_pool_is_ordered_by_each_hits_best_place() -> None:
     assert pooled[0].places == {"a": 1, "b": 3}
 
 
-def test_a_shuffled_pool_is_the_same_each_time_and_tells_nothing() -> None:
+def test_a_pool_is_shuffled_in_the_same_order_each_time() -> None:
     question = Question("q")
     pooled = merge([PoolVariant("a", "i")], [answer("abcdefgh")])
 

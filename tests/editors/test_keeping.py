@@ -11,8 +11,13 @@ from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
 from svc_notebook.client import Client
-from svc_notebook.editors.judgment_editor.file import find_file, read_file, write_file
-from svc_notebook.editors.judgment_editor.rows import read_judgments, to_frame
+from svc_notebook.editors.judgment_editor.rows import (
+    check_file,
+    read_file,
+    read_judgments,
+    to_frame,
+    write_file,
+)
 from svc_notebook.errors import BadOption
 
 HARD: list[dict[str, Any]] = [
@@ -44,7 +49,7 @@ def test_a_file_without_judgments_is_read(tmp_path: Path, suffix: str) -> None:
     assert read_judgments(read_file(path)) == []
 
 
-def test_each_judgment_is_in_the_file_at_once_and_gone_on_with(
+def test_each_judgment_is_in_the_file_at_once_and_continued_with(
     client: Client, shop: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "judgments.csv"
@@ -62,11 +67,11 @@ def test_each_judgment_is_in_the_file_at_once_and_gone_on_with(
 
 
 @pytest.mark.parametrize(
-    ("name", "words"), [("judgments.xls", ".csv or .parquet"), ("no/such.csv", "no folder")]
+    ("name", "words"), [("judgments.xls", ".csv or .parquet"), ("no/such.csv", "does not exist")]
 )
-def test_a_file_that_cannot_be_is_refused(tmp_path: Path, name: str, words: str) -> None:
+def test_an_invalid_file_name_is_refused(tmp_path: Path, name: str, words: str) -> None:
     with pytest.raises(BadOption, match=words):
-        find_file(tmp_path / name)
+        check_file(tmp_path / name)
 
 
 def test_judgments_and_a_file_that_has_some_are_not_mixed(
@@ -76,5 +81,5 @@ def test_judgments_and_a_file_that_has_some_are_not_mixed(
     frame = to_frame(read_judgments(HARD[:1]))
     write_file(path, frame)
 
-    with pytest.raises(BadOption, match="has judgments already"):
+    with pytest.raises(BadOption, match="already has judgments"):
         svc.edit.judgments(shop, judgments=frame, file=path, client=client)

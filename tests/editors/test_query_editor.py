@@ -47,7 +47,7 @@ def test_a_value_set_in_a_cell_has_searched_when_the_next_line_runs(editor: Quer
     assert PRE in editor.answer["hits"][0]["title"]
 
 
-def test_hits_carry_the_tags_that_were_asked_for(editor: QueryEditor) -> None:
+def test_hits_have_the_requested_highlight_tags(editor: QueryEditor) -> None:
     editor.value = {"query": "lamp", "highlightPreTag": "[", "highlightPostTag": "]"}
 
     assert editor.hits[0]["_highlightResult"]["name"]["value"] == "blue [lamp]"
@@ -62,7 +62,7 @@ def test_a_facet_of_which_any_value_will_do_keeps_its_other_counts(editor: Query
     assert editor.answer["nbHits"] == 2
 
 
-def test_a_wrong_filter_is_told_and_the_last_hits_stay(editor: QueryEditor) -> None:
+def test_an_invalid_filter_is_reported_and_the_last_hits_stay(editor: QueryEditor) -> None:
     editor.value = {"filters": "price >"}
 
     assert "price" in editor.state["error"]["message"]
@@ -74,7 +74,11 @@ def test_a_wrong_filter_is_told_and_the_last_hits_stay(editor: QueryEditor) -> N
 
 @pytest.mark.parametrize(
     ("value", "words"),
-    [({"hitPerPage": 1}, "did you mean `hitsPerPage`"), ({"page": "x"}, "page"), ([], "as a dict")],
+    [
+        ({"hitPerPage": 1}, "did you mean `hitsPerPage`"),
+        ({"page": "x"}, "page"),
+        ([], "must be a dict"),
+    ],
     ids=["unknown", "type", "list"],
 )
 def test_only_search_parameters_are_taken(editor: QueryEditor, value: Any, words: str) -> None:
@@ -91,7 +95,7 @@ def test_a_key_that_only_searches_is_enough(searcher: Callable[..., Client], sho
     assert editor.state["error"] is None
 
 
-def test_an_index_that_is_not_there_is_told_at_once(client: Client) -> None:
+def test_a_missing_index_is_reported_at_once(client: Client) -> None:
     with pytest.raises(NotFound):
         svc.edit.query("nowhere", client=client)
 
@@ -133,7 +137,7 @@ def test_a_record_is_given_whole_and_chosen(editor: QueryEditor) -> None:
     assert editor.selected == "3"
 
 
-def test_history_holds_every_search_the_newest_first(editor: QueryEditor) -> None:
+def test_history_lists_every_search_newest_first(editor: QueryEditor) -> None:
     editor.value = {"query": "lamp"}
     editor.value = {"query": "lamp", "page": 0}
     editor.undo()

@@ -33,11 +33,11 @@ def labels(client: Client, index: str, params: dict[str, Any]) -> list[tuple[str
             {"facetFilters": [["brand:Umbra"]], "numericFilters": ["price>=80"]},
             [("Without any filter", 3), ("Any brand", 1), ("Any price", 1)],
         ),
-        ({"query": "lamp", "page": 9}, [("From the first hit on", 2)]),
+        ({"query": "lamp", "page": 9}, [("First page", 2)]),
     ],
     ids=["nothing helps", "word", "facet", "range", "filters", "several", "page"],
 )
-def test_what_helps_is_told_with_what_it_finds(
+def test_helpful_relaxations_are_listed_with_their_hits(
     client: Client, shop: str, params: dict[str, Any], proposed: list[tuple[str, int]]
 ) -> None:
     assert labels(client, shop, params) == proposed

@@ -13,7 +13,7 @@ from svc_notebook.client import Client
 from svc_notebook.editors.curation_editors.rule_conflicts import (
     MAX_CONFLICTS_PER_RULE,
     RuleSummary,
-    at_odds,
+    describe_conflict,
     find_conflicts,
 )
 
@@ -30,7 +30,7 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "told"),
+    ("one", "other", "conflicts"),
     [
         (rule("1", "red lamp", **PINS), rule("2", "lamp", "contains", **LATER),
          "`a` is pinned to 1 and to 4"),
@@ -66,10 +66,10 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
     ids=["within", "hidden", "place", "param", "redirect", "same", "apart", "start", "end", "off",
          "time", "open", "meet", "empty", "context", "filters", "filtered"],
 )  # fmt: skip
-def test_rules_that_meet_and_disagree_are_told(one: Any, other: Any, told: str | None) -> None:
+def test_conflicting_rules_are_reported(one: Any, other: Any, conflicts: str | None) -> None:
     found = set(find_conflicts([one, other]))
 
-    assert found == ({("1", "2", told), ("2", "1", told)} if told else set())
+    assert found == ({("1", "2", conflicts), ("2", "1", conflicts)} if conflicts else set())
 
 
 words = st.lists(st.sampled_from(["red", "lamp", "oak"]), min_size=1, max_size=3).map(" ".join)
@@ -83,7 +83,7 @@ patterns: st.SearchStrategy[dict[str, str]] = st.one_of(
     st.just({"pattern": "", "anchoring": "is"}),
     st.just({}),
 )
-met = st.builds(
+matching = st.builds(
     lambda pattern, more: {**pattern, **more} or {"context": "x"},
     patterns,
     st.fixed_dictionaries(
@@ -91,7 +91,7 @@ met = st.builds(
         optional={"context": st.sampled_from("xy"), "filters": st.sampled_from(["a:1", "b:2"])},
     ),
 )
-wanted = st.fixed_dictionaries(
+effect = st.fixed_dictionaries(
     {},
     optional={
         "promote": st.lists(
@@ -106,9 +106,9 @@ wanted = st.fixed_dictionaries(
 )
 several = st.lists(
     st.fixed_dictionaries(
-        {"consequence": wanted},
+        {"consequence": effect},
         optional={
-            "conditions": st.lists(met, max_size=2),
+            "conditions": st.lists(matching, max_size=2),
             "enabled": st.booleans(),
             "validity": st.sampled_from(
                 [
@@ -125,14 +125,12 @@ several = st.lists(
 
 
 @given(rules=several, most=st.integers(1, 9))
-def test_rules_are_held_against_those_alone_that_could_be_at_odds(
-    rules: list[Any], most: int
-) -> None:
-    cards = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
+def test_rules_are_compared_only_with_possible_conflicts(rules: list[Any], most: int) -> None:
+    summaries = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
     pairs = [
-        [(one.id, other.id, at_odds(*((one, other) if here < there else (other, one))))
-         for there, other in enumerate(cards) if here != there]
-        for here, one in enumerate(cards)
+        [(one.id, other.id, describe_conflict(*((one, other) if here < there else (other, one))))
+         for there, other in enumerate(summaries) if here != there]
+        for here, one in enumerate(summaries)
     ]  # fmt: skip
 
     assert list(find_conflicts(rules, most)) == [
@@ -140,11 +138,11 @@ def test_rules_are_held_against_those_alone_that_could_be_at_odds(
     ]
 
 
-def test_of_many_conflicts_the_first_are_told(client: Client, shop: str) -> None:
-    rivals = [rule(str(n), consequence={"params": {"hitsPerPage": n + 1}}) for n in range(9)]
+def test_the_first_of_many_conflicts_are_reported(client: Client, shop: str) -> None:
+    contradicting = [rule(str(n), consequence={"params": {"hitsPerPage": n + 1}}) for n in range(9)]
 
-    editor = svc.edit.rules(shop, value=rivals, client=client)
+    editor = svc.edit.rules(shop, value=contradicting, client=client)
 
-    told = [fault["text"] for fault in editor.faults["8"]]
-    assert told[0] == "both set `hitsPerPage`: `0`"
-    assert told[MAX_CONFLICTS_PER_RULE:] == ["it is at odds with more rules"]
+    conflicts = [fault["text"] for fault in editor.faults["8"]]
+    assert conflicts[0] == "both set `hitsPerPage`: `0`"
+    assert conflicts[MAX_CONFLICTS_PER_RULE:] == ["it conflicts with more rules"]

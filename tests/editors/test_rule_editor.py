@@ -12,7 +12,10 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.curation_editors.changes import by_id
-from svc_notebook.editors.curation_editors.rule_description import say_conditions, say_consequence
+from svc_notebook.editors.curation_editors.rule_description import (
+    describe_conditions,
+    describe_consequence,
+)
 from svc_notebook.editors.curation_editors.rules import RuleEditor
 from svc_notebook.errors import BadInput, BadOption, SvcError
 from svc_notebook.magics.extension import run
@@ -144,7 +147,7 @@ def test_filters_are_read_by_the_service(editor: RuleEditor) -> None:
 def test_a_rule_that_does_nothing_is_not_applied(editor: RuleEditor) -> None:
     editor.put({"objectID": "new", "consequence": {}})
 
-    with pytest.raises(BadInput, match="new: it does nothing yet"):
+    with pytest.raises(BadInput, match="new: no consequence"):
         editor.apply()
 
     assert saved(editor).keys() == {"lamps"}
@@ -168,25 +171,25 @@ def test_what_is_odd_about_a_rule_is_told(
     assert [fault["text"] for fault in editor.faults["lamps"]] == [words]
 
 
-def test_a_rule_whose_time_is_over_is_told(editor: RuleEditor) -> None:
+def test_a_rule_whose_schedule_is_over_has_a_warning(editor: RuleEditor) -> None:
     editor.put({**RULE, "validity": [{"from": 1, "until": int(time.time()) - 5}]}, "lamps")
 
-    assert editor.faults == {"lamps": [{"level": "odd", "text": "its time is over"}]}
+    assert editor.faults == {"lamps": [{"level": "odd", "text": "the schedule is over"}]}
 
 
 @pytest.mark.parametrize(
     ("spans", "told"),
     [
         ([{"from": 1}], None),
-        ([{"until": 1}], "its time is over"),
+        ([{"until": 1}], "the schedule is over"),
         ([{"until": 2_000_000_000}], None),
         ([{"until": 1}, {"from": 2}], None),
         ([{}], None),
         (
             [{"from": 2_000_000_000, "until": 2_000_000_000}],
-            "it never applies: its start is its end",
+            "the schedule is empty: start and end are equal",
         ),
-        ([{"from": 5, "until": 5}, {"until": 1}], "its time is over"),
+        ([{"from": 5, "until": 5}, {"until": 1}], "the schedule is over"),
     ],
 )
 def test_times_that_are_open_at_an_end_are_checked(
@@ -197,7 +200,7 @@ def test_times_that_are_open_at_an_end_are_checked(
 
     assert [fault["text"] for fault in editor.faults.get("lamps", ())] == [told] * bool(told)
     assert saved(editor)["lamps"]["validity"] == spans
-    assert "lamps" in editor.picture()
+    assert "lamps" in editor.write_html()
 
 
 def test_queries_that_trigger_a_rule_and_that_do_not(editor: RuleEditor) -> None:
@@ -298,12 +301,12 @@ def test_code_does_what_applying_does(
     assert "rules/batch" in codes["curl"]
 
 
-def test_the_snapshot_says_what_rules_do(editor: RuleEditor) -> None:
+def test_the_snapshot_describes_rules(editor: RuleEditor) -> None:
     editor.put({**RULE, "description": "<script>", "enabled": False}, "lamps")
 
     html = editor.snapshot()
 
-    assert "the query has “lamp”" in html
+    assert "the query contains “lamp”" in html
     assert "pin 1 to 1" in html
     assert "<script" not in html
 
@@ -312,7 +315,7 @@ def test_the_snapshot_says_what_rules_do(editor: RuleEditor) -> None:
     ("given", "when", "then"),
     [
         (rule("1"), "always", "hitsPerPage: 5"),
-        (rule("1", "", consequence={}), "the query is empty", "nothing yet"),
+        (rule("1", "", consequence={}), "the query is empty", "no consequence"),
         (
             {
                 "conditions": [
@@ -326,13 +329,13 @@ def test_the_snapshot_says_what_rules_do(editor: RuleEditor) -> None:
                     "redirect": {"indexName": "other"}, "userData": 0,
                 },
             },
-            "the query begins with “a” or alike or in app, with brand:Acme",
-            "take out “x”; replace “y” by “z”; take out “w”; facetFilters: a:b, c:d; "
-            "redirect to other; give user data",
+            "the query begins with “a” (and typos, plurals, synonyms) or in app, with brand:Acme",
+            "remove “x”; replace “y” by “z”; remove “w”; facetFilters: a:b, c:d; "
+            "redirect to other; return custom data",
         ),
         (rule("1", consequence={"params": {"query": "b"}}), "always", "search for “b”"),
     ],
     ids=["always", "empty", "much", "text"],
 )  # fmt: skip
-def test_a_rule_is_said_in_words(given: Any, when: str, then: str) -> None:
-    assert (say_conditions(given), say_consequence(given)) == (when, then)
+def test_a_rule_is_described_in_words(given: Any, when: str, then: str) -> None:
+    assert (describe_conditions(given), describe_consequence(given)) == (when, then)

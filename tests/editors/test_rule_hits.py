@@ -105,7 +105,7 @@ def test_suggested_filters_are_filters(client: Client, shop: str) -> None:
     assert [client.search(shop, filters=one)["nbHits"] for one in told] == [1] * len(names)
 
 
-def test_records_are_told_by_what_they_are_called(editor: RuleEditor) -> None:
+def test_records_are_shown_by_title(editor: RuleEditor) -> None:
     told = event_loop.run(editor.titles(["3", "nowhere"]))
 
     assert told == {"3": "oak table"}
@@ -126,7 +126,7 @@ pins = st.lists(st.tuples(names, st.integers(0, 8)), max_size=4, unique_by=lambd
 
 
 @given(pins=pins, record=names, position=st.integers(0, 8))
-def test_a_record_that_is_moved_stands_where_it_was_put_and_nowhere_else(
+def test_a_moved_record_is_only_at_its_new_position(
     pins: list[tuple[str, int]], record: str, position: int
 ) -> None:
     consequence = {"promote": [{"objectID": name, "position": at} for name, at in pins]}

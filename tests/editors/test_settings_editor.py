@@ -84,7 +84,7 @@ def test_a_setting_that_others_changed_meanwhile_is_not_overwritten(
     editor.value = {"hitsPerPage": 3}
     client.wait(client.set_settings(editor.index, {"hitsPerPage": 7}), index=editor.index)
 
-    with pytest.raises(BadOption, match="`hitsPerPage` was changed meanwhile, to 7"):
+    with pytest.raises(BadOption, match="`hitsPerPage` was changed elsewhere to 7"):
         editor.apply()
     assert editor.value["hitsPerPage"] == 3
     assert editor.dirty
@@ -140,12 +140,12 @@ def test_each_applied_change_can_be_taken_back_by_itself(
         ({"hitPerPage": 3}, "did you mean `hitsPerPage`"),
         ({"hitsPerPage": "x"}, "hitsPerPage"),
         ({"customRanking": ["rating"]}, "not of the form `desc.attribute.` or `asc"),
-        ({"customRanking": ["desc(a)", "desc(a)"]}, "`desc.a.` twice"),
+        ({"customRanking": ["desc(a)", "desc(a)"]}, "duplicate entry `desc.a.`"),
         ({"customRanking": ["desc()"]}, "without a name"),
-        ({"ranking": ["typos"]}, "no criterion; did you mean `typo`"),
+        ({"ranking": ["typos"]}, "not a criterion; did you mean `typo`"),
         ({"searchableAttributes": ["desc(name)"]}, "not of the form `unordered"),
         ({"primary": "other"}, "primary"),
-        ([], "as a dict"),
+        ([], "must be a dict"),
     ],
 )
 def test_what_could_not_mean_anything_is_refused(
@@ -215,7 +215,7 @@ def test_a_copy_leaves_replicas_alone(editor: SettingsEditor, client: Client) ->
     event_loop.run(editor.drop_copy())
 
 
-def test_replicas_change_with_the_index_where_that_is_wanted(client: Client, shop: str) -> None:
+def test_replicas_change_with_the_index_if_forwarded(client: Client, shop: str) -> None:
     replica = f"{shop}-cheap"
     client.wait(client.set_settings(shop, {"replicas": [replica]}), index=shop)
     editor = svc.edit.settings(shop, client=client, forward=True, value={"hitsPerPage": 4})
@@ -250,7 +250,7 @@ def test_what_is_typed_is_read_by_its_type(editor: SettingsEditor) -> None:
     assert [c["name"] for c in editor.changes] == ["typoTolerance"]
 
 
-def test_a_key_that_may_only_read_gets_an_editor_that_says_so(
+def test_a_read_only_key_gets_a_read_only_editor(
     searcher: Callable[..., Client], shop: str
 ) -> None:
     editor = svc.edit.settings(shop, ["lamp"], client=searcher("search", "settings"))
@@ -294,7 +294,7 @@ def test_the_snapshot_shows_draft_and_defaults_as_text(editor: SettingsEditor) -
 
     html = editor.snapshot()
 
-    assert "Not applied yet" in html
+    assert "Unsaved changes" in html
     assert "<script>" not in html
     assert "&lt;script&gt;" in html
 
@@ -354,7 +354,7 @@ def test_attributes_are_listed_with_kinds_and_nested_ones_by_path() -> None:
 
     assert found["price"] == (["number", "text"], 1.0)
     assert found["maker.city"] == (["text"], 0.5)
-    assert found["sold"] == (["yes or no"], 0.5)
+    assert found["sold"] == (["true or false"], 0.5)
     assert "_private" not in found
 
 
@@ -369,7 +369,7 @@ def test_a_draft_follows_what_is_saved_but_for_what_it_changes() -> None:
     assert complete({"a": 1}, {"b": None}) == {"a": 1}
 
 
-def test_the_ranking_is_spelled_out_for_one_search() -> None:
+def test_the_custom_ranking_is_expanded_for_one_search() -> None:
     params, others = as_parameters(
         {"customRanking": ["asc(p)"], "userData": 1, "replicas": [], "hitsPerPage": None},
         {"customRanking": ["asc(p)"], "ranking": ["typo", "custom", "exact"]},

@@ -82,7 +82,7 @@ def test_two_spellings_of_a_type_are_one(editor: SynonymEditor) -> None:
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        ([PAIR, PAIR], "two synonyms have the objectID `pair`"),
+        ([PAIR, PAIR], "duplicate objectID `pair`"),
         ([{**PAIR, "type": "way"}], "type"),
         ([{**PAIR, "words": []}], "words"),
         (7, "objects, a DataFrame or a file"),
@@ -97,7 +97,7 @@ def test_only_synonyms_are_taken(editor: SynonymEditor, value: Any, words: str) 
 
 
 def test_an_object_id_is_not_taken_twice(editor: SynonymEditor) -> None:
-    with pytest.raises(BadInput, match="another of the synonyms has the objectID `way`"):
+    with pytest.raises(BadInput, match="duplicate objectID `way`"):
         editor.put({**PAIR, "objectID": "way"}, "pair")
 
 
@@ -128,51 +128,57 @@ def one_way(name: str, head: str, *words: str) -> dict[str, Any]:
     ("synonyms", "told"),
     [
         ([{**PAIR, "synonyms": []}], {"pair": ["wrong: `synonyms` has no words"]}),
-        ([{**PAIR, "synonyms": ["a", " "]}], {"pair": ["wrong: `synonyms` holds an empty word"]}),
+        (
+            [{**PAIR, "synonyms": ["a", " "]}],
+            {"pair": ["wrong: `synonyms` contains an empty word"]},
+        ),
         ([one_way("w", " ", "b")], {"w": ["wrong: `input` is empty"]}),
         (
             [{"objectID": "c", "type": "altcorrection1", "word": "a", "corrections": ["b c"]}],
-            {"c": ["wrong: `b c` is several words; corrections are single words"]},
+            {"c": ["wrong: `b c` has several words; corrections are single words"]},
         ),
-        ([{**PAIR, "synonyms": ["a", "b", "A"]}], {"pair": ["odd: `a` is there twice"]}),
-        ([{**PAIR, "synonyms": ["a"]}], {"pair": ["odd: one word alone stands for nothing else"]}),
-        ([one_way("w", "a", "A", "b")], {"w": ["odd: `a` stands for itself"]}),
+        ([{**PAIR, "synonyms": ["a", "b", "A"]}], {"pair": ["odd: duplicate word `a`"]}),
+        (
+            [{**PAIR, "synonyms": ["a"]}],
+            {"pair": ["odd: a synonym of a single word has no effect"]},
+        ),
+        ([one_way("w", "a", "A", "b")], {"w": ["odd: `a` is a synonym of itself"]}),
         (
             [PAIR, {**PAIR, "objectID": "2", "synonyms": ["Lantern", "lamp"]}],
-            {"2": ["odd: says what `pair` says"]},
+            {"2": ["odd: duplicate of `pair`"]},
         ),
         (
             [one_way("1", "a", "b"), one_way("2", "b", "c"), one_way("3", "c", "a", "x")],
             {
-                "1": ["odd: leads in a circle: a → b → c → a; a two-way synonym says it plainly"],
-                "2": ["odd: leads in a circle: b → c → a → b; a two-way synonym says it plainly"],
-                "3": ["odd: leads in a circle: c → a → b → c; a two-way synonym says it plainly"],
+                "1": ["odd: one-way synonyms form a cycle: a → b → c → a; use a two-way synonym"],
+                "2": ["odd: one-way synonyms form a cycle: b → c → a → b; use a two-way synonym"],
+                "3": ["odd: one-way synonyms form a cycle: c → a → b → c; use a two-way synonym"],
             },
         ),
         (
             [{"objectID": "p", "type": "placeholder", "placeholder": "size",
               "replacements": ["xl"]}],
-            {"p": ["odd: records hold placeholders in angle brackets: `<size>`"]},
+            {"p": ["odd: records contain placeholders in angle brackets: `<size>`"]},
         ),
         (
             [PAIR, {**PAIR, "objectID": "more", "synonyms": ["light", "lantern", "Lamp"]}],
-            {"pair": ["odd: says a part of what `more` says"]},
+            {"pair": ["odd: already contained in `more`"]},
         ),
         (
             [one_way("1", "lamp", "Lantern"), PAIR],
-            {"1": ["odd: says a part of what `pair` says"]},
+            {"1": ["odd: already contained in `pair`"]},
         ),
         (
             [one_way("1", "a", "b"), one_way("2", "a", "c", "b")],
-            {"1": ["odd: says a part of what `2` says"]},
+            {"1": ["odd: already contained in `2`"]},
         ),
         ([one_way("1", "a", "b"), one_way("2", "b", "c")], {}),
         ([PAIR, one_way("1", "lamp", "light"), one_way("2", "lamp", "torch")], {}),
     ],
-    ids=["none", "empty", "head", "phrase", "twice", "alone", "itself", "double", "circle",
+    ids=["none", "empty", "head", "phrase", "twice", "alone", "itself", "double", "cycle",
          "brackets", "part", "way", "less", "fine", "apart"],
 )  # fmt: skip
-def test_faults_are_told(synonyms: list[dict[str, Any]], told: dict[str, list[str]]) -> None:
+def test_faults_are_reported(synonyms: list[dict[str, Any]], told: dict[str, list[str]]) -> None:
     found = find_faults(synonyms)
 
     assert {
@@ -180,25 +186,25 @@ def test_faults_are_told(synonyms: list[dict[str, Any]], told: dict[str, list[st
     } == told
 
 
-def test_a_long_circle_is_told_in_short() -> None:
+def test_a_long_cycle_is_shortened() -> None:
     ring = [one_way(str(n), f"w{n}", f"w{(n + 1) % 40}") for n in range(40)]
 
     told = find_faults(ring)["0"][0]["text"]
 
-    assert told.startswith("leads in a circle: w0 → w1 → w2 → w3 → w4 → w5 → … → w0;")
+    assert told.startswith("one-way synonyms form a cycle: w0 → w1 → w2 → w3 → w4 → w5 → … → w0;")
 
 
-def test_a_circle_that_is_too_long_to_follow_is_told_still() -> None:
+def test_a_very_long_cycle_is_reported() -> None:
     ring = [one_way(str(n), f"w{n}", f"w{(n + 1) % 5000}") for n in range(5000)]
 
     faults = find_faults(ring)
 
     assert len(faults) == 5000
     told = faults["4999"][0]["text"]
-    assert told.startswith("leads in a circle: w4999 → w0 → … → w4999;")
+    assert told.startswith("one-way synonyms form a cycle: w4999 → w0 → … → w4999;")
 
 
-def test_words_that_only_lead_to_a_circle_or_away_from_it_are_no_part_of_it() -> None:
+def test_words_that_only_lead_to_or_from_a_cycle_are_not_part_of_it() -> None:
     steps = [
         ("in", "a"),
         ("a", "b"),
@@ -212,7 +218,7 @@ def test_words_that_only_lead_to_a_circle_or_away_from_it_are_no_part_of_it() ->
     faults = find_faults([one_way(f"{one}-{other}", one, other) for one, other in steps])
 
     assert sorted(faults) == ["a-b", "a-c", "b-a", "c-b"]
-    assert faults["a-c"][0]["text"].startswith("leads in a circle: a → c → b → a;")
+    assert faults["a-c"][0]["text"].startswith("one-way synonyms form a cycle: a → c → b → a;")
 
 
 def test_a_draft_that_is_wrong_is_not_applied(editor: SynonymEditor) -> None:
@@ -226,13 +232,11 @@ def test_a_draft_that_is_wrong_is_not_applied(editor: SynonymEditor) -> None:
     assert editor.value[0]["synonyms"] == []
 
 
-def test_what_others_changed_meanwhile_is_not_overwritten(
-    editor: SynonymEditor, client: Client
-) -> None:
+def test_changes_made_elsewhere_are_not_overwritten(editor: SynonymEditor, client: Client) -> None:
     other = {**WAY, "objectID": "theirs"}
     editor.put({**PAIR, "synonyms": ["lamp", "light"]}, "pair")
     client.wait(client.save_synonym(editor.index, "theirs", other), index=editor.index)  # type: ignore[arg-type]
-    with pytest.raises(BadInput, match="changed elsewhere meanwhile; reload"):
+    with pytest.raises(BadInput, match="changed elsewhere; reload"):
         editor.apply()
 
     editor.reload()
@@ -269,7 +273,7 @@ def test_without_queries_the_words_of_the_changes_are_tried(editor: SynonymEdito
 
 
 def test_without_changes_or_queries_there_is_nothing_to_try(editor: SynonymEditor) -> None:
-    with pytest.raises(BadOption, match="name a query"):
+    with pytest.raises(BadOption, match="enter a query"):
         editor.impact()
 
 
@@ -315,8 +319,8 @@ def test_of_a_file_and_the_draft_either_is_taken(
     assert list(brought.values()) == told
 
 
-def test_a_file_says_by_its_name_what_it_is(editor: SynonymEditor) -> None:
-    with pytest.raises(BadInput, match=r"should end in one of \.csv"):
+def test_the_extension_of_a_file_is_its_format(editor: SynonymEditor) -> None:
+    with pytest.raises(BadInput, match=r"unsupported format `.txt`; use \.csv"):
         editor.bring_in("x.txt", "")
 
 
@@ -333,7 +337,7 @@ def test_a_key_that_may_not_write_opens_a_read_only_editor(
     assert len(weak.value) == 2
 
 
-def test_an_index_that_is_not_there_is_told(client: Client) -> None:
+def test_a_missing_index_is_reported(client: Client) -> None:
     with pytest.raises(NotFound):
         svc.edit.synonyms("nowhere", client=client)
 
@@ -381,7 +385,7 @@ def test_the_snapshot_shows_words_as_text(editor: SynonymEditor) -> None:
 
     assert "&lt;img src=x&gt;" in html
     assert "<img" not in html
-    assert "not applied yet" in html
+    assert "unsaved changes" in html
 
 
 documents = st.dictionaries(st.sampled_from("abcd"), st.integers(0, 3)).map(

@@ -11,6 +11,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.frames import columns
 from svc_notebook.frames.columns import Columns, KnownColumns, finished, typed
 from svc_notebook.frames.page_decoder import TEXT
+from tests.conftest import examples
 
 CELLS = st.one_of(
     st.none(),
@@ -23,7 +24,7 @@ CELLS = st.one_of(
 UNIFORM = st.sampled_from([st.integers(-9, 9), st.booleans(), st.text(max_size=2), CELLS])
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.data(), st.integers(1, 4), st.integers(0, 9))
 def test_no_value_changes_on_its_way_into_a_frame_however_it_is_cut(
     data: st.DataObject, chunk: int, rows: int
@@ -132,7 +133,7 @@ def test_an_unknown_dtype_backend_is_refused() -> None:
         finished(pd.DataFrame(), {}, "polars")  # type: ignore[arg-type]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.one_of(CELLS, st.none(), st.integers(-9, 9)), max_size=8), st.integers(1, 4))
 def test_a_column_is_of_one_dtype_however_it_is_cut(values: list[Any], chunk: int) -> None:
     whole, cut = Columns(["x"]), Columns(["x"])

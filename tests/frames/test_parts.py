@@ -11,6 +11,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 
 from svc_notebook.frames.columns import CHUNK_RECORDS, CHUNKS_PER_PART, Columns
 from svc_notebook.frames.page_decoder import TEXT, join_parts, pack_values, settle_parts
+from tests.conftest import examples
 
 TEXTS = st.none() | st.text(st.characters(codec="utf-8"), max_size=3)
 MIXED = TEXTS | st.booleans() | st.integers(-9, 9) | st.floats(allow_nan=False)
@@ -19,7 +20,7 @@ PARTS = st.sampled_from([TEXTS, TEXTS, st.none(), st.integers(-9, 9) | st.none()
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(PARTS, st.lists(st.integers(1, 3), max_size=4))
 def test_settled_parts_make_the_same_column(parts: list[list[Any]], counts: list[int]) -> None:
     settled = []

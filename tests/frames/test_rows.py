@@ -14,6 +14,7 @@ from pandas.testing import assert_frame_equal
 from svc_notebook.frames import columns, page_decoder
 from svc_notebook.frames.columns import Columns
 from svc_notebook.frames.page_decoder import PageReader, RecordRow
+from tests.conftest import examples
 
 NAMES = st.sampled_from(["objectID", "a", "b", "é", "", "f0", "a.b", 'with "quotes"', "\u2028"])
 SCALARS = st.one_of(
@@ -34,7 +35,7 @@ PAGES = KINDS.flatmap(
 )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250), deadline=None)
 @given(
     PAGES,
     st.sampled_from([None, ["b", "a"], ["absent", "objectID"]]),

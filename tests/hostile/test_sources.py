@@ -124,7 +124,7 @@ def test_a_mark_of_several_characters_is_an_error_of_ours(
 
 
 def test_an_address_that_is_none_is_an_error_of_ours() -> None:
-    with pytest.raises(BadInput, match="cannot be fetched"):
+    with pytest.raises(BadInput, match="cannot be downloaded"):
         pack("http://[")
 
 

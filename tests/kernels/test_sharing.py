@@ -82,6 +82,7 @@ def wait_for_end(data: Path) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", ["local", "elsewhere"])
 def test_a_load_goes_on_after_a_restart_of_its_kernel(
     first: Kernel, home: Path, service: Running, place: str

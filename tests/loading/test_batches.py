@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.sending.batches import Batch, BatchCutter, merge_spans
+from tests.conftest import examples
 from tests.loading.packing import pack
 
 PREFIX = ',{"id":'
@@ -42,7 +43,7 @@ def steps(batches: list[Batch]) -> list[dict[str, Any]]:
     return [step for b in batches for step in msgspec.json.decode(b.body)["requests"]]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.integers(0, 120), max_size=30),
     st.integers(1, 9),

@@ -23,7 +23,7 @@ from svc_notebook.errors import BadInput, NotFound, Stopped, Unreachable
 from svc_notebook.loading.exports.attribute_types import AttributeTypes
 from svc_notebook.loading.exports.spool import Spool, open_spool
 from svc_notebook.loading.exports.writers import format_of
-from tests.conftest import ROOT, Running
+from tests.conftest import ROOT, Running, examples
 from tests.loading.packing import pack
 
 FORMATS = ["parquet", "ndjson", "jsonl", "csv", "tsv", "ndjson.gz", "csv.zst", "tsv.gz"]
@@ -85,6 +85,7 @@ def stored(client: Client, index: str) -> list[dict[str, Any]]:
     return sorted(records, key=lambda record: str(record["objectID"]))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ending", FORMATS)
 def test_an_index_that_is_exported_and_loaded_again_is_the_same(
     client: Client, films: str, tmp_path: Path, ending: str
@@ -307,7 +308,7 @@ def record_lists(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("ending", ["parquet", "ndjson.gz"])
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(records=record_lists())
 def test_whatever_is_written_is_read_back_equal(ending: str, records: list[dict[str, Any]]) -> None:
     with TemporaryDirectory() as folder:
@@ -408,6 +409,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_while_an_export_grows(tmp_path: Path) -> None:
     peaks = [
         int(

@@ -33,7 +33,7 @@ from svc_notebook.loading.load_plan.ids import HASHED
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.checkpoint import facts_of, open_checkpoint
 from svc_notebook.loading.sources.source import origin_of
-from tests.conftest import Running
+from tests.conftest import Running, examples
 from tests.loading.packing import pack
 from tests.loading.test_resuming import break_off
 
@@ -71,6 +71,7 @@ SOURCES: dict[str, Callable[[pd.DataFrame, Path], Any]] = {
 }
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("source", SOURCES)
 @pytest.mark.parametrize("name", NATURAL)
 def test_a_table_has_the_same_ids_from_a_file_and_from_what_pandas_makes_of_it(
@@ -151,6 +152,7 @@ def test_the_order_and_nesting_of_members_do_not_affect_the_hash() -> None:
     assert ids(flat, nest=True) == ids(nested)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "columns", [MAX_PARALLEL_COLUMNS, MAX_PARALLEL_COLUMNS + 1], ids=["in SQL", "in Python"]
 )
@@ -173,7 +175,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(value=VALUES)
 def test_sql_and_python_write_the_same_canonical_form_without_loss(value: Any) -> None:
     text = json.dumps(value, ensure_ascii=len(str(value)) % 2 == 0)

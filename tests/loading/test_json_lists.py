@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from svc_notebook import loading
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources.json_documents import read_document
+from tests.conftest import examples
 from tests.loading.packing import pack, values
 
 ROWS: list[dict[str, Any]] = [{"name": "lamp", "tags": ["a]", '"}']}, {"name": "desk", "n": 1.5}]
@@ -131,7 +132,7 @@ TREES = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(document=st.dictionaries(st.text('xyz\\"[]{}:é', min_size=1), TREES, max_size=4))
 def test_lists_are_found_where_a_parser_finds_them(
     tmp_path_factory: pytest.TempPathFactory, document: dict[str, Any]

@@ -428,6 +428,7 @@ def test_an_interrupt_of_a_blocking_load_reports_what_was_sent(
     assert works == "True"
 
 
+@pytest.mark.slow
 def test_memory_stays_flat_while_files_grow(service: Running, tmp_path: Path) -> None:
     """A loader of ten times the rows holds hardly more."""
     peaks = [peak_of(service, table(tmp_path / f"{rows}.csv", rows)) for rows in (20_000, 200_000)]

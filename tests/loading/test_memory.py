@@ -32,6 +32,7 @@ def test_a_wide_table_with_missing_words_is_read(tmp_path: Path) -> None:
     assert packed.records[1]["v31"] == 31
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_parquet_of_one_wide_row_group_is_read(tmp_path: Path) -> None:
     make = np.random.default_rng(1)
@@ -50,6 +51,7 @@ def test_parquet_of_one_wide_row_group_is_read(tmp_path: Path) -> None:
     assert packed.records[-1]["c52"] == frame["c52"].iloc[-1]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_parquet_of_a_million_rows_in_one_group_is_read(tmp_path: Path) -> None:
     make = np.random.default_rng(2)
@@ -62,6 +64,7 @@ def test_parquet_of_a_million_rows_in_one_group_is_read(tmp_path: Path) -> None:
     assert sum(batch.rows for batch in packed.batches) == rows
 
 
+@pytest.mark.slow
 def test_the_memory_follows_the_row_group(tmp_path: Path) -> None:
     frame = pd.DataFrame({f"c{n}": np.random.default_rng(n).random(200_000) for n in range(20)})
     frame.to_parquet(tmp_path / "one.parquet")

@@ -71,6 +71,7 @@ def products(path: Path, rows: int, make: random.Random, **share: float) -> Path
 TROUBLES = ["repeated", "bad", "nameless", "lost", "long", "short"]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("seed", range(16))
 def test_files_of_many_pieces_are_sent_as_the_csv_module_reads_them(
@@ -192,6 +193,7 @@ def test_one_bad_value_late_in_a_large_file_is_one_rejected_row(tmp_path: Path) 
     assert [record["id"] for record in packed.records] == [n for n in range(60_000) if n != 50_003]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", ["frame", "dicts", "sql", "parquet", "json"])
 def test_rows_of_every_source_keep_their_order(tmp_path: Path, kind: str) -> None:
     make = random.Random(4)

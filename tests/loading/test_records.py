@@ -24,6 +24,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources import python_records
+from tests.conftest import examples
 from tests.loading.packing import pack
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
@@ -50,7 +51,7 @@ def without_nulls(record: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("rows", [1, 100], ids=["pieces of one", "one piece"])
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=examples(12), deadline=None)
 @given(given=st.lists(MEMBERS, min_size=1, max_size=4))
 def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) -> None:
     numbered = [{"objectID": f"{n}", **members} for n, members in enumerate(given)]
@@ -62,7 +63,7 @@ def test_records_are_sent_as_they_are(given: list[dict[str, Any]], rows: int) ->
     assert sent == [without_nulls(record) for record in numbered]
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 @given(given=st.lists(MEMBERS.filter(bool), min_size=2, max_size=4))
 def test_ids_do_not_depend_on_how_many_records_there_are(given: list[dict[str, Any]]) -> None:
     with pytest.MonkeyPatch.context() as patch:

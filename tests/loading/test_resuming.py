@@ -155,6 +155,7 @@ def test_an_index_that_was_deleted_meanwhile_gets_all_rows_again(
     assert "all rows were sent" in result.plan.notes[-1]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("choice", ["append", "replace", "merge"])
 @pytest.mark.parametrize("ids", [range(1000), range(90_000, 91_000)], ids=["same", "other"])
 def test_an_index_that_was_cleared_and_filled_meanwhile_gets_all_rows_again(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.client import Client, ClientConfig, Secret
-from tests.conftest import Running
+from tests.conftest import Running, examples
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
 # Each column's values, the dtype they are pushed as, and whether the same dtype is read back.
@@ -52,7 +52,7 @@ def plain(column: pd.Series[Any]) -> list[Any]:
     return [None if value is None or value is pd.NA else value for value in column.tolist()]
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(frame=frames())
 def test_a_frame_that_is_pushed_is_read_back_equal(client: Client, frame: pd.DataFrame) -> None:
     svc.push(frame, "returning", if_exists="replace", client=client)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.loading.load_plan.fast_path import MAX_CELLS
 from svc_notebook.loading.options import LoadSettings
+from tests.conftest import examples
 from tests.loading.packing import Packed, pack, pack_small
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
@@ -59,7 +60,7 @@ def series(draw: st.DrawFn, name: str, rows: int) -> pd.Series[Any]:
     return pd.Series(draw(st.lists(values, min_size=rows, max_size=rows)), dtype=dtype)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(frame=frames(), options=OPTIONS)
 def test_few_rows_are_written_byte_for_byte_as_many_are(
     frame: pd.DataFrame, options: dict[str, Any]

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.loading.encoding.python_encoder import Unsendable, write_json
+from tests.conftest import examples
 from tests.loading.packing import pack, values
 
 PARIS = dt.timezone(dt.timedelta(hours=2))
@@ -124,7 +125,7 @@ def held(kind: str, value: Any) -> Any:
     return np.float32(value) if kind == "float" else value
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.data(), st.sampled_from(sorted(LEAVES)))
 def test_both_encoders_write_the_same(data: st.DataObject, kind: str) -> None:
     column = data.draw(st.lists(st.none() | LEAVES[kind], min_size=1, max_size=8))
@@ -151,7 +152,7 @@ ANYTHING = st.recursive(
 NAMES = TEXT.filter(lambda name: name != "objectID")
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(st.lists(st.dictionaries(NAMES, ANYTHING, max_size=4), min_size=1, max_size=5))
 def test_what_a_frame_holds_is_what_is_sent(rows: list[dict[str, Any]]) -> None:
     names = list(dict.fromkeys(name for row in rows for name in row)) or ["x"]
@@ -164,6 +165,7 @@ def test_what_a_frame_holds_is_what_is_sent(rows: list[dict[str, Any]]) -> None:
     assert sent == wanted
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("series", "sent"),
     [

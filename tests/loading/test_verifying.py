@@ -57,6 +57,7 @@ def load(client: AsyncClient, *args: Any, **options: Any) -> loading.LoadResult:
     return background_loop.run(loading.load(client, *args, **options))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("first", "then"),
     [

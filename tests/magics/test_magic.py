@@ -191,6 +191,7 @@ def test_tab_completes(notebook: Kernel, code: str, fragment: str, matches: list
     assert notebook.complete(code) == (fragment, matches)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("code", "fragment", "matches"),
     [
@@ -220,7 +221,7 @@ def test_tab_completes_inside_calls_without_the_extension(environment: dict[str,
         assert kernel.complete("%svc sea") == ("sea", ["search"])
 
 
-def test_tab_offers_variables_that_hold_something(notebook: Kernel) -> None:
+def test_completion_offers_variables_with_suitable_values(notebook: Kernel) -> None:
     _, matches = notebook.complete("%svc push films --from ")
 
     assert {"basement", "films"} <= set(matches)

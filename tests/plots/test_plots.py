@@ -183,7 +183,7 @@ def test_one_can_give_the_axes() -> None:
     drawn = plots.plot_logs(logs_of([200], 0), axes=own)
 
     assert drawn == list(own)
-    with pytest.raises(BadInput, match="takes 3 axes, and 1 were given"):
+    with pytest.raises(BadInput, match="needs 3 axes, not 1"):
         plots.plot_logs(logs_of([200], 0), axes=own[0])
 
 

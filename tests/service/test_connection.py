@@ -91,6 +91,7 @@ def drip(plug: socket.socket, data: bytes) -> None:
             time.sleep(0.05)
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("part", ["head", "body", "chunk"])
 def test_a_request_that_drips_in_is_refused(hasty: Running, plug: socket.socket, part: str) -> None:
     beginning = {

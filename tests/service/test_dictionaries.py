@@ -131,9 +131,17 @@ def test_standard_entries_are_switched_language_by_language(inside: Inside) -> N
         ("stopwords", add({"objectID": "1", "language": "en"}), "`requests[0].body.word`"),
         ("plurals", add({"objectID": "1", "words": ["a"]}), "`requests[0].body.language`"),
         ("compounds", add(ENTRIES["stopwords"]), "`requests[0].body.decomposition` is missing"),
-        ("stopwords", add({**ENTRIES["stopwords"], "words": []}), "is not part of an entry"),
-        ("stopwords", add({**ENTRIES["stopwords"], "language": "xx"}), "no language xx"),
-        ("compounds", add({**ENTRIES["compounds"], "language": "en"}), "no language en"),
+        ("stopwords", add({**ENTRIES["stopwords"], "words": []}), "is not a member of an entry"),
+        (
+            "stopwords",
+            add({**ENTRIES["stopwords"], "language": "xx"}),
+            "do not support the language xx",
+        ),
+        (
+            "compounds",
+            add({**ENTRIES["compounds"], "language": "en"}),
+            "do not support the language en",
+        ),
         ("stopwords", {"requests": [{"action": "dropEntry", "body": {}}]}, "`requests[0].action`"),
     ],
 )

@@ -212,6 +212,7 @@ def test_every_search_endpoint_that_reads_records_is_called() -> None:
     assert set().union(*(names for _, names in ASKS.values())) == reading
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize(
@@ -243,6 +244,7 @@ def marks(records: list[Params]) -> list[str]:
     return [f"{name}of{record['size']}" for record in records for name in ("title", "open", "shut")]
 
 
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize(
@@ -280,6 +282,7 @@ def strip(answer: Any) -> str:
     return json.dumps(answer)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", ["secured", "queryParameters"])
 @pytest.mark.parametrize("ask", [name for name in ASKS if name not in ("facets", "by-id")])
 @pytest.mark.parametrize(
@@ -375,6 +378,7 @@ def is_embeddable(name: str) -> bool:
 EMBEDDABLE = [name for name in SCENES if is_embeddable(name) and PARAMETERS[name].effect == "works"]
 
 
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("kind", ["secured", "queryParameters"])
 @pytest.mark.parametrize("name", EMBEDDABLE)
 def test_each_parameter_has_its_effect_where_a_key_embeds_it(

@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.api.happenings import SPOILINGS, Event, events
-from tests.conftest import Inside
+from tests.conftest import Inside, examples
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +31,7 @@ def count(inside: Inside) -> int:
     return int(inside.app.service.store.read("SELECT count(*) FROM events")[0][0])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(batch=st.lists(events(), min_size=1, max_size=4), data=st.data())
 def test_a_batch_is_accepted_whole_or_its_first_error_is_reported(
     inside: Inside, batch: list[Event], data: Any
@@ -53,7 +53,7 @@ def test_a_batch_is_accepted_whole_or_its_first_error_is_reported(
 
 
 @pytest.mark.parametrize("name", SPOILINGS)
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=examples(10), deadline=None)
 @given(data=st.data())
 def test_each_invalid_event_is_refused_before_it_is_sent(name: str, data: Any) -> None:
     spoiling = SPOILINGS[name]

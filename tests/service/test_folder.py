@@ -221,6 +221,7 @@ RULE = {"objectID": "r", "consequence": {"params": {"page": 0}}}
 PARTS = range(12)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("way", ["byte", "page"])
 @pytest.mark.parametrize("part", PARTS)
 def test_a_damaged_database_is_reported_with_advice(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.service.handlers import HANDLERS
 from tests.api import values
-from tests.conftest import Running
+from tests.conftest import Running, examples
 
 SERVED = [row for row in ENDPOINTS if row in HANDLERS]
 NAMES = st.sampled_from(["films", "a/b", "😀", "%", "..", "*", "x" * 300, "settings", "\x00"])
@@ -62,7 +62,7 @@ def client(service: Running) -> Iterator[httpx.Client]:
         yield client
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(500), deadline=None, suppress_health_check=list(HealthCheck))
 @given(call=requests())
 def test_a_hostile_call_is_served_or_refused_with_a_message(
     client: httpx.Client, call: tuple[Endpoint, str, dict[str, str], bytes]

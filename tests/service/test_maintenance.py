@@ -26,7 +26,7 @@ from svc_notebook.service.resources.entries import read_entries
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import MIGRATIONS, Store
 from svc_notebook.service.tasks.batch_operations import BatchOperation, encode_operations
-from tests.conftest import wait_published
+from tests.conftest import examples, wait_published
 
 
 def add(service: Service, *ids: str) -> None:
@@ -119,7 +119,7 @@ NAMES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=3)
 STEPS = st.tuples(st.sampled_from(["put", "cut", "clear", "save", "sweep", "restart"]), NAMES)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(st.lists(STEPS, max_size=12))
 def test_files_and_later_records_together_equal_the_records(
     work: list[tuple[str, list[str]]],

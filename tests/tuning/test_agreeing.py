@@ -10,14 +10,9 @@ import pytest
 from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.evaluation.rater_agreement import (
-    agreement,
-    cohen,
-    fleiss,
-    krippendorff,
-    next_to_judge,
-)
+from svc_notebook.tuning.evaluation.rater_agreement import agreement, next_to_judge
 from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.statistics import cohen, fleiss, krippendorff
 from tests.tuning.tables import judgments_of, run_of, value_of
 
 NAN = math.nan
@@ -63,7 +58,7 @@ def test_kappa_of_many_is_that_of_its_authors_example() -> None:
     assert fleiss(table) == pytest.approx(0.210, abs=5e-4)
 
 
-def test_every_pair_and_everyone_together_are_told() -> None:
+def test_agreement_is_reported_for_each_pair_and_for_all_raters() -> None:
     told = agreement(rated(ada=[3, 2, 0], bob=[3, 1, 0], eve=[3, 2]))
 
     assert told["measure"].tolist() == [
@@ -76,7 +71,7 @@ def test_every_pair_and_everyone_together_are_told() -> None:
     assert told["hits"].tolist()[-2:] == [2, 3]
 
 
-def test_those_who_always_agree_are_one_and_nothing_to_tell_apart_is_nan() -> None:
+def test_complete_agreement_is_one_and_a_single_grade_is_nan() -> None:
     told = agreement(rated(ada=[3, 2, 0], bob=[3, 2, 0]))["value"]
     same = agreement(rated(ada=[1, 1], bob=[1, 1]))["value"]
     apart = agreement(pd.concat([rated(ada=[1]), rated(bob=[1]).assign(query="other")]))["value"]

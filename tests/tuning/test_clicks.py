@@ -16,6 +16,7 @@ from pandas import DataFrame
 import svc_notebook as svc
 from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.tuning import clicks
+from tests.conftest import examples
 
 EMPTY = {"queryID": "", "objectIDs": None, "positions": None, "objectData": None}
 
@@ -188,11 +189,11 @@ def test_the_rank_bias_that_misleads_ctr_is_taken_out(model: Any) -> None:
 def test_hits_that_never_moved_are_no_food_for_pbm() -> None:
     fixed = shown(("s1", "a", 1, 1), ("s1", "b", 2, 0), ("s2", "a", 1, 1), ("s2", "b", 2, 0))
 
-    with pytest.raises(BadInput, match="cannot tell a good hit from a good place; take coec"):
+    with pytest.raises(BadInput, match="cannot separate relevance from position; use coec"):
         clicks.judgments(fixed, model="pbm", minimum=1)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30), deadline=None)
 @given(data=st.data(), model=st.sampled_from(sorted(clicks.MODELS)))
 def test_ratings_are_judgments_whatever_was_clicked(data: Any, model: Any) -> None:
     order = st.permutations(["a", "b", "c"])
@@ -245,14 +246,14 @@ def test_the_best_of_each_query_has_the_best_grade_and_no_click_has_none() -> No
     assert best == {"fox": 3, "owl": 3, "bat": 0}
 
 
-def test_too_little_is_left_out_and_nothing_left_is_said() -> None:
+def test_rare_pairs_are_left_out_and_no_remaining_pair_is_an_error() -> None:
     frame = pd.concat([SEEN, shown(("s9", "rare", 1, 1))])
 
     judged = clicks.judgments(frame, model="ctr", minimum=2)
 
     assert judged["objectID"].tolist() == ["a", "b", "c"]
     assert judged.attrs["svc"]["left_out"] == 1
-    with pytest.raises(BadInput, match=r"the most is 3; gather more, .*minimum=3"):
+    with pytest.raises(BadInput, match=r"the maximum is 3; collect more .*minimum=3"):
         clicks.judgments(SEEN)
 
 
@@ -332,7 +333,7 @@ def test_searches_typed_on_the_way_are_left_out() -> None:
     [
         ({"position": 0}, "row 0, `position`: the first position is 1"),
         ({"position": 1.5}, "a position is a whole number"),
-        ({"position": "first"}, "a number is wanted"),
+        ({"position": "first"}, "expected a number"),
         ({"clicked": 2}, "more clicks than impressions"),
         ({"clicked": -1}, "clicks are 0 or more"),
     ],
@@ -351,12 +352,12 @@ def test_impressions_that_cannot_be_are_refused(change: dict[str, Any], message:
         ({"grades": [2, 1]}, "limits that rise"),
     ],
 )
-def test_an_odd_wish_is_refused(options: Any, message: str) -> None:
+def test_an_invalid_option_is_refused(options: Any, message: str) -> None:
     with pytest.raises(BadInput, match=message):
         clicks.judgments(SEEN, minimum=1, **options)
 
 
-def test_a_table_that_holds_no_impressions_says_what_would() -> None:
+def test_a_table_without_impressions_is_refused_with_advice() -> None:
     with pytest.raises(BadInput, match=r"need a column `position`.*clicks.impressions"):
         clicks.judgments(SEEN.drop(columns="position"))
     with pytest.raises(BadInput, match="`clicks` and `impressions`"):
@@ -365,7 +366,7 @@ def test_a_table_that_holds_no_impressions_says_what_would() -> None:
         clicks.judgments(DataFrame([event("s", "a")]), DataFrame({"queryID": ["s"]}))
 
 
-def test_positions_tell_rates_raw_and_corrected() -> None:
+def test_positions_have_raw_and_corrected_rates() -> None:
     frame, _ = simulate(by_position, seed=3)
 
     rows = clicks.positions(frame)
@@ -390,7 +391,7 @@ def test_positions_are_drawn_with_their_values() -> None:
     assert len(axis.texts) == 10
     assert "96,000" in axis.get_title("left") or "impressions" in axis.get_title("left")
     empty = clicks.plot_positions(frame.head(0), axes=Figure().subplots())
-    assert [text.get_text() for text in empty.texts] == ["nothing was shown"]
+    assert [text.get_text() for text in empty.texts] == ["no impressions"]
 
 
 def test_clicks_are_found_at_the_face() -> None:

@@ -18,6 +18,7 @@ from svc_notebook.tuning.evaluation.comparison import compare
 from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.tables.tables import check_runs
+from tests.conftest import examples
 from tests.tuning.tables import judgments_of, run_of, without
 
 JUDGED = judgments_of(lamp={"a": 3, "b": 1}, table={"t": 2}, chair={"c": 1}, odd={"o": 0})
@@ -42,7 +43,7 @@ def test_the_verdict_counts_wins_ties_losses_and_what_is_left_out() -> None:
     assert row["p"] == row["p_holm"] == 1
 
 
-def test_moves_say_where_every_hit_went() -> None:
+def test_moves_have_the_ranks_of_every_hit() -> None:
     moves = compare(BEFORE, AFTER, JUDGED).moves
 
     lamp = moves[moves["query"] == "lamp"].set_index("objectID")
@@ -77,7 +78,7 @@ def test_several_runs_are_corrected_for_their_number() -> None:
     assert "p(Holm)" in repr(compare(BEFORE, [AFTER, third], JUDGED))
 
 
-def test_runs_of_one_name_are_told_apart() -> None:
+def test_runs_with_equal_names_get_unique_names() -> None:
     same = AFTER.assign(run="before")
 
     comparison = compare(BEFORE, [same, same], JUDGED)
@@ -109,7 +110,7 @@ def test_html_of_a_comparison_is_escaped() -> None:
     assert "won most" in html
 
 
-def test_failed_queries_are_told_and_left_out() -> None:
+def test_failed_queries_are_counted_and_left_out() -> None:
     failed = AFTER.assign(error=np.where(AFTER["query"] == "table", "refused", ""))
 
     comparison = compare(BEFORE, failed, JUDGED)
@@ -137,9 +138,9 @@ def test_a_run_against_itself_differs_in_nothing() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "words"),
     [
-        (pd.concat([BEFORE, AFTER]), AFTER, "`a` is one run, not 2"),
-        (BEFORE, [], "no run to compare with"),
-        (BEFORE.head(0), AFTER, "`a` is a run of no query"),
+        (pd.concat([BEFORE, AFTER]), AFTER, "`a` must be one run, not 2"),
+        (BEFORE, [], "`b` has no run"),
+        (BEFORE.head(0), AFTER, "`a` has no query"),
         (BEFORE, without(AFTER, "query"), "need a column `query`"),
     ],
 )
@@ -162,7 +163,7 @@ def test_no_resamples_are_refused() -> None:
 
 
 @given(st.lists(st.tuples(rankings, rankings), min_size=1, max_size=30))
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=examples(8), deadline=None)
 def test_overlap_is_the_formula_of_its_authors(pairs: list[tuple[list[str], list[str]]]) -> None:
     old, new = (
         check_runs(run_of(name, **{f"q{n}": pair[side] for n, pair in enumerate(pairs)}))
@@ -195,7 +196,7 @@ def test_a_query_of_one_run_alone_is_no_move() -> None:
     assert moves["query"].unique().tolist() == ["lamp"]
 
 
-def test_queries_without_a_row_are_scored_nothing_counted_and_told() -> None:
+def test_queries_without_a_row_score_zero_and_cause_a_warning() -> None:
     """150 queries, of which 25 find nothing in one run: the mean is over 150, not over 125."""
     names = [f"query {n}" for n in range(150)]
     judged = judgments_of(**{name: {"a": 3, "b": 1} for name in names})
@@ -221,7 +222,7 @@ def test_queries_without_a_row_are_scored_nothing_counted_and_told() -> None:
 
 @pytest.mark.parametrize("swapped", [False, True])
 @pytest.mark.parametrize("counted", [True, False], ids=["nbHits", "hits alone"])
-def test_it_is_alike_which_run_lacks_a_query(swapped: bool, counted: bool) -> None:
+def test_a_missing_query_counts_the_same_in_either_run(swapped: bool, counted: bool) -> None:
     part = AFTER[AFTER["objectID"].notna()]
     one, other = (BEFORE, part) if counted else (without(BEFORE, "nbHits"), without(part, "nbHits"))
     before, after = (AFTER, BEFORE) if swapped else (BEFORE, AFTER)
@@ -234,7 +235,7 @@ def test_it_is_alike_which_run_lacks_a_query(swapped: bool, counted: bool) -> No
     pd.testing.assert_series_equal(row, with_rows)
 
 
-def test_queries_that_were_asked_may_be_named() -> None:
+def test_the_expected_queries_can_be_given() -> None:
     run = run_of("own", lamp=["a"])
 
     with pytest.warns(UserWarning, match="1 of 2 queries has no row in `own`"):

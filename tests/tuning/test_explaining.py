@@ -13,7 +13,7 @@ from svc_notebook.tuning.evaluation.criteria import CRITERIA
 from svc_notebook.tuning.evaluation.explanation import ALSO, explain
 
 
-def test_it_says_what_the_verb_says(measured: str) -> None:
+def test_it_has_the_text_of_the_verb(measured: str) -> None:
     run = svc.tuning.run(measured, ["lamp"])
 
     own = explain(run, "lamp")
@@ -82,8 +82,8 @@ RUN = DataFrame({"query": ["lamp", "lamp", "lamp"], "filters": ["", "", "x:1"],
     ("query", "filters", "words"),
     [
         ("lmap", None, "no query 'lmap'; did you mean `lamp`"),
-        ("lamp", None, "say which filters of 'lamp' is meant: '', 'x:1'"),
-        ("lamp", "y:1", "there is no such"),
+        ("lamp", None, "`filters` of 'lamp' is ambiguous or missing; known: '', 'x:1'"),
+        ("lamp", "y:1", "known: none"),
     ],
 )
 def test_what_the_run_does_not_have_is_refused(query: str, filters: str | None, words: str) -> None:
@@ -91,7 +91,7 @@ def test_what_the_run_does_not_have_is_refused(query: str, filters: str | None, 
         explain(RUN, query, filters=filters)
 
 
-def test_hits_without_criteria_are_told_by_their_ids() -> None:
+def test_hits_without_criteria_are_ordered_by_objectid() -> None:
     why = explain(RUN, "lamp", filters="")
 
     assert why[["objectID", "next_objectID", "criterion"]].to_numpy().tolist() == [
@@ -102,5 +102,5 @@ def test_hits_without_criteria_are_told_by_their_ids() -> None:
 def test_what_is_no_text_is_no_query() -> None:
     query: Any = 5
 
-    with pytest.raises(BadInput, match="the text of one query"):
+    with pytest.raises(BadInput, match="the text of a query"):
         explain(RUN, query)

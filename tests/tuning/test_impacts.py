@@ -30,7 +30,7 @@ def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
 
-def test_settings_are_tried_by_parameters_where_those_will_do(shop: str) -> None:
+def test_settings_are_tried_by_parameters_if_possible(shop: str) -> None:
     before = tuning.snapshot(shop).hash
 
     found = tuning.impact(shop, SALES, judgments=JUDGMENTS)
@@ -44,7 +44,7 @@ def test_settings_are_tried_by_parameters_where_those_will_do(shop: str) -> None
     assert found.touched == 1
 
 
-def test_parameters_and_a_copy_tell_the_same(shop: str) -> None:
+def test_parameters_and_a_copy_give_the_same_impact(shop: str) -> None:
     searchable = {"searchableAttributes": ["name", "brand"]}  # as it is: needs a copy, does nothing
 
     one = tuning.impact(shop, SALES, judgments=JUDGMENTS)
@@ -55,13 +55,13 @@ def test_parameters_and_a_copy_tell_the_same(shop: str) -> None:
     assert one.moves[columns].equals(other.moves[columns])
 
 
-def test_synonyms_show_what_came_that_nobody_judged(shop: str, client: Client) -> None:
+def test_synonyms_show_new_unjudged_hits(shop: str, client: Client) -> None:
     found = tuning.impact(shop, PAIR, ["lamp", "sofa", "oak"], JUDGMENTS)
 
     assert found.by == "scratch copy"
     assert set(found.unjudged["objectID"]) == {"5"} | {"1", "2", "4"}
     assert found.queries.set_index("query")["hits_after"]["sofa"] == 4
-    assert "nobody judged" in repr(found)
+    assert "new and unjudged" in repr(found)
     assert not [i for i in client.list_indices()["items"] if i["name"].startswith(f"{shop}_")]
     assert hits(shop, "sofa", client) == ["5"]
 
@@ -72,7 +72,7 @@ def test_without_judgments_hits_are_counted_all_the_same(shop: str) -> None:
     assert found.comparison is None
     row = found.queries.set_index("query").loc["couch"]
     assert (row["hits_before"], row["hits_after"], row["left"]) == (1, 0, 1)
-    assert "without hits 0 → 1" in repr(found)
+    assert "zero results 0 → 1" in repr(found)
 
 
 def test_an_impact_is_drawn_as_text(shop: str) -> None:
@@ -110,20 +110,20 @@ def test_applying_saves_what_was_tried_and_can_be_undone(shop: str, client: Clie
     ],
     ids=["settings", "a former name", "a synonym", "a list", "by scope", "gone"],
 )
-def test_a_change_may_be_written_in_many_ways(change: Any, scopes: set[str]) -> None:
+def test_a_change_has_several_forms(change: Any, scopes: set[str]) -> None:
     assert read_proposal(change).keys() == scopes
 
 
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({}, "nothing is to be changed"),
-        ([], "nothing is to be changed"),
+        ({}, "the change is empty"),
+        ([], "the change is empty"),
         ({"hitPerPage": 3}, "did you mean `hitsPerPage`"),
         ({"hitsPerPage": "x"}, "hitsPerPage"),
-        ([1], "not of 1"),
+        ([1], "not 1"),
         ({"synonyms": [{"objectID": "x"}]}, "type"),
-        ({"settings": [1]}, "settings are a dict"),
+        ({"settings": [1]}, "settings must be a dict"),
     ],
     ids=[
         "nothing",
@@ -151,7 +151,7 @@ def test_an_impact_wants_queries(shop: str) -> None:
      {"filters": "price < 5 AND brnad:'a:b'"}],
     ids=str,
 )  # fmt: skip
-def test_a_rule_that_filters_by_no_facet_is_told_why_it_finds_nothing(
+def test_a_rule_that_filters_by_a_non_facet_causes_a_warning(
     shop: str, client: Client, params: dict[str, Any]
 ) -> None:
     faceted = client.set_settings(shop, {"attributesForFaceting": ["searchable(brand)"]})
@@ -164,7 +164,7 @@ def test_a_rule_that_filters_by_no_facet_is_told_why_it_finds_nothing(
     with pytest.warns(
         UserWarning,
         match="^rule `acme` filters by `brnad`, which is not among attributesForFaceting of "
-        rf"{shop}, so that no record matches that; did you mean `brand`",
+        rf"{shop}, so that no record matches it; did you mean `brand`",
     ):
         found = tuning.impact(shop, rule, ["lamp"])
 

@@ -42,11 +42,11 @@ def test_a_name_is_one_however_it_is_spelled(written: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("ndgc@10", "no metric `ndgc`; did you mean `ndcg`"),
-        ("map@10", "say `ap`"),
-        ("mrr", "say `rr`"),
-        ("xyzzy", "there are ndcg"),
-        ("p", "needs the number of hits"),
+        ("ndgc@10", "unknown metric `ndgc`; did you mean `ndcg`"),
+        ("map@10", "use `ap`"),
+        ("mrr", "use `rr`"),
+        ("xyzzy", "known are ndcg"),
+        ("p", "needs a cutoff"),
         ("ndcg@0", "1 or more"),
         ("ndcg@-1", "is written as"),
         ("ndcg(2)@10", "it takes no options, not `2`"),
@@ -54,7 +54,7 @@ def test_a_name_is_one_however_it_is_spelled(written: str, name: str) -> None:
         ("p(rel=high)@10", "`rel` is a number"),
         ("p(rel=0)@10", "more than 0"),
         ("rbp(1)", "between 0 and 1"),
-        ("rbp(0.8)@10", "leave the cutoff out"),
+        ("rbp(0.8)@10", "omit the cutoff"),
         ("", "is written as"),
         ("ndcg@10; rm", "is written as"),
     ],
@@ -64,7 +64,7 @@ def test_what_is_no_metric_is_refused_with_advice(written: str, words: str) -> N
         read_measure(written)
 
 
-def test_no_metric_is_refused() -> None:
+def test_a_missing_metric_is_refused() -> None:
     with pytest.raises(BadInput, match="at least one"):
         read_measures([])
 

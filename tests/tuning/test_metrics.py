@@ -14,6 +14,7 @@ from ir_measures import AP, RR, Judged, P, Qrel, R, ScoredDoc, nDCG
 from pandas import DataFrame
 
 from svc_notebook.tuning.evaluation.scores import evaluate, summary
+from tests.conftest import examples
 from tests.tuning.tables import judgments_of, run_of, value_of
 
 # Most of these runs have found nothing that was judged, and are told so.
@@ -28,7 +29,9 @@ collections = st.lists(st.tuples(ratings, rankings), min_size=1, max_size=30).ma
 )
 cutoffs = st.integers(1, 12)
 
-few = settings(max_examples=12, deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate))
+few = settings(
+    max_examples=examples(12), deadline=None, phases=(Phase.explicit, Phase.reuse, Phase.generate)
+)
 
 Collection = Mapping[str, tuple[Mapping[str, int], Sequence[str]]]
 

@@ -51,7 +51,7 @@ def texts(axes: Any) -> str:
     return "\n".join(text.get_text() for text in drawn if text.get_text())
 
 
-def test_deltas_name_winners_and_losers_and_say_how_many_are_left_out() -> None:
+def test_deltas_label_winners_and_losers_and_count_the_others() -> None:
     comparison = many(60)
 
     words = texts(plots.plot_deltas(comparison, top=3))
@@ -69,7 +69,7 @@ def test_all_that_differ_are_drawn_where_there_is_room() -> None:
     assert words.count("→") == 3
 
 
-def test_odd_queries_are_written_as_they_are() -> None:
+def test_queries_with_special_characters_are_written_unchanged() -> None:
     comparison = many(4)
 
     assert ODD in texts(plots.plot_variants(comparison.long))
@@ -92,7 +92,7 @@ def test_too_few_queries_have_no_interval_and_no_density() -> None:
     assert " ;" not in texts(plots.plot_deltas(comparison))
 
 
-def test_the_density_tells_mean_interval_and_p_of_each_run() -> None:
+def test_the_density_shows_mean_interval_and_p_of_each_run() -> None:
     comparison = many(20)
 
     words = texts(plots.plot_density(comparison))
@@ -120,7 +120,7 @@ def _shade(dots: Any) -> tuple[float, ...]:
     return tuple(float(part) for part in dots.get_facecolor()[0][:3])
 
 
-def test_the_map_prints_every_value_and_leaves_out_the_least_telling() -> None:
+def test_the_heatmap_prints_every_value_of_the_most_different_queries() -> None:
     words = texts(plots.plot_variants(many(40).long, top=5))
 
     assert "the 5 of 40 queries that differ most" in words
@@ -135,7 +135,7 @@ def test_a_query_that_failed_is_a_blank() -> None:
     assert "nan" not in words
 
 
-def test_scores_stand_beside_how_much_is_judged() -> None:
+def test_scores_are_drawn_beside_the_judged_share() -> None:
     drawn = plots.plot_judged(summary(many(8).long))
 
     assert "95 % interval" in texts(drawn)
@@ -158,7 +158,7 @@ def test_two_raters_meet_on_the_diagonal() -> None:
     words = texts(plots.plot_confusion(judged))
 
     assert "3 hits that ada and bob $b$ rated, kappa 1.00" in words
-    with pytest.raises(BadInput, match="nobody called 'eve'"):
+    with pytest.raises(BadInput, match="no judgments of the rater 'eve'"):
         plots.plot_confusion(judged, ("ada", "eve"))
     with pytest.raises(BadInput, match="two raters"):
         plots.plot_confusion(one)
@@ -179,9 +179,9 @@ def test_plots_are_drawn_into_axes_that_are_given(style: str) -> None:
         (lambda c: plots.plot_deltas(c, run="afterr $y$"), "did you mean `after"),
         (lambda c: plots.plot_deltas(c, top=0), "1 or more"),
         (lambda c: plots.plot_tops(c, "query 99x"), "neither run has hits"),
-        (lambda c: plots.plot_tops(c, ODD, filters="a:b"), "say which filters"),
+        (lambda c: plots.plot_tops(c, ODD, filters="a:b"), "give the `filters`"),
         (lambda c: plots.plot_variants(DataFrame({"a": [1]})), "no column `run`"),
-        (lambda c: plots.plot_variants(c.long, "p@5"), "no scores by `p@5`"),
+        (lambda c: plots.plot_variants(c.long, "p@5"), "no metric `p@5`"),
         (lambda c: plots.plot_judged(DataFrame({"a": np.ones(1)})), "no column `run`"),
     ],
 )

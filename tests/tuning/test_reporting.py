@@ -53,7 +53,9 @@ def test_a_comparison_is_reported_with_the_way_back(shop: str, tmp_path: Path) -
     assert not re.findall(r"(?:src|href)=\"(?!data:)|https?://(?!127)", page)
 
 
-def test_a_search_and_an_impact_say_how_to_save_it(shop: str, tmp_path: Path) -> None:
+def test_the_report_of_a_search_or_impact_has_the_call_that_saves_it(
+    shop: str, tmp_path: Path
+) -> None:
     found = tuning.search(
         shop, {"customRanking": [["desc(sales)"]]}, JUDGED, JUDGMENTS, budget=4, best=1
     )
@@ -80,7 +82,7 @@ def test_a_search_that_found_nothing_is_reported_all_the_same(shop: str, tmp_pat
 
     page = found.report(tmp_path / "none.html").read_text(encoding="utf-8")
 
-    assert "nothing was better" in page
+    assert "no variant is better than the current index" in page
 
 
 def test_a_report_is_made_of_what_it_is_about(shop: str, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.evaluation.statistics import bootstrap_means, holm, interval, sign_flip
+from svc_notebook.tuning.statistics import bootstrap_means, holm, interval, sign_flip
 
 SOME = np.random.default_rng(7).normal(0.1, 1, 300)
 small = st.lists(st.sampled_from([-0.5, -0.25, 0.0, 0.25, 1.0]), min_size=1, max_size=7)
@@ -28,12 +28,12 @@ def test_few_differences_are_tested_exactly(deltas: list[float]) -> None:
     assert p == pytest.approx(sum(abs(s) >= abs(sum(moved)) - 1e-9 for s in sums) / len(sums))
 
 
-def test_nothing_that_moved_is_no_evidence() -> None:
+def test_without_changes_the_p_value_is_one() -> None:
     assert sign_flip([0.0, 0.0]) == 1
     assert sign_flip([]) == 1
 
 
-def test_draws_come_near_what_all_ways_to_flip_would_give() -> None:
+def test_sampled_flips_approximate_all_flips() -> None:
     deltas = SOME[:16]
     exact = sign_flip(deltas)
 
@@ -46,7 +46,7 @@ def test_a_difference_in_every_query_is_never_quite_certain() -> None:
     assert 0 < sign_flip(np.ones(100), resamples=1000) == pytest.approx(1 / 1001)
 
 
-def test_an_interval_holds_the_mean_and_narrows_with_more() -> None:
+def test_an_interval_contains_the_mean_and_narrows_with_more_values() -> None:
     few, many = interval(SOME[:30]), interval(SOME)
 
     for mean, low, high in (few, many):

@@ -13,7 +13,7 @@ from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
-from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, ask_all
+from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, search_all
 from svc_notebook.tuning.tables.schema import RUNS
 from svc_notebook.tuning.tables.tables import check_runs
 from tests.conftest import Running
@@ -67,7 +67,7 @@ def test_where_every_query_fails_the_reason_is_raised(measured: str) -> None:
         svc.tuning.run(f"{measured}-no", ["lamp"])
 
 
-def test_a_key_that_may_not_search_is_told_so(measured: str, service: Running) -> None:
+def test_a_key_that_cannot_search_is_reported(measured: str, service: Running) -> None:
     key = svc.add_key(acl=["listIndexes"])["key"]
     svc.connect(url=service.url, app_id=service.appId, api_key=key)
 
@@ -91,7 +91,7 @@ def test_a_query_brings_parameters_of_its_own(measured: str) -> None:
     assert len(ids(svc.tuning.run(measured, "lump"), "lump")) > 1
 
 
-def test_a_run_says_what_it_was_and_how_the_index_ranked(measured: str) -> None:
+def test_a_run_has_its_parameters_and_the_ranking_of_the_index(measured: str) -> None:
     run = svc.tuning.run(measured, "lamp", {"typoTolerance": False}, k=2)
 
     told = run.attrs["svc"]
@@ -106,7 +106,7 @@ def test_a_run_says_what_it_was_and_how_the_index_ranked(measured: str) -> None:
     [
         ({"k": 0}, "from 1 to 1000"),
         ({"k": "10"}, "from 1 to 1000 hits, not '10'"),
-        ({"params": {"hitsPerPage": 3}}, "`k` says how many"),
+        ({"params": {"hitsPerPage": 3}}, "`k` is the number of hits"),
         ({"params": {"typoTolerence": False}}, "did you mean `typoTolerance`"),
         ({"queries": [3]}, "queries are a DataFrame"),
     ],
@@ -154,7 +154,7 @@ def test_requests_are_few_and_bounded_and_answers_in_order() -> None:
     asked = [{"query": "bad" if n == 77 else str(n)} for n in range(MAX_QUERIES_PER_REQUEST * 8)]
     told: list[tuple[int, int]] = []
 
-    answers = asyncio.run(ask_all(client, asked, lambda done, total: told.append((done, total))))
+    answers = asyncio.run(search_all(client, asked, lambda done, total: told.append((done, total))))
 
     assert client.most <= 2
     assert client.requests <= 8 + 2 * MAX_QUERIES_PER_REQUEST.bit_length()

@@ -24,9 +24,9 @@ from svc_notebook.tuning import (
     split,
     zero_shares,
 )
-from svc_notebook.tuning.tables.logged_queries import join_filters, read_asked
+from svc_notebook.tuning.tables.logged_queries import join_filters, read_logged_query
 from svc_notebook.tuning.tables.sampling import STRATA, share_out
-from tests.conftest import Running
+from tests.conftest import Running, examples
 
 
 def log(**frequencies: int) -> DataFrame:
@@ -89,7 +89,7 @@ def test_searches_in_vain_are_listed_by_how_often_they_were() -> None:
     assert found.attrs["svc"]["shares"]["all"] == pytest.approx(0.4)
 
 
-def test_each_stratum_tells_its_share_of_searches_in_vain() -> None:
+def test_each_stratum_has_its_share_of_zero_result_searches() -> None:
     told = zero_shares(log(a=50, b=20, nobody=20, nothing=5, e=5))
 
     assert told.to_numpy().tolist() == [
@@ -170,7 +170,7 @@ def test_a_sample_of_more_than_there_is_is_all_of_it() -> None:
 TEXTS = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25), deadline=None)
 @given(texts=st.lists(TEXTS, min_size=1, max_size=4, unique=True), seed=st.integers(0, 3))
 def test_a_query_stays_on_its_side_in_any_company(texts: list[str], seed: int) -> None:
     together = split(texts, seed=seed).set_index("query")["split"]
@@ -180,7 +180,7 @@ def test_a_query_stays_on_its_side_in_any_company(texts: list[str], seed: int) -
         assert set(split(frame, seed=seed)["split"]) == {together[text]}
 
 
-def test_about_the_share_is_held_out_and_a_seed_divides_anew() -> None:
+def test_about_the_share_is_held_out_and_the_seed_changes_the_split() -> None:
     texts = [f"query {n}" for n in range(2000)]
 
     one, other = (split(texts, 0.25, seed)["split"] == "holdout" for seed in (0, 1))
@@ -195,7 +195,7 @@ def test_about_the_share_is_held_out_and_a_seed_divides_anew() -> None:
         (lambda: sample_queries(LONG, 0), "`n` is 1 or more"),
         (lambda: sample_queries(LONG, 3, "stratifed"), "did you mean `stratified`"),  # type: ignore[arg-type]
         (lambda: sample_queries([], 3), "the log holds no queries"),
-        (lambda: sample_queries("fox", 3), "a list of the queries"),
+        (lambda: sample_queries("fox", 3), "a list of queries"),
         (lambda: sample_queries(DataFrame({"querry": ["a"]}), 1), "did you mean `querry`"),
         (lambda: no_results(DataFrame({"query": ["a"]})), "needs a column `nbHits`"),
         (lambda: count_queries(log(a=1).assign(frequency="x")), "row 0, `frequency`"),
@@ -260,4 +260,4 @@ def test_logs_and_searches_of_the_service_are_logs_to_count(client: Client) -> N
 
 
 def test_a_log_keeps_no_query_that_was_not_written_in_it() -> None:
-    assert read_asked(urlencode({"query": "a&b=c", "page": 2})) == ("a&b=c", "")
+    assert read_logged_query(urlencode({"query": "a&b=c", "page": 2})) == ("a&b=c", "")

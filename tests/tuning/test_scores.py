@@ -36,7 +36,7 @@ def test_a_query_that_failed_has_no_score_and_says_why() -> None:
     assert summary(scores)[["queries", "failed", "without_hits"]].to_numpy().tolist() == [[1, 1, 0]]
 
 
-def test_a_query_with_nothing_relevant_is_told_apart() -> None:
+def test_a_query_without_relevant_hits_is_counted_separately() -> None:
     judged = judgments_of(lamp={"a": 3}, table={"t": 0})
 
     told = summary(evaluate(run_of(lamp=["a"], table=["t"], chair=["x"]), judged))
@@ -95,7 +95,7 @@ def test_equal_scores_keep_the_order_they_came_in() -> None:
     assert scores["value"].item() == 1 / 3
 
 
-def test_a_run_that_nobody_judged_is_noticed() -> None:
+def test_a_run_without_judged_hits_causes_a_warning() -> None:
     run = pd.concat([run_of("new", lamp=["x1", "x2"]), run_of("old", lamp=["a"])])
 
     with pytest.warns(UserWarning, match="none of the 2 hits of `new` is judged.*other objectIDs"):
@@ -120,7 +120,7 @@ def test_unjudged_hits_count_nothing_are_left_out_or_bound_the_score() -> None:
     ]  # fmt: skip
 
 
-def test_rank_biased_precision_tells_what_it_cannot_know() -> None:
+def test_rank_biased_precision_has_a_residual() -> None:
     run = run_of(lamp=["a", "x"]).assign(nbHits=[9, 9])
     ended = run_of(lamp=["a", "x"])
 
@@ -177,7 +177,7 @@ def test_queries_bring_what_they_count_and_where_they_belong() -> None:
     assert parts.to_dict() == {"head": 1.0, "tail": 0.0}
 
 
-def test_runs_are_told_apart_and_summed_up_in_order() -> None:
+def test_runs_are_summarized_separately_in_order() -> None:
     runs = pd.concat([run_of("new", lamp=["b"]), run_of("old", lamp=["a"])])
 
     told = summary(evaluate(runs, JUDGED, ["ndcg@1", "p@1"]))
@@ -192,7 +192,7 @@ def test_runs_are_told_apart_and_summed_up_in_order() -> None:
     ("options", "words"),
     [
         ({"unjudged": "guess"}, "`unjudged` is zero, skip, bound"),
-        ({"gains": {3: 1}}, "says nothing of the rating 0"),
+        ({"gains": {3: 1}}, "does not contain the rating 0"),
         ({"gains": {3: -1, 1: 0, 0: 0, 2: 0}}, "0 or more"),
         ({"metrics": "ncdg@10"}, "did you mean `ndcg`"),
     ],

@@ -171,7 +171,7 @@ def test_a_copy_of_nothing_is_refused(client: Client) -> None:
     assert not [name for name in names(client) if name.startswith("nowhere")]
 
 
-def test_a_copy_that_is_gone_says_so(shop: str) -> None:
+def test_a_dropped_copy_raises_an_error(shop: str) -> None:
     with tuning.scratch(shop) as s:
         pass
 
@@ -299,7 +299,7 @@ def test_a_key_that_could_not_copy_and_drop_is_refused_before(
     assert names(client) == before
 
 
-def test_an_error_inside_is_told_even_where_the_copy_cannot_be_dropped(
+def test_an_error_is_raised_even_if_the_copy_cannot_be_dropped(
     shop: str, client: Client, service: Running
 ) -> None:
     rights: Any = ["search", "settings", "editSettings", "addObject", "deleteIndex"]

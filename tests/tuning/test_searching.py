@@ -132,7 +132,7 @@ def test_only_the_tune_queries_choose(house: str) -> None:
     assert (found.plan.tune, found.plan.holdout) == (6, 4)
 
 
-def test_nothing_better_is_said_plainly(house: str, client: Client) -> None:
+def test_a_search_without_improvement_is_reported(house: str, client: Client) -> None:
     best: Any = {"customRanking": ["desc(good)"], "ignorePlurals": ["en"]}
     client.wait(client.set_settings(house, best), index=house)
 
@@ -144,7 +144,7 @@ def test_nothing_better_is_said_plainly(house: str, client: Client) -> None:
         found.test()
 
 
-def test_a_search_that_was_stopped_goes_on_where_it_was(
+def test_a_stopped_search_resumes(
     house: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes, asked = tmp_path / "trials.jsonl", []
@@ -172,7 +172,7 @@ def run_telling(index: str, notes: Path, tell: Callable[[int, int], None]) -> No
     )
 
 
-def test_a_stop_tells_what_was_found_and_drops_the_copy(house: str, client: Client) -> None:
+def test_a_stop_returns_the_result_so_far_and_drops_the_copy(house: str, client: Client) -> None:
     async def search_and_stop() -> None:
         def stop(done: int, total: int) -> None:
             if done > 20:
@@ -184,7 +184,7 @@ def test_a_stop_tells_what_was_found_and_drops_the_copy(house: str, client: Clie
         )
         await task
 
-    with pytest.raises(Stopped, match=r"stopped after \d trials; with `notes`") as stopped:
+    with pytest.raises(Stopped, match=r"stopped after \d trials; only with `notes`") as stopped:
         background_loop.run(search_and_stop())
 
     found: Any = stopped.value.result
@@ -200,11 +200,11 @@ def test_notes_of_another_search_are_refused(house: str, tmp_path: Path) -> None
         tuning.search(house, SPACE, judgments=JUDGMENTS, notes=notes, seed=1)
 
 
-def test_a_plan_tells_beforehand_what_it_takes() -> None:
+def test_a_plan_reports_the_number_of_searches() -> None:
     plan = tuning.plan_search(SPACE, judgments=JUDGMENTS, seed=2, sampler="random", budget=28)
 
     assert (plan.variants, plan.space, plan.tune, plan.budget) == (3, 6, 7, 28)
-    assert "3 of 6 variants: at the most 28 searches on 7 queries" in repr(plan)
+    assert "3 of 6 variants: at most 28 searches on 7 queries" in repr(plan)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.tuning.shop import RULE, SYNONYM, changes_of, client, hits, shop
 __all__ = ["client", "shop"]
 
 
-def test_a_snapshot_holds_settings_synonyms_and_rules(shop: str) -> None:
+def test_a_snapshot_contains_settings_synonyms_and_rules(shop: str) -> None:
     taken = tuning.snapshot(shop)
 
     told = taken.to_json()
@@ -49,7 +49,7 @@ def test_a_snapshot_of_no_index_is_refused(client: Client) -> None:
 
 
 def test_a_file_that_would_be_taken_for_an_index_is_refused(shop: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"call the file .*before\.json"):
+    with pytest.raises(BadInput, match=r"name the file .*before\.json"):
         tuning.snapshot(shop, str(tmp_path / "before"))
 
     assert not list(tmp_path.iterdir())
@@ -64,8 +64,8 @@ def spoil(told: dict[str, Any]) -> dict[str, Any]:
     ("content", "message"),
     [
         ("{", "not valid JSON"),
-        ("[]", "is no snapshot"),
-        ('{"settings": {}}', "is no snapshot"),
+        ("[]", "is not a snapshot"),
+        ('{"settings": {}}', "is not a snapshot"),
         ('{"edition": 99, "settings": {}, "synonyms": [], "rules": []}', "another edition"),
         ('{"settings": {"hitsPerPage": "x"}, "synonyms": [], "rules": []}', "hitsPerPage"),
         ('{"settings": {}, "synonyms": [{}], "rules": []}', "objectID"),
@@ -73,7 +73,9 @@ def spoil(told: dict[str, Any]) -> dict[str, Any]:
     ],
     ids=["torn", "a list", "incomplete", "edition", "bad setting", "bad synonym", "edited"],
 )
-def test_a_file_that_is_no_snapshot_is_refused(tmp_path: Path, content: str, message: str) -> None:
+def test_a_file_that_is_not_a_snapshot_is_refused(
+    tmp_path: Path, content: str, message: str
+) -> None:
     path = tmp_path / "odd.json"
     path.write_text(content)
 

@@ -37,7 +37,7 @@ def searches(*rows: tuple[str, str, int]) -> pd.DataFrame:
     ])  # fmt: skip
 
 
-def test_records_that_were_wanted_say_what_a_word_means(shop: str, client: Client) -> None:
+def test_relevant_records_suggest_synonyms(shop: str, client: Client) -> None:
     before = tuning.snapshot(shop).hash
 
     found = tuning.suggest_synonyms(shop, judgments=JUDGMENTS)
@@ -59,7 +59,7 @@ def test_without_judgments_the_other_words_lead_to_the_records(shop: str) -> Non
     assert (row["hits_before"], row["hits_after"]) == (0, 2)
 
 
-def test_asking_again_in_other_words_is_a_hint(shop: str, client: Client) -> None:
+def test_a_reformulation_is_evidence(shop: str, client: Client) -> None:
     log = searches(
         ("ann", "settee", 0), ("ann", "sofa", 1), ("bob", "settee", 0), ("bob", "sofa", 2),
         ("eve", "settee", 0), ("eve", "lamp", 60),
@@ -75,7 +75,7 @@ def test_asking_again_in_other_words_is_a_hint(shop: str, client: Client) -> Non
     assert hits(shop, "settee", client) == ["5"]
 
 
-def test_a_search_that_was_clicked_is_no_hint(shop: str) -> None:
+def test_a_clicked_search_is_not_evidence(shop: str) -> None:
     log = searches(("ann", "settee", 0), ("ann", "sofa", 1))
     clicks = pd.DataFrame([{"eventType": "click", "queryID": "ann-0"}])
 
@@ -88,8 +88,8 @@ def test_typing_on_is_no_hint(shop: str) -> None:
     assert tuning.suggest_synonyms(shop, searches=log).empty
 
 
-def test_suggestions_want_something_to_learn_from(shop: str) -> None:
-    with pytest.raises(BadInput, match="queries, judgments or searches"):
+def test_suggestions_need_queries_judgments_or_searches(shop: str) -> None:
+    with pytest.raises(BadInput, match="give `queries`, `judgments` or `searches`"):
         tuning.suggest_synonyms(shop)
     with pytest.raises(BadInput, match="userToken"):
         tuning.suggest_synonyms(shop, searches=pd.DataFrame({"query": ["x"]}))

@@ -18,6 +18,7 @@ from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.tuning.tables.files import write_table
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.tables.tables import check_judgments, check_queries, check_runs
+from tests.conftest import examples
 
 CHECKS: dict[Callable[[Any], DataFrame], Any] = {
     check_judgments: JUDGMENTS, check_queries: QUERIES, check_runs: RUNS,
@@ -47,7 +48,7 @@ def test_what_was_checked_is_taken_as_it_is(check: Callable[[Any], DataFrame]) -
 
 
 @given(rows=st.lists(st.tuples(texts, texts, st.floats(0, 9)), min_size=1, max_size=5))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=examples(15), deadline=None)
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_a_file_gives_back_what_was_written(
     suffix: str, rows: list[Any], tmp_path_factory: pytest.TempPathFactory
@@ -93,13 +94,13 @@ def test_a_written_file_takes_the_place_of_the_old_one_at_once(tmp_path: Path) -
     ("name", "content", "words"),
     [
         ("no.csv", None, "cannot be read: No such file"),
-        ("runs.xls", b"", "ending in .csv or .parquet"),
-        ("bad.parquet", b"nothing", "is no such table"),
-        ("empty.csv", b"", "is no such table"),
-        ("bytes.csv", b"query\n\xff\n", "is no such table"),
+        ("runs.xls", b"", "unsupported format `.xls`; use .csv or .parquet"),
+        ("bad.parquet", b"nothing", "cannot be read as a table"),
+        ("empty.csv", b"", "cannot be read as a table"),
+        ("bytes.csv", b"query\n\xff\n", "cannot be read as a table"),
     ],
 )
-def test_a_file_that_is_no_table_is_refused(
+def test_a_file_that_is_not_a_table_is_refused(
     tmp_path: Path, name: str, content: bytes | None, words: str
 ) -> None:
     if content is not None:
@@ -109,13 +110,13 @@ def test_a_file_that_is_no_table_is_refused(
         check_runs(tmp_path / name)
 
 
-def test_texts_are_queries_and_rows_that_ask_the_same_are_one() -> None:
+def test_texts_are_queries_and_equal_rows_are_one() -> None:
     assert check_queries("lamp")["query"].tolist() == ["lamp"]
     assert check_queries(["lamp", "Lamp", "lamp"])["query"].tolist() == ["lamp", "Lamp"]
     assert check_queries(pd.Series(["lamp", "lamp"]))["weight"].tolist() == [1.0]
 
 
-def test_judgments_and_runs_say_what_they_ask() -> None:
+def test_judgments_and_runs_are_accepted_as_queries() -> None:
     judged = check_judgments([{"query": "lamp", "objectID": i, "rating": 1} for i in range(3)])
     filtered = judged.assign(filters="price < 9")
 
@@ -124,7 +125,7 @@ def test_judgments_and_runs_say_what_they_ask() -> None:
     assert "objectID" not in check_queries(judged)
 
 
-def test_a_query_told_twice_and_differently_is_refused() -> None:
+def test_a_query_with_two_different_rows_is_refused() -> None:
     with pytest.raises(BadRecord, match="'lamp' is there twice, with other params"):
         check_queries([{"query": "lamp", "weight": 2}, {"query": "lamp"}])
 
@@ -144,7 +145,7 @@ def test_ranks_follow_scores_and_else_the_order_given() -> None:
     ("check", "rows", "words"),
     [
         (check_runs, [HIT, {**HIT, "query": "q", "rank": 0}], "row 1, `rank`: the first rank is 1"),
-        (check_runs, [{**HIT, "rank": 1.5}], "row 0, `rank`: a whole number"),
+        (check_runs, [{**HIT, "rank": 1.5}], "row 0, `rank`: expected a whole number"),
         (check_runs, [HIT, HIT], "has the hit '1' twice, in rows 0 and 1; a hit counts once"),
         (check_runs, [{**HIT, "rank": 1}, {**HIT, "rank": 1, "objectID": "2"}], "two hits of rank"),
         (check_runs, [{**HIT, "rank": 1}, {**HIT, "objectID": "2"}], "row 1 has a hit without"),
@@ -158,9 +159,9 @@ def test_ranks_follow_scores_and_else_the_order_given() -> None:
         (check_queries, [{"query": "a", "weight": -1}], "0 or more"),
         (check_queries, [{"query": "a", "tags": "x"}], "not JSON"),
         (check_queries, [{"query": "a", "tags": [1]}], "a list of texts"),
-        (check_queries, [{"query": "a", "params": [1]}], "an object is wanted"),
+        (check_queries, [{"query": "a", "params": [1]}], "expected an object"),
         (check_queries, 3, "queries are a DataFrame"),
-        (check_judgments, [{**HIT, "rating": "good"}], "a number is wanted"),
+        (check_judgments, [{**HIT, "rating": "good"}], "expected a number"),
         (check_judgments, [{**HIT, "rating": 10**400}], "finite"),
         (check_judgments, [{**HIT, "query": "\ud800"}], "not Unicode"),
         (check_runs, [{**HIT, "nbHits": 2**70}], "a whole number"),
@@ -245,8 +246,8 @@ def test_the_row_that_is_wrong_in_a_file_is_named(
         check_judgments(tmp_path / "judged.csv")
 
 
-def test_columns_of_other_names_are_told() -> None:
-    with pytest.raises(BadInput, match="column `query`; there are `a`, `b`: rename"):
+def test_columns_with_other_names_are_reported() -> None:
+    with pytest.raises(BadInput, match="column `query`; the columns are `a`, `b`: rename"):
         check_judgments([{"a": 1, "b": 2}])
 
 

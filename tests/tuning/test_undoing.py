@@ -91,7 +91,7 @@ def test_what_was_changed_again_is_not_undone_unless_forced(shop: str, client: C
     assert state(client, shop).synonyms.keys() == {"couch"}
 
 
-def test_a_change_elsewhere_is_no_conflict_and_stays(shop: str, client: Client) -> None:
+def test_a_change_elsewhere_is_not_a_conflict_and_stays(shop: str, client: Client) -> None:
     made = apply(client, shop, settings={"hitsPerPage": 3}, synonyms={"pair": PAIR, "couch": None})
     other: Any = {**PAIR, "objectID": "other"}
     tasks = [client.set_settings(shop, {"distinct": 1}), client.save_synonyms(shop, [other])]
@@ -113,7 +113,7 @@ def test_a_change_is_found_by_the_beginning_of_its_id(shop: str, client: Client)
         tuning.undo(shop, "zzz")
 
 
-def test_a_change_that_the_service_refuses_is_told_as_failed(shop: str, client: Client) -> None:
+def test_a_change_that_the_service_refuses_is_recorded_as_failed(shop: str, client: Client) -> None:
     with pytest.raises(Refused):
         apply(client, shop, settings={"replicas": [shop]})
 
@@ -171,14 +171,14 @@ def test_a_torn_last_line_costs_nothing_but_itself(shop: str, client: Client) ->
     assert set(tuning.history(shop)["state"]) == {"done"}
 
 
-def test_lines_of_a_newer_version_are_told_once_and_stay(shop: str, client: Client) -> None:
+def test_lines_of_a_newer_version_cause_one_warning_and_stay(shop: str, client: Client) -> None:
     apply(client, shop, "known", settings={"hitsPerPage": 3})
     path = Journal.of(client.aio, shop).path
     json = b'{"edition":9,"changes":[]}'
     newer = b"%08x %b\n" % (crc32(json), json)
     path.write_bytes(newer + path.read_bytes())
 
-    with pytest.warns(UserWarning, match="1 lines? of the journal .* of another version"):
+    with pytest.warns(UserWarning, match="1 lines? of the journal .* by another version"):
         first = changes_of(shop)
     again = changes_of(shop)  # warnings are errors here
 
@@ -223,7 +223,7 @@ def test_threads_that_read_a_journal_for_the_first_time_at_once_do_no_harm(
     assert done.returncode == 0, done.stderr
 
 
-def test_the_journal_is_private_and_holds_no_key(
+def test_the_journal_is_private_and_contains_no_key(
     shop: str, client: Client, service: Running
 ) -> None:
     apply(client, shop, settings={"hitsPerPage": 3})
@@ -283,7 +283,7 @@ url, app, key, index = sys.argv[1:]
 client = Client(ClientConfig(url=url, app_id=app, api_key=Secret(key)))
 
 async def change_and_die():
-    async with changing.keeping(client.aio, index, {"settings": {"hitsPerPage": 3}}):
+    async with changing.recording(client.aio, index, {"settings": {"hitsPerPage": 3}}):
         await client.aio.wait(await client.aio.set_settings(index, {"hitsPerPage": 3}), index=index)
         os.kill(os.getpid(), signal.SIGKILL)
 
@@ -307,9 +307,7 @@ def test_a_change_whose_process_was_killed_can_be_undone(
     assert tuning.snapshot(shop).hash == before
 
 
-def test_a_key_that_may_not_ask_about_tasks_undoes_as_well(
-    shop: str, client: Client, service: Running
-) -> None:
+def test_a_key_that_cannot_read_tasks_can_undo(shop: str, client: Client, service: Running) -> None:
     apply(client, shop, settings={"hitsPerPage": 3})
     editor = connect(service, client.add_key(acl=["settings", "editSettings"])["key"])
 

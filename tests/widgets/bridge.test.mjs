@@ -65,7 +65,7 @@ test("what is aborted is cancelled in Python, too", async () => {
 test("progress is told and is no answer", async () => {
   const model = fakeModel();
   const told = [];
-  const call = connect(model).call("save", {}, { tell: (progress) => told.push(progress.done) });
+  const call = connect(model).call("save", {}, { onProgress: (progress) => told.push(progress.done) });
 
   model.tell({ id: model.sent[0].id, progress: { done: 1, total: 2, text: "" } });
   model.tell({ id: model.sent[0].id, value: "done" });
@@ -78,7 +78,7 @@ test("a kernel that gives no sign of life is busy until it does", async () => {
   mock.timers.enable({ apis: ["setTimeout"] });
   const model = fakeModel();
   const told = [];
-  const link = connect(model, { busy: (busy) => told.push(busy), patience: 100 });
+  const link = connect(model, { busy: (busy) => told.push(busy), busyAfter: 100 });
   link.call("a");
 
   mock.timers.tick(101);
@@ -108,5 +108,5 @@ test("a model without a kernel says so", async () => {
     throw new Error("comm is dead");
   });
 
-  await assert.rejects(connect(model).call("a"), /no kernel/);
+  await assert.rejects(connect(model).call("a"), /kernel of this editor is not running/);
 });

@@ -65,22 +65,22 @@ test("all synonyms that are shown are deleted in one call", async () => {
   named("Find synonyms").value = "LANT lamp";
   named("Find synonyms").fire("input");
   assert.match(el.textContent, /1 of 2 synonyms/);
-  await press(el, "All shown…");
-  assert.match(el.textContent, /With the 1 synonym shown/);
+  await press(el, "Bulk edit…");
+  assert.match(el.textContent, /Edit 1 synonym/);
   await press(el, "Delete");
 
   assert.deepEqual(calls("remove"), [{ ids: ["a"] }]);
-  assert.match(el.textContent, /Delete: 1 synonym. Undo takes it back./);
+  assert.match(el.textContent, /Delete: 1 synonym. Undo reverts it./);
 });
 
 test("all rules that are shown are switched in one call, or none", async () => {
   const { el, named, calls } = mount(rules, { value: RULES });
 
   choose(named("Which rules"), "on");
-  await press(el, "All shown…");
+  await press(el, "Bulk edit…");
   await press(el, "Cancel");
-  await press(el, "All shown…");
-  await press(el, "Switch off");
+  await press(el, "Bulk edit…");
+  await press(el, "Disable");
 
   assert.deepEqual(calls("enable"), [{ ids: ["b"], enabled: false }]);
 });
@@ -88,7 +88,7 @@ test("all rules that are shown are switched in one call, or none", async () => {
 test("nothing is done to what may not be changed", () => {
   const { el } = mount(rules, { value: RULES, state: { ...STATE, readOnly: "no right" } });
 
-  const [bulk] = el.find((each) => each.tagName === "BUTTON" && each.textContent === "All shown…");
+  const [bulk] = el.find((each) => each.tagName === "BUTTON" && each.textContent === "Bulk edit…");
 
   assert.ok(bulk.disabled);
 });
@@ -97,7 +97,7 @@ test("a count shows what it counts", async () => {
   const faults = { a: [{ level: "wrong", text: "empty" }], b: [{ level: "odd", text: "twice" }] };
   const { named, el } = mount(synonyms, { value: SYNONYMS, faults, changes: { b: "changed" } });
 
-  await press(el, "1 to be mended before applying");
+  await press(el, "1 error");
   assert.match(el.textContent, /1 of 2 synonyms/);
   assert.equal(named("Which synonyms").value, "+wrong");
   await press(el, "1 changed");

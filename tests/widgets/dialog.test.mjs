@@ -42,11 +42,11 @@ test("Escape closes without an answer and gives the keyboard back", async () => 
 
 test("a click beside the question closes it, one inside does not", async () => {
   const { root, box, answer } = open();
-  const veil = root.querySelector(".svc-veil");
+  const overlay = root.querySelector(".svc-overlay");
 
-  veil.fire("mousedown", { target: box });
+  overlay.fire("mousedown", { target: box });
   assert.ok(root.querySelector(".svc-dialog"));
-  veil.fire("mousedown");
+  overlay.fire("mousedown");
 
   assert.equal(await answer, null);
 });

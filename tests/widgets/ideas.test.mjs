@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
-import { goOn, namesOf } from "../../widgets/rules/ideas.js";
+import { completeFilter, namesOf } from "../../widgets/rules/ideas.js";
 
 const FILTERS = ["brand:Acme", "colour:red", "price >= 5"];
 
@@ -15,7 +15,7 @@ for (const [text, ideas] of [
   ["brand:Acme ", ["brand:Acme"]],
 ]) {
   test(`a filter goes on: ${text}`, () => {
-    assert.deepEqual(goOn(text, FILTERS), ideas);
+    assert.deepEqual(completeFilter(text, FILTERS), ideas);
   });
 }
 

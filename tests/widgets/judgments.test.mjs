@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import { fakeModel } from "./fake.mjs";
-import { isJudged, meaningOf, nextOpen, progressOf, spoken } from "../../widgets/judgments/grades.js";
+import { isJudged, meaningOf, nextOpen, progressOf, describeJudgment } from "../../widgets/judgments/grades.js";
 import { gradeSheet } from "../../widgets/judgments/sheet.js";
 
 const LABELS = { 0: "irrelevant", 1: "related", 2: "good", 3: "perfect" };
@@ -18,7 +18,7 @@ for (const [hit, judged, words] of [
 ]) {
   test(`zero, unrateable and missing are three things: ${words}`, () => {
     assert.equal(isJudged(hit), judged);
-    assert.equal(spoken(hit, LABELS), words);
+    assert.equal(describeJudgment(hit, LABELS), words);
   });
 }
 

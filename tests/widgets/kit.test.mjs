@@ -68,7 +68,7 @@ test("of a thousand rows only those in sight are drawn", () => {
 for (const [name, before, after] of [
   ["nothing", ["a", "b"], ["a", "b"]],
   ["added", ["a"], ["a", "b", "c"]],
-  ["gone", ["a", "b", "c"], ["b"]],
+  ["removed", ["a", "b", "c"], ["b"]],
   ["all", ["a", "b"], ["c", "d"]],
   ["twice", ["a", "a", "b", "a"], ["a", "b", "a", "a"]],
 ]) {
@@ -76,7 +76,7 @@ for (const [name, before, after] of [
     const lines = diffLines(before, after);
 
     assert.deepEqual(lines.filter(({ kind }) => kind !== "added").map(({ text }) => text), before);
-    assert.deepEqual(lines.filter(({ kind }) => kind !== "gone").map(({ text }) => text), after);
+    assert.deepEqual(lines.filter(({ kind }) => kind !== "removed").map(({ text }) => text), after);
   });
 }
 

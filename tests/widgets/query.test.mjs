@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
-import { sayRules } from "../../widgets/query.js";
-import { withWords } from "../../widgets/query/compare.js";
+import { describeRules } from "../../widgets/query.js";
+import { withQuery } from "../../widgets/query/compare.js";
 import { reason } from "../../widgets/query/hits.js";
 import { fits } from "../../widgets/query/parameters.js";
 
@@ -11,10 +11,10 @@ const hit = (why, value, more = {}) => ({ why, ladder: [{ criterion: "typo", val
 
 for (const [name, card, above, words] of [
   ["first of all", hit("", 2), undefined, ""],
-  ["criterion", hit("words", 1), hit("", 2), "words: 1 after 2"],
-  ["missing", hit("words", null), hit("", 2), "words: none after 2"],
-  ["equal", hit("objectID", 2), hit("", 2), "equal in every criterion; objectID decides"],
-  ["rule", hit("words", 1, { promoted: true }), hit("", 2), "placed by a rule"],
+  ["criterion", hit("words", 1), hit("", 2), "Ranked lower by words: 1 vs 2"],
+  ["missing", hit("words", null), hit("", 2), "Ranked lower by words: none vs 2"],
+  ["equal", hit("objectID", 2), hit("", 2), "Ranked lower by objectID: all criteria are equal"],
+  ["rule", hit("words", 1, { promoted: true }), hit("", 2), "Pinned by a rule"],
 ]) {
   test(`a hit says why it stands below the other: ${name}`, () => {
     assert.equal(reason(card, above), words);
@@ -37,13 +37,13 @@ for (const [name, value, query, wanted] of [
   ["no parameters", [1], "lamp", [1]],
 ]) {
   test(`the other search follows what is typed unless it has words: ${name}`, () => {
-    assert.deepEqual(withWords(value, query), wanted);
+    assert.deepEqual(withQuery(value, query), wanted);
   });
 }
 
 test("the rules that applied are named, a few of many", () => {
   const rules = ["a", "b", "c", "d", "e"].map((objectID) => ({ objectID }));
 
-  assert.equal(sayRules(rules.slice(0, 1)), "rule a");
-  assert.equal(sayRules(rules), "rules a, b, c and 2 more");
+  assert.equal(describeRules(rules.slice(0, 1)), "rule a");
+  assert.equal(describeRules(rules), "rules a, b, c and 2 more");
 });

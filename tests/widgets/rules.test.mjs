@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
-import { fromCard, pinOf, rebase, saySpan, spanFault, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
+import { fromCard, pinOf, rebase, describeSpan, findSpanProblem, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
 
 for (const condition of [
   { pattern: "lamp", anchoring: "contains", alternatives: true },
@@ -43,11 +43,11 @@ for (const [span, fault, words] of [
   [{ until: 2 }, "", "until 2s"],
   [{ from: 2, until: 2 }, "End must be after start.", "2s – 2s"],
   [{ from: 0, until: -1 }, "End must be after start.", "0s – -1s"],
-  [{}, "Set a start or an end, or remove this time.", "always"],
+  [{}, "Set a start or an end, or remove this time range.", "always"],
 ]) {
   test(`a time range may be open at an end: ${JSON.stringify(span)}`, () => {
-    assert.equal(spanFault(span), fault);
-    assert.equal(saySpan(span, (seconds) => `${seconds}s`), words);
+    assert.equal(findSpanProblem(span), fault);
+    assert.equal(describeSpan(span, (seconds) => `${seconds}s`), words);
   });
 }
 

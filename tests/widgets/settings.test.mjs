@@ -4,7 +4,7 @@ import { test } from "node:test";
 
 import "./fake.mjs";
 import { meaningOf, readEntry, typedEntry, writeEntry } from "../../widgets/settings/entries.js";
-import { verdict } from "../../widgets/settings/preview.js";
+import { summarize } from "../../widgets/settings/preview.js";
 import { brief, fits, stateOf } from "../../widgets/settings/state.js";
 
 const SEARCHABLE = ["", "unordered", "ordered"];
@@ -35,7 +35,7 @@ for (const [text, around, entry] of [
 }
 
 test("an entry says what its place means", () => {
-  assert.equal(meaningOf("customRanking", { around: "asc", name: "price" }), "less is better");
+  assert.equal(meaningOf("customRanking", { around: "asc", name: "price" }), "lower is better");
   assert.equal(meaningOf("ranking", { around: "", name: "typo" }), "fewer typos first");
   assert.equal(meaningOf("ranking", { around: "", name: "unknown" }), "");
 });
@@ -43,7 +43,7 @@ test("an entry says what its place means", () => {
 const row = { name: "hitsPerPage", meaning: "hits on one page", default: 20 };
 for (const [value, change, kind, text] of [
   [{}, undefined, "absent", "not set"],
-  [{ hitsPerPage: 20 }, undefined, "same", "set, as by default"],
+  [{ hitsPerPage: 20 }, undefined, "same", "default"],
   [{ hitsPerPage: 5 }, undefined, "set", "set"],
   [{ hitsPerPage: 5 }, { how: "set", before: null }, "new", "newly set"],
   [{ hitsPerPage: 5 }, { how: "changed", before: 7 }, "changed", "changed, was 7"],
@@ -67,12 +67,12 @@ test("a setting is found by words of its name and its meaning", () => {
 
 const sides = (before, after) => [{ nbHits: before }, { nbHits: after }];
 for (const [preview, words] of [
-  [{ comparison: { moved: 0, gained: 0, lost: 0, sides: sides(1, 1) } }, "as before, 1 hit"],
-  [{ comparison: { moved: 2, gained: 1, lost: 0, sides: sides(3, 4) } }, "2 moved · 1 came · 3 → 4 hits"],
+  [{ comparison: { moved: 0, gained: 0, lost: 0, sides: sides(1, 1) } }, "unchanged, 1 hit"],
+  [{ comparison: { moved: 2, gained: 1, lost: 0, sides: sides(3, 4) } }, "2 moved · 1 new · 3 → 4 hits"],
   [{ error: { message: "gone" } }, "gone"],
 ]) {
   test(`a pinned query says what became of it: ${words}`, () => {
-    assert.equal(verdict(preview).join(" · "), words);
+    assert.equal(summarize(preview).join(" · "), words);
   });
 }
 

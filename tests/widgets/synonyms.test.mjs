@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
-import { guessName, readText, sayBrought } from "../../widgets/curation/exchange.js";
+import { guessName, readText, describeImport } from "../../widgets/curation/exchange.js";
 import { count, drawChanges } from "../../widgets/curation/review.js";
-import { KINDS, fromRow, say, toRow } from "../../widgets/synonyms/rows.js";
+import { KINDS, describeRow, fromRow, toRow } from "../../widgets/synonyms/rows.js";
 
 for (const { name, members } of KINDS) {
   test(`a synonym is the same after the table: ${name}`, () => {
@@ -22,7 +22,7 @@ test("a synonym that changes its type keeps its words", () => {
   assert.deepEqual(way, { objectID: "1", type: "onewaysynonym", input: "a", synonyms: ["b"] });
   const back = fromRow({ ...toRow(way), type: "synonym" });
   assert.deepEqual(back.synonyms, ["a", "b"]);
-  assert.equal(say(toRow(way)), "→ one-way: a → b");
+  assert.equal(describeRow(toRow(way)), "→ one-way: a → b");
 });
 
 for (const [text, name] of [
@@ -51,6 +51,6 @@ test("a file is read as UTF-8, or not at all", async () => {
 });
 
 test("what a file changed is told in words", () => {
-  assert.equal(sayBrought({ read: 3, added: 1, changed: 0, removed: 2 }), "1 added, 2 removed");
-  assert.equal(sayBrought({ read: 3, added: 0, changed: 0, removed: 0 }), "the draft has all of it");
+  assert.equal(describeImport({ read: 3, added: 1, changed: 0, removed: 2 }), "1 added, 2 removed");
+  assert.equal(describeImport({ read: 3, added: 0, changed: 0, removed: 0 }), "no changes");
 });

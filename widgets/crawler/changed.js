@@ -1,4 +1,4 @@
-// What Apply is about to send: each property that changed, line by line.
+// The changed properties that Apply sends, line by line.
 
 import { diffLines, drawDiff, jsonLines } from "../kit/diff.js";
 import { h } from "../kit/dom.js";
@@ -8,14 +8,14 @@ export function drawChanged(differing) {
   return h(
     "div",
     { class: "review" },
-    h("p", {}, "Only these properties are sent; all others stay as they are."),
+    h("p", {}, "Only these properties are sent; all others stay unchanged."),
     differing.map(({ name, before, after }) =>
       h("div", { class: "changed" }, h("h4", {}, name), drawDiff(diffLines(lines(before), lines(after)))),
     ),
   );
 }
 
-/** A function's code reads better line by line than as one text. @param {any} value */
+/** Split the code of functions into lines. @param {any} value */
 function lines(value) {
   return value === undefined ? [] : jsonLines(value).flatMap((line) => line.replaceAll("\\n", "\n").split("\n"));
 }

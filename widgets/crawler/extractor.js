@@ -1,4 +1,4 @@
-// The actions of a crawler, one at a time: which pages they take, and the function that reads them.
+// The actions of a crawler, one at a time: the pages they match, and their record extractor.
 
 import { fill, field, h } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
@@ -6,11 +6,11 @@ import { debounce } from "../kit/timing.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
-const TYPING = 400; // milliseconds
+const TYPING_DELAY_MS = 400;
 
-/** `test` is wanted by Ctrl+Enter. @param {Frame} view @param {() => void} test */
+/** Ctrl+Enter calls `test`. @param {Frame} view @param {() => void} test */
 export function extractorPanel(view, test) {
-  let at = 0;
+  let selected = 0;
   const choice = h("select", { class: "input", on: { change: choose } });
   const lists = h("div", { class: "action-lists" });
   const source = h("textarea", {
@@ -19,11 +19,11 @@ export function extractorPanel(view, test) {
     spellcheck: "false",
     autocapitalize: "off",
     wrap: "off",
-    on: { input: () => keep(), blur: () => keep.flush(), keydown: steer },
+    on: { input: () => keep(), blur: () => keep.flush(), keydown: handleKey },
   });
-  const none = h("p", { class: "hint", hidden: true }, "There are no actions yet: add one under JSON.");
-  const keep = debounce(() => change({ recordExtractor: { __type: "function", source: source.value } }), TYPING);
-  const whole = h(
+  const none = h("p", { class: "hint", hidden: true }, "No actions yet: add one under JSON.");
+  const keep = debounce(() => change({ recordExtractor: { __type: "function", source: source.value } }), TYPING_DELAY_MS);
+  const form = h(
     "div",
     { class: "extractor" },
     field("Action", choice),
@@ -36,58 +36,58 @@ export function extractorPanel(view, test) {
 
   /** @param {Record<string, any>} changed */
   function change(changed) {
-    const own = actions();
-    if (!own[at]) return undefined;
-    const next = own.map((action, place) => (place === at ? { ...action, ...changed } : action));
+    const all = actions();
+    if (!all[selected]) return undefined;
+    const next = all.map((action, place) => (place === selected ? { ...action, ...changed } : action));
     return view.propose({ ...view.value(), actions: next }, true);
   }
 
   function choose() {
     keep.flush();
-    at = Number(choice.value);
+    selected = Number(choice.value);
     show();
   }
 
   /** @param {string} name @param {string} label @param {string} hint */
   function listOf(name, label, hint) {
-    const words = (actions()[at]?.[name] ?? []).map(String);
+    const words = (actions()[selected]?.[name] ?? []).map(String);
     const tags = tagInput({ words, label, commas: false, change: (list) => change({ [name]: list }) });
     return h("div", { class: "field" }, h("b", {}, label), tags, h("span", { class: "hint" }, hint));
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     if (event.key !== "Enter" || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
     test();
   }
 
   function show() {
-    const own = actions();
-    at = Math.min(at, Math.max(0, own.length - 1));
-    const action = own[at];
-    whole.hidden = !action;
+    const all = actions();
+    selected = Math.min(selected, Math.max(0, all.length - 1));
+    const action = all[selected];
+    form.hidden = !action;
     none.hidden = Boolean(action);
     if (!action) return;
     fill(
       choice,
-      own.map((one, place) => h("option", { value: String(place) }, nameOf(one, place))),
+      all.map((one, place) => h("option", { value: String(place) }, nameOf(one, place))),
     );
-    choice.value = String(at);
+    choice.value = String(selected);
     const typed = action.recordExtractor?.source ?? "";
     if (document.activeElement !== source && source.value !== typed) source.value = typed;
     if (lists.contains(document.activeElement)) return;
     fill(
       lists,
-      listOf("pathsToMatch", "Pages", "patterns of addresses; ! leaves out"),
-      listOf("selectorsToMatch", "Only with", "CSS selectors; ! leaves out"),
+      listOf("pathsToMatch", "Pages", "URL patterns; ! excludes"),
+      listOf("selectorsToMatch", "Selectors", "CSS selectors that a page must match; ! excludes"),
     );
   }
 
   return {
-    el: h("div", {}, whole, none),
+    el: h("div", {}, form, none),
     show,
-    /** Take what is being typed into the draft. */
+    /** Add the text that is being typed to the draft. */
     take: () => keep.flush(),
   };
 }

@@ -1,4 +1,4 @@
-// The URLs of the last crawl that failed: why, and where each was found.
+// The failed URLs of the last crawl: the reason, and the page that links to each.
 
 import { button, fill, h } from "../kit/dom.js";
 
@@ -7,20 +7,20 @@ import { button, fill, h } from "../kit/dom.js";
 
 /** `attempt` tries a URL. @param {Frame} view @param {(url: string) => void} attempt */
 export function failedPanel(view, attempt) {
-  const said = h("p", { class: "hint", role: "status" });
+  const status = h("p", { class: "hint", role: "status" });
   const list = h("ul", { class: "failed-urls", "aria-label": "Failed URLs" });
-  const again = button("Reload", read, { icon: "⟳", bare: true, title: "Read the list again" });
+  const reload = button("Reload", read, { icon: "⟳", bare: true, title: "Read the list again" });
 
   async function read() {
-    fill(said, "Reading…");
+    fill(status, "Reading…");
     /** @type {{rows: Failed[], more: boolean} | undefined} */
     const found = await view.run("list_failed");
     if (!found) {
-      fill(said, "The list could not be read.");
+      fill(status, "The list could not be read.");
       return;
     }
     const { rows, more } = found;
-    fill(said, rows.length ? sumOf(rows.length, more) : "No URL of the last crawl failed.");
+    fill(status, rows.length ? sumOf(rows.length, more) : "No URL of the last crawl failed.");
     fill(list, rows.map(draw));
   }
 
@@ -34,7 +34,7 @@ export function failedPanel(view, attempt) {
       referrer ? h("p", { class: "hint" }, "Found on ", h("bdi", {}, referrer)) : null,
     );
 
-  return { el: h("div", {}, h("div", { class: "row" }, said, again), list), read };
+  return { el: h("div", {}, h("div", { class: "row" }, status, reload), list), read };
 }
 
 /** @param {number} number @param {boolean} more */

@@ -1,4 +1,4 @@
-// One page tried: its records by action, the links that are followed, what was logged, what failed.
+// The result of trying one page: records by action, links, logs and errors.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
 import { tabs } from "../kit/tabs.js";
@@ -8,28 +8,28 @@ import { tabs } from "../kit/tabs.js";
 /** @typedef {{url?: string, seconds?: number | null, error?: {code: string, message: string} | null, actions?: Action[],
  *   links?: string[], linkCount?: number, lines?: string[], lineCount?: number, external?: string}} Shown */
 
-/** `ready` takes what is being typed elsewhere. @param {Frame} view @param {() => void} ready */
+/** `ready` finishes input that is being typed elsewhere. @param {Frame} view @param {() => void} ready */
 export function trialPanel(view, ready) {
-  const known = h("datalist", { id: freshId("urls") });
+  const urlOptions = h("datalist", { id: freshId("urls") });
   const input = h("input", {
     class: "input",
     type: "url",
     placeholder: "https://example.com/page",
     "aria-label": "Page to try",
-    list: known.id,
+    list: urlOptions.id,
     on: { keydown: (event) => event.key === "Enter" && test() },
   });
-  const go = button("Try", () => test(), { class: ["button", "main"], title: "Fetch the page and run the draft over it" });
-  const wrong = h("div", { class: "banner", role: "alert", hidden: true });
-  const sum = h("p", { class: "hint", role: "status" }, "Nothing is kept of a page that is tried.");
+  const tryButton = button("Try", () => test(), { class: ["button", "main"], title: "Fetch the page and run the draft on it" });
+  const errorBanner = h("div", { class: "banner", role: "alert", hidden: true });
+  const summary = h("p", { class: "hint", role: "status" }, "Trying a page stores nothing.");
   const parts = {
     records: h("div", { class: "records" }),
     links: h("ol", { class: "links" }),
-    logs: h("pre", { tabindex: 0, "aria-label": "What was logged" }),
+    logs: h("pre", { tabindex: 0, "aria-label": "Log" }),
     external: h("pre", { tabindex: 0, "aria-label": "External data" }),
   };
   const panels = tabs({
-    label: "What the page gave",
+    label: "Results",
     panels: [
       { name: "records", title: "Records", draw: () => parts.records },
       { name: "links", title: "Links", draw: () => parts.links },
@@ -42,10 +42,10 @@ export function trialPanel(view, ready) {
     const url = input.value.trim();
     if (!url) return input.focus();
     ready();
-    go.disabled = true;
+    tryButton.disabled = true;
     await view.taken();
     await view.run("run_test", { url }, { long: true, again: test });
-    go.disabled = false;
+    tryButton.disabled = false;
   }
 
   /** @param {Shown} shown */
@@ -53,15 +53,15 @@ export function trialPanel(view, ready) {
     const { url = "", seconds = null, error = null, actions = [], links = [], linkCount = 0 } = shown;
     if (!url) return;
     if (document.activeElement !== input) input.value = url;
-    wrong.hidden = !error;
-    fill(wrong, error ? h("span", { class: "banner-text" }, error.code && h("b", {}, `${error.code} `), error.message) : null);
+    errorBanner.hidden = !error;
+    fill(errorBanner, error ? h("span", { class: "banner-text" }, error.code && h("b", {}, `${error.code} `), error.message) : null);
     const records = actions.reduce((total, action) => total + action.count, 0);
     const took = seconds === null ? "" : `, in ${seconds.toLocaleString()} s`;
-    fill(sum, `${count(records, "record")}, ${count(linkCount, "link")} to follow${took}`);
+    fill(summary, `${count(records, "record")}, ${count(linkCount, "link")} to follow${took}`);
     fill(
       parts.records,
       actions.map(drawAction),
-      actions.length ? null : h("p", { class: "hint" }, error ? "No records." : "No action takes this page."),
+      actions.length ? null : h("p", { class: "hint" }, error ? "No records." : "No action matches this page."),
     );
     fill(
       parts.links,
@@ -70,14 +70,14 @@ export function trialPanel(view, ready) {
       linkCount ? null : h("li", { class: "hint" }, "No links to follow."),
     );
     const { lines = [], lineCount = 0, external = "" } = shown;
-    fill(parts.logs, lines.join("\n") || "Nothing was logged.", lineCount > lines.length ? `\n… ${lineCount} lines in all` : null);
+    fill(parts.logs, lines.join("\n") || "No log output.", lineCount > lines.length ? `\n… ${lineCount} lines total` : null);
     fill(parts.external, external || "None.");
   }
 
   /** @param {string[]} urls */
   function offer(urls) {
     fill(
-      known,
+      urlOptions,
       urls.map((url) => h("option", { value: url })),
     );
     if (!input.value && urls.length) input.value = urls[0];
@@ -87,10 +87,10 @@ export function trialPanel(view, ready) {
     el: h(
       "div",
       { class: "trial" },
-      known,
-      h("div", { class: "row url-row" }, input, go),
-      wrong,
-      sum,
+      urlOptions,
+      h("div", { class: "row url-row" }, input, tryButton),
+      errorBanner,
+      summary,
       panels.el,
     ),
     test,

@@ -1,20 +1,20 @@
-// Lists taken from files and given out as files; both go through the editor's Python half.
+// Import and export of lists as files, both through the editor's Python half.
 
 import { button, fill, h } from "../kit/dom.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
-/** Buttons that import and export. @param {Frame} view @param {string} name what the list holds */
+/** Buttons that import and export. @param {Frame} view @param {string} name of the objects */
 export function exchange(view, name) {
-  const bring = button("Import…", () => bringIn(view, name), { title: `Take ${name} of a file into the draft` });
-  const give = button("Export…", () => giveOut(view, name), { title: `The draft as a file` });
+  const importButton = button("Import…", () => importFile(view, name), { title: `Import the ${name} of a file into the draft` });
+  const exportButton = button("Export…", () => exportFile(view, name), { title: `Save the draft as a file` });
   view.link.watch("state", (state) => {
-    bring.disabled = Boolean(state?.readOnly);
+    importButton.disabled = Boolean(state?.readOnly);
   });
-  return [bring, give];
+  return [importButton, exportButton];
 }
 
-/** The name of the format that a text is in. @param {string} text */
+/** A file name for pasted text, by its format. @param {string} text */
 export function guessName(text) {
   const start = text.trimStart();
   if (start.startsWith("[")) return "pasted.json";
@@ -23,16 +23,16 @@ export function guessName(text) {
 }
 
 /** @param {Frame} view @param {string} name */
-async function bringIn(view, name) {
+async function importFile(view, name) {
   const file = h("input", { class: "input", type: "file", accept: ".csv,.json,.ndjson,.jsonl", "aria-label": "File" });
   const text = h("textarea", { rows: 6, spellcheck: "false", "aria-label": `${name}, as CSV or JSON` });
   const how = h(
     "select",
-    { class: "input", "aria-label": "What is kept" },
+    { class: "input", "aria-label": "Duplicate objectIDs" },
     [
-      ["take", "add to the draft; of one objectID take the file's"],
-      ["keep", "add to the draft; of one objectID keep the draft's"],
-      ["replace", `put in place of all ${name} of the draft`],
+      ["take", "add to the draft; the file's object replaces a duplicate"],
+      ["keep", "add to the draft; the draft's object is kept for a duplicate"],
+      ["replace", `replace all ${name} of the draft`],
     ].map(([value, label]) => h("option", { value }, label)),
   );
   const answer = await view.ask({
@@ -40,7 +40,7 @@ async function bringIn(view, name) {
     body: h(
       "div",
       { class: "form" },
-      h("p", { class: "hint" }, "A CSV, JSON or NDJSON file, or the same pasted. Nothing is applied yet."),
+      h("p", { class: "hint" }, "Choose or paste CSV, JSON or NDJSON. Only the draft changes."),
       file,
       text,
       how,
@@ -56,19 +56,19 @@ async function bringIn(view, name) {
   if (content === null)
     return view.error({ message: `${chosen?.name} is not text in UTF-8.`, advice: "Save it as UTF-8, then import it again." });
   const named = chosen?.name ?? guessName(content);
-  const brought = await view.run("bring_in", { name: named, text: content, how: how.value });
-  if (!brought) return;
-  const noun = brought.read === 1 ? name.replace(/s$/, "") : name;
-  view.say(`${brought.read.toLocaleString()} ${noun} read: ${sayBrought(brought)}.`);
+  const counts = await view.run("bring_in", { name: named, text: content, how: how.value });
+  if (!counts) return;
+  const noun = counts.read === 1 ? name.replace(/s$/, "") : name;
+  view.say(`${counts.read.toLocaleString()} ${noun} read: ${describeImport(counts)}.`);
 }
 
-/** What a file changed in the draft. @param {Record<string, number>} brought */
-export function sayBrought(brought) {
-  const told = ["added", "changed", "removed"].filter((how) => brought[how]);
-  return told.map((how) => `${brought[how].toLocaleString()} ${how}`).join(", ") || "the draft has all of it";
+/** Describe the changes of an import to the draft. @param {Record<string, number>} counts */
+export function describeImport(counts) {
+  const parts = ["added", "changed", "removed"].filter((how) => counts[how]);
+  return parts.map((how) => `${counts[how].toLocaleString()} ${how}`).join(", ") || "no changes";
 }
 
-/** A file's text, or null where it is none. @param {Blob} file */
+/** The text of a file, or null if it is not UTF-8. @param {Blob} file */
 export async function readText(file) {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
@@ -78,10 +78,10 @@ export async function readText(file) {
 }
 
 /** @param {Frame} view @param {string} name */
-async function giveOut(view, name) {
+async function exportFile(view, name) {
   const suffix = await view.ask({
     title: `Export ${name}`,
-    body: "The draft as it is, applied or not.",
+    body: "The current draft, unsaved changes included.",
     buttons: [".json", ".csv", ".ndjson"].map((kind, place) => ({
       name: kind,
       label: kind.slice(1).toUpperCase(),

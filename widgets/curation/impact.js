@@ -1,4 +1,4 @@
-// What a draft does to queries: searched as things are, and on a copy of the index that has it.
+// The impact of a draft on queries, searched on the index and on a copy with the draft.
 
 import { button, fill, h, setAttribute } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
@@ -10,8 +10,8 @@ import { offer } from "./offer.js";
 /** @typedef {{query: string, comparison: Comparison}} Impact */
 
 /**
- * `marked()` names the object in sight, a rule that may or may not be among those applied; `ideas` are offered
- * for the contexts and filters that rules may want.
+ * `marked()` returns the objectID of the selected rule, which is highlighted among the applied rules;
+ * `ideas` are suggested contexts and filters.
  * @param {Frame} view @param {import("../types").Model} model @param {{marked?: () => string, ideas?: import("../rules/ideas.js").Ideas}} [options]
  */
 export function impactPanel(view, model, { marked, ideas } = {}) {
@@ -29,34 +29,34 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
     },
   });
   const hint = h("p", { class: "hint" });
-  const stale = h("p", { class: "stale", role: "status", hidden: true }, "The draft has changed since; try it again.");
+  const outdated = h("p", { class: "stale", role: "status", hidden: true }, "The draft has changed: try it again.");
   const result = h("div", { class: "impact", "aria-live": "polite" });
-  const against = h(
+  const baseline = h(
     "select",
-    { class: "input", "aria-label": "Against", hidden: !marked },
-    h("option", { value: "" }, "against what is saved"),
-    h("option", { value: "without" }, "against the draft without the chosen rule"),
+    { class: "input", "aria-label": "Compare with", hidden: !marked },
+    h("option", { value: "" }, "compare with the saved version"),
+    h("option", { value: "without" }, "compare with the draft without this rule"),
   );
   const contexts = tagInput({ words: [], label: "In the contexts", placeholder: "in the contexts…" });
   const filters = h("input", { class: "input find", "aria-label": "With the filters", placeholder: "with the filters…" });
-  const around = h("div", { class: ["row", "around"], hidden: !marked }, contexts, ideas && offer(contexts, ideas.contexts), filters, ideas && offer(filters, ideas.filters));
-  /** What it was tried against: an objectID where that one alone was left out. */
+  const conditions = h("div", { class: ["row", "around"], hidden: !marked }, contexts, ideas && offer(contexts, ideas.contexts), filters, ideas && offer(filters, ideas.filters));
+  /** The objectID of the rule that the compared draft does not have; empty for the saved version. */
   let without = "";
   const go = button("Try the draft", run, { class: ["button", "main"] });
 
   async function run() {
     queries.read();
     go.disabled = true;
-    fill(result, h("p", { class: "hint" }, "Searching both ways…"));
-    const chosen = (against.value && marked?.()) || "";
+    fill(result, h("p", { class: "hint" }, "Searching…"));
+    const chosen = (baseline.value && marked?.()) || "";
     const ruleContexts = contexts.read();
     const params = { ...(ruleContexts.length && { ruleContexts }), ...(filters.value.trim() && { filters: filters.value.trim() }) };
-    const asked = { queries: model.get("queries"), without: chosen, params };
-    const answer = await view.run("preview", asked, { long: true, again: run });
+    const args = { queries: model.get("queries"), without: chosen, params };
+    const answer = await view.run("preview", args, { long: true, again: run });
     if (answer) without = chosen;
     go.disabled = false;
     found = answer ?? null;
-    stale.hidden = true;
+    outdated.hidden = true;
     open = found?.length === 1 ? 0 : -1;
     draw();
   }
@@ -64,13 +64,13 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
   function draw() {
     if (!found) return fill(result);
     const rules = Boolean(marked);
-    const names = ["query", "hits", "gained", "lost", "moved", ...(rules ? ["rules that apply"] : [])];
+    const names = ["query", "hits", "gained", "lost", "moved", ...(rules ? ["applied rules"] : [])];
     fill(
       result,
       h(
         "table",
         { class: "impact-table" },
-        h("caption", { class: "offscreen" }, "What the draft does to each query"),
+        h("caption", { class: "offscreen" }, "Impact of the draft on each query"),
         h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
         h("tbody", {}, found.flatMap(drawRow)),
       ),
@@ -85,21 +85,21 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
       { class: ["impact-row", place === open && "open"] },
       h("th", { scope: "row" }, opener(query || "(everything)", place)),
       h("td", {}, steps(before.nbHits, after.nbHits)),
-      h("td", { class: comparison.gained && "came-text" }, sign("+", comparison.gained)),
-      h("td", { class: comparison.lost && "went-text" }, sign("−", comparison.lost)),
+      h("td", { class: comparison.gained && "gained-text" }, sign("+", comparison.gained)),
+      h("td", { class: comparison.lost && "lost-text" }, sign("−", comparison.lost)),
       h("td", {}, sign("", comparison.moved)),
       marked && h("td", {}, drawApplied(without ? after.applied : before.applied, after.applied, marked())),
     );
-    const body = h("td", { colspan: marked ? 6 : 5 }, place === open ? [...gifts(after.applied), drawComparison(named(comparison, without))] : null);
+    const body = h("td", { colspan: marked ? 6 : 5 }, place === open ? [...drawReturned(after.applied), drawComparison(named(comparison, without))] : null);
     return place === open ? [head, h("tr", {}, body)] : [head];
   }
 
-  /** What rules give the caller besides hits. @param {string[]} applied */
-  function gifts(applied) {
+  /** The redirects and custom data that rules return. @param {string[]} applied */
+  function drawReturned(applied) {
     const rules = (model.get("value") ?? []).filter((/** @type {any} */ rule) => applied.includes(rule.objectID));
     return rules.flatMap((/** @type {any} */ { objectID, consequence }) => [
-      consequence?.redirect && h("p", {}, h("bdi", {}, objectID), " searches ", h("code", {}, consequence.redirect.indexName), " instead"),
-      consequence?.userData !== undefined && h("p", {}, h("bdi", {}, objectID), " gives ", h("code", { class: "gift" }, JSON.stringify(consequence.userData))),
+      consequence?.redirect && h("p", {}, h("bdi", {}, objectID), " redirects to ", h("code", {}, consequence.redirect.indexName)),
+      consequence?.userData !== undefined && h("p", {}, h("bdi", {}, objectID), " returns ", h("code", { class: "custom-data" }, JSON.stringify(consequence.userData))),
     ]);
   }
 
@@ -118,20 +118,20 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
     const typical = state?.typical ?? [];
     fill(
       hint,
-      "The draft is tried on a copy of the index, which is dropped afterwards; the index stays as it is.",
-      typical.length ? ` Without queries of your own: ${typical.map((/** @type {string} */ query) => query || "(everything)").join(", ")}.` : null,
+      "Queries run on the index and on a copy with the draft. The copy is dropped afterwards.",
+      typical.length ? ` Default queries: ${typical.map((/** @type {string} */ query) => query || "(everything)").join(", ")}.` : null,
     );
   });
   view.link.watch("value", () => {
-    stale.hidden = !found;
+    outdated.hidden = !found;
   });
   view.link.watch("queries", (now) => {
     if (JSON.stringify(now ?? []) !== JSON.stringify(queries.words())) queries.show(now ?? []);
   });
-  return { el: h("div", { class: "form" }, hint, queries, around, h("div", { class: "row" }, go, against), stale, result), run };
+  return { el: h("div", { class: "form" }, hint, queries, conditions, h("div", { class: "row" }, go, baseline), outdated, result), run };
 }
 
-/** Two counts, or one where they are the same. @param {number} before @param {number} after */
+/** Two counts, or one if they are equal. @param {number} before @param {number} after */
 function steps(before, after) {
   return before === after ? before.toLocaleString() : `${before.toLocaleString()} → ${after.toLocaleString()}`;
 }
@@ -141,7 +141,7 @@ const sign = (mark, number) => (number ? `${mark}${number}` : "·");
 
 /** @param {Comparison} comparison @param {string} without */
 const named = (comparison, without) => {
-  const names = without ? [`without ${without}`, "with it"] : ["as it is", "with the draft"];
+  const names = without ? [`without ${without}`, "draft"] : ["saved", "draft"];
   return { ...comparison, sides: comparison.sides.map((side, place) => ({ ...side, index: names[place] })) };
 };
 
@@ -156,7 +156,7 @@ function drawApplied(before, after, marked) {
       const how = !after.includes(name) ? "no longer" : before.includes(name) ? "" : "new";
       return h(
         "span",
-        { class: ["applied-rule", how === "no longer" && "went", how === "new" && "came"], "aria-current": name === marked },
+        { class: ["applied-rule", how === "no longer" && "lost", how === "new" && "gained"], "aria-current": name === marked },
         h("bdi", {}, name),
         how && h("span", { class: "hint" }, ` ${how}`),
       );

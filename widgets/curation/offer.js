@@ -1,14 +1,14 @@
-// What may be typed into a text field, offered while it is typed; anything else may be typed as well.
+// Suggestions for a text field, which accepts any other text as well.
 
 import { fill, freshId, h } from "../kit/dom.js";
 
-const MOST = 60; // ideas offered at once
+const MAX_SUGGESTIONS = 60;
 
-/** Offer ideas at a text field, or at the one inside an element. @param {HTMLElement} el @param {(text: string) => string[]} list */
+/** Add suggestions to a text field, or to the text field in an element. @param {HTMLElement} el @param {(text: string) => string[]} list */
 export function offer(el, list) {
   const input = /** @type {HTMLInputElement} */ (el.matches("input") ? el : el.querySelector("input"));
   const known = h("datalist", { id: freshId("ideas") });
-  const draw = () => fill(known, list(input.value).slice(0, MOST).map((value) => h("option", { value })));
+  const draw = () => fill(known, list(input.value).slice(0, MAX_SUGGESTIONS).map((value) => h("option", { value })));
   input.setAttribute("list", known.id);
   input.addEventListener("focus", draw);
   input.addEventListener("input", draw);

@@ -1,4 +1,4 @@
-// What applying changes, object by object.
+// The changes that applying makes, by object.
 
 import { diffLines, drawDiff } from "../kit/diff.js";
 import { h } from "../kit/dom.js";
@@ -6,9 +6,9 @@ import { h } from "../kit/dom.js";
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{id: string, how: "added" | "changed" | "removed", before: any, after: any}} Change */
 
-const SHOWN = 60; // changes drawn
+const MAX_SHOWN_CHANGES = 60;
 
-/** How many were added, changed and removed, in words. @param {{how: string}[]} changes */
+/** Describe the numbers of added, changed and removed objects. @param {{how: string}[]} changes */
 export function count(changes) {
   return ["added", "changed", "removed"]
     .map((how) => [changes.filter((change) => change.how === how).length, how])
@@ -17,8 +17,8 @@ export function count(changes) {
     .join(", ");
 }
 
-/** What keeps an object from being applied. @param {{level: string, text: string}[]} faults */
-export const wrongOnes = (faults) =>
+/** The errors of an object, which prevent applying. @param {{level: string, text: string}[]} faults */
+export const errorsOf = (faults) =>
   faults
     .filter(({ level }) => level === "wrong")
     .map(({ text }) => text)
@@ -29,13 +29,13 @@ export const wrongOnes = (faults) =>
  * @param {Change[]} changes @param {(document: any) => string[]} lines
  */
 export function drawChanges(changes, lines) {
-  const rest = changes.length - SHOWN;
+  const rest = changes.length - MAX_SHOWN_CHANGES;
   return h(
     "div",
     { class: "changes" },
-    h("p", {}, count(changes) || "Nothing differs."),
+    h("p", {}, count(changes) || "No differences."),
     changes
-      .slice(0, SHOWN)
+      .slice(0, MAX_SHOWN_CHANGES)
       .map(({ id, before, after }) =>
         h(
           "div",
@@ -48,7 +48,7 @@ export function drawChanges(changes, lines) {
   );
 }
 
-/** The body of the question before applying. @param {Frame} view @param {import("../types").Model} model @param {(document: any) => string[]} lines */
+/** The body of the dialog before applying. @param {Frame} view @param {import("../types").Model} model @param {(document: any) => string[]} lines */
 export async function review(view, model, lines) {
   const changes = (await view.run("differences")) ?? [];
   const forward = h("input", {
@@ -65,6 +65,6 @@ export async function review(view, model, lines) {
     "div",
     { class: "form" },
     drawChanges(changes, lines),
-    h("label", { class: "row" }, forward, "replace those of the index's replicas, too"),
+    h("label", { class: "row" }, forward, "Forward to replicas"),
   );
 }

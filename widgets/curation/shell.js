@@ -1,22 +1,22 @@
-// What the synonym editor and the rule editor have around their lists: search, kinds, counts, all at once.
+// The parts that the synonym editor and the rule editor share: search, filters, counts, bulk edits.
 
 import { button, fill, h } from "../kit/dom.js";
 import { frame } from "../kit/frame.js";
 import { tabs } from "../kit/tabs.js";
 import { exchange } from "./exchange.js";
 import { impactPanel } from "./impact.js";
-import { count, review, wrongOnes } from "./review.js";
+import { count, review, errorsOf } from "./review.js";
 
 /** @typedef {{level: string, text: string, other?: string}} Fault */
-/** What is done to all that are shown: its name, its words, and the call it is. */
+/** A bulk edit: its name, its label, and its call for the shown objectIDs. */
 /** @typedef {[string, string, (ids: string[]) => [string, Record<string, any>]]} Act */
 
 /** @type {Act} */
 const REMOVE = ["remove", "Delete", (ids) => ["remove", { ids }]];
 
 /**
- * `name` is what the list holds, and `one` of it. A kind is a value, its words, and which objects are of it;
- * `act` does something to all that are shown.
+ * `name` is the plural noun of the objects, `one` the singular. A kind is a value, a label, and a test
+ * of objects; `acts` are bulk edits of the shown objects.
  * @template T
  * @param {import("../types").Mount} mount
  * @param {{name: string, one: string, find: string, all: string, kinds: [string, string, (object: T) => any][],
@@ -29,10 +29,10 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     named: name,
     retry: "refresh",
     diff: () => review(view, model, lines),
-    tools: [button("Reload", () => view.run("refresh"), { title: "Read what is saved; the draft's changes stay" })],
+    tools: [button("Reload", () => view.run("refresh"), { title: "Reload the saved list; your changes stay" })],
   });
   /** @type {T[]} */
-  let some = [];
+  let shown = [];
   /** @type {{focus: () => void}} */
   let table = { focus() {} };
   const box = h("input", {
@@ -50,13 +50,13 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   const kind = h(
     "select",
     { class: "input", "aria-label": `Which ${name}`, on: { change: show } },
-    [["", all], ...kinds, ["+changed", "changed"], ["+wrong", "to be mended"], ["+faults", "with problems"]].map(
+    [["", all], ...kinds, ["+changed", "changed"], ["+wrong", "errors"], ["+faults", "errors and warnings"]].map(
       ([value, text]) => h("option", { value: String(value) }, String(text)),
     ),
   );
-  const doing = [...acts, REMOVE];
-  const bulk = button("All shown…", perform, { title: `Do something with all ${name} that are shown` });
-  const told = h("div", { class: "row told", role: "status" });
+  const bulkEdits = [...acts, REMOVE];
+  const bulk = button("Bulk edit…", editShown, { title: `Edit all ${name} that are shown` });
+  const counts = h("div", { class: "row told", role: "status" });
 
   /** @param {string} id @returns {Fault[]} */
   const faultsOf = (id) => model.get("faults")?.[id] ?? [];
@@ -68,26 +68,26 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   const tests = {
     ...Object.fromEntries(kinds.map(([value, , test]) => [value, test])),
     "+changed": (object) => changeOf(idOf(object)),
-    "+wrong": (object) => wrongOnes(faultsOf(idOf(object))),
+    "+wrong": (object) => errorsOf(faultsOf(idOf(object))),
     "+faults": (object) => faultsOf(idOf(object)).length,
   };
 
-  async function perform() {
-    const ids = some.map(idOf);
+  async function editShown() {
+    const ids = shown.map(idOf);
     if (!ids.length) return view.say(`No ${name} are shown.`);
     const many = `${ids.length.toLocaleString()} ${noun(ids.length)}`;
     const answer = await view.ask({
-      title: `With the ${many} shown`,
-      body: "All in one step, which Undo takes back. Nothing is applied yet.",
-      buttons: [["", "Cancel"], ...doing].map(([value, label]) => ({ name: String(value), label: String(label) })),
+      title: `Edit ${many}`,
+      body: "This is one undo step. Only the draft changes.",
+      buttons: [["", "Cancel"], ...bulkEdits].map(([value, label]) => ({ name: String(value), label: String(label) })),
     });
-    const [, text, call] = doing.find(([value]) => value === answer) ?? [];
+    const [, text, call] = bulkEdits.find(([value]) => value === answer) ?? [];
     if (!call || (await view.run(...call(ids))) === undefined) return;
-    view.say(`${text}: ${many}. Undo takes it back.`);
+    view.say(`${text}: ${many}. Undo reverts it.`);
   }
 
   /** @param {string} value */
-  function pick(value) {
+  function filterBy(value) {
     box.value = "";
     kind.value = value;
     show();
@@ -96,9 +96,9 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   /** @param {number} number */
   const noun = (number) => (number === 1 ? one : name);
 
-  /** A count that shows what it counts. @param {string} text @param {string} value @param {string} colour */
+  /** A count that filters the list when it is pressed. @param {string} text @param {string} value @param {string} colour */
   const counted = (text, value, colour) =>
-    button(text, () => pick(value), { class: ["button", "small", "bare", "count", colour], title: "Show these" });
+    button(text, () => filterBy(value), { class: ["button", "small", "bare", "count", colour], title: "Show these" });
 
   view.link.watch("state", (state) => {
     bulk.disabled = Boolean(state?.readOnly);
@@ -116,36 +116,37 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     view,
     faultsOf,
     changeOf,
-    /** Those of a list that are looked for. @param {T[]} objects */
+    /** Return the objects that match the search. @param {T[]} objects */
     filter(objects) {
       const words = box.value.toLowerCase().split(/\s+/);
       const test = tests[kind.value] ?? (() => true);
-      some = objects.filter((object) => {
+      shown = objects.filter((object) => {
         const text = `${idOf(object)}\n${textOf(object)}`.toLowerCase();
         return words.every((word) => text.includes(word)) && test(object);
       });
-      return some;
+      return shown;
     },
-    /** Tell how many there are. @param {number} total */
-    tell(total) {
+    /** Show the counts. @param {number} total */
+    showCounts(total) {
       const changes = Object.values(model.get("changes") ?? {}).map((how) => ({ how }));
       const faults = /** @type {Fault[][]} */ (Object.values(model.get("faults") ?? {}));
-      const wrong = faults.filter((list) => wrongOnes(list)).length;
+      const wrong = faults.filter((list) => errorsOf(list)).length;
+      const warnings = faults.length - wrong;
       fill(
-        told,
+        counts,
         h(
           "span",
           {},
-          h("b", {}, some.length.toLocaleString()),
-          some.length === total ? ` ${noun(total)}` : ` of ${total.toLocaleString()} ${noun(total)}`,
+          h("b", {}, shown.length.toLocaleString()),
+          shown.length === total ? ` ${noun(total)}` : ` of ${total.toLocaleString()} ${noun(total)}`,
         ),
-        some.length === total ? null : counted("show all", "", ""),
+        shown.length === total ? null : counted("show all", "", ""),
         changes.length ? counted(count(changes), "+changed", "changed-text") : null,
-        wrong ? counted(`${wrong} to be mended before applying`, "+wrong", "wrong-text") : null,
-        faults.length - wrong ? counted(`${faults.length - wrong} odd`, "+faults", "odd-text") : null,
+        wrong ? counted(`${wrong} ${wrong === 1 ? "error" : "errors"}`, "+wrong", "wrong-text") : null,
+        warnings ? counted(`${warnings} ${warnings === 1 ? "warning" : "warnings"}`, "+faults", "odd-text") : null,
       );
     },
-    /** What is said of an object; `see` goes to the other one that a fault names. @param {string} id @param {(id: string) => void} see */
+    /** Draw the errors and warnings of an object; `see` selects the other object of a conflict. @param {string} id @param {(id: string) => void} see */
     drawFaults: (id, see) =>
       faultsOf(id).map(({ level, text, other }) =>
         h(
@@ -157,29 +158,29 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
           other ? button(`See ${other}`, () => see(other), { class: ["button", "small", "bare"], title: null }) : null,
         ),
       ),
-    /** Look for nothing any more. */
+    /** Clear the search. */
     clear() {
       box.value = kind.value = "";
     },
     /**
-     * Put everything in place. @param {{list: {focus: () => void}, add: Node, body: Node[], title: string,
+     * Build the editor. @param {{list: {focus: () => void}, add: Node, body: Node[], title: string,
      *   impact: string, marked?: () => string, ideas?: import("../rules/ideas.js").Ideas}} parts
      */
     build({ list, add, body, title, impact, ...more }) {
       table = list;
-      const tried = impactPanel(view, model, more);
-      const whole = h(
+      const impactTab = impactPanel(view, model, more);
+      const form = h(
         "div",
         { class: "form" },
         h("div", { class: "row" }, box, kind, add, bulk, exchange(view, name)),
-        told,
+        counts,
         ...body,
       );
       panels = tabs({
         label: `${one[0].toUpperCase()}${one.slice(1)} editor`,
         panels: [
-          { name, title, draw: () => whole },
-          { name: "impact", title: impact, draw: () => tried.el },
+          { name, title, draw: () => form },
+          { name: "impact", title: impact, draw: () => impactTab.el },
         ],
       });
       fill(view.body, panels.el);

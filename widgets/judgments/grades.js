@@ -1,27 +1,27 @@
-// Grades: what a hit was given, and which key gives what.
+// Grades: the judgment of a hit, and the meaning of keys.
 
 /** @typedef {{id: string, title: string, lines: [string, string][], more: number, image: string,
  *   rating: number | null, unrateable: boolean | null, note: string | null,
  *   found: [string, number][], others: string[]}} Hit */
 
-/** Whether a hit has been dealt with. @param {Hit} hit */
+/** Whether a hit is rated or unrateable. @param {Hit} hit */
 export const isJudged = (hit) => hit.rating !== null || Boolean(hit.unrateable);
 
-/** What a hit was given, in words. @param {Hit} hit @param {Record<string, string>} labels */
-export function spoken(hit, labels) {
+/** Describe the judgment of a hit. @param {Hit} hit @param {Record<string, string>} labels */
+export function describeJudgment(hit, labels) {
   if (hit.unrateable) return "unrateable";
   if (hit.rating === null) return "not judged";
   const label = labels[String(hit.rating)];
   return label ? `${hit.rating}, ${label}` : String(hit.rating);
 }
 
-/** The next hit that is not judged, after one, else from the start; -1 where all are. @param {Hit[]} hits @param {number} at */
+/** The place of the next unjudged hit after one, else of the first; -1 if all are judged. @param {Hit[]} hits @param {number} at */
 export function nextOpen(hits, at) {
   const after = hits.findIndex((hit, place) => place > at && !isJudged(hit));
   return after >= 0 ? after : hits.findIndex((hit) => !isJudged(hit));
 }
 
-/** What a key means for the hit it is pressed on: a rating, `unrateable`, `clear`, or nothing. @param {string} key @param {Record<string, string>} labels */
+/** The judgment that a key gives: a rating, unrateable, no judgment, or null for other keys. @param {string} key @param {Record<string, string>} labels */
 export function meaningOf(key, labels) {
   if (key in labels) return { rating: Number(key), unrateable: false };
   if (key === "u") return { rating: null, unrateable: true };
@@ -29,7 +29,7 @@ export function meaningOf(key, labels) {
   return null;
 }
 
-/** How far all is. @param {{done: number, total: number}[]} questions */
+/** The progress over all queries. @param {{done: number, total: number}[]} questions */
 export function progressOf(questions) {
   const sum = (/** @type {"done" | "total"} */ name) => questions.reduce((so, one) => so + one[name], 0);
   const ready = questions.filter(({ done, total }) => done === total).length;

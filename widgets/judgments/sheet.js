@@ -1,39 +1,39 @@
-// One query's hits, and a grade for each.
+// The sheet of one query: its hits and their grades.
 
 import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
 import { drawMarked, plainText } from "../kit/highlight.js";
-import { isJudged, meaningOf, nextOpen, spoken } from "./grades.js";
+import { isJudged, meaningOf, nextOpen, describeJudgment } from "./grades.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("../types").Model} Model */
 /** @typedef {import("./grades.js").Hit} Hit */
 
-/** @param {Frame} view @param {Model} model @param {() => Promise<void>} leave what comes after the last hit */
+/** @param {Frame} view @param {Model} model @param {() => Promise<void>} leave called after the last hit */
 export function gradeSheet(view, model, leave) {
   /** @type {Hit[]} */
   let hits = [];
   let [place, at] = [-1, 0];
-  let giving = 0; // grades and notes on their way
-  let leaving = false; // what is typed before the next sheet is there was meant for it
+  let sending = 0; // grades and notes that are being sent
+  let leaving = false; // ignores keys until the next sheet arrives
   /** @type {string | null} */
-  let noting = null;
-  const list = h("ol", { class: "hits sheet", "aria-label": "Hits to judge", on: { keydown: steer } });
-  const none = h("p", { class: "none" }, "Nothing was found for this query, so there is nothing to judge.");
+  let notedId = null;
+  const list = h("ol", { class: "hits sheet", "aria-label": "Hits to judge", on: { keydown: handleKey } });
+  const none = h("p", { class: "none" }, "No hits for this query.");
   const labels = () => model.get("labels") ?? {};
 
   /** @param {Hit} hit @param {HTMLElement | null} old @param {number} number */
   function drawHit(hit, old, number) {
-    const el = old ?? h("li", { class: "hit judged-hit", on: { focusin: () => reach(number) } });
+    const el = old ?? h("li", { class: "hit judged-hit", on: { focusin: () => select(number) } });
     el.tabIndex = number === at ? 0 : -1;
     el.classList.toggle("svc-done", isJudged(hit));
     el.classList.toggle("svc-at", number === at);
-    setAttribute(el, "aria-label", `${plainText(hit.title) || hit.id}: ${spoken(hit, labels())}`);
-    const state = JSON.stringify([hit, number, noting === hit.id, labels(), model.get("images")]);
+    setAttribute(el, "aria-label", `${plainText(hit.title) || hit.id}: ${describeJudgment(hit, labels())}`);
+    const state = JSON.stringify([hit, number, notedId === hit.id, labels(), model.get("images")]);
     if (el.dataset.state === state) return el;
     el.dataset.state = state;
     const detail = el.querySelector(".svc-detail");
     const parts = [drawImage(hit), drawText(hit, number), drawGrades(hit, number)];
-    const typing = noting === hit.id ? el.querySelector(".svc-note-input") : null;
+    const typing = notedId === hit.id ? el.querySelector(".svc-note-input") : null;
     if (!typing) fill(el, ...parts, drawNote(hit), detail);
     else redrawAround(el, parts, [typing, detail]);
     return el;
@@ -63,10 +63,10 @@ export function gradeSheet(view, model, leave) {
         { class: "row hint" },
         hit.found.map(([variant, rank]) => h("span", { class: "found" }, h("bdi", {}, variant), ` ${rank}`)),
         hit.others.map((other) => h("span", { class: "found other", dir: "auto" }, other)),
-        button("Whole record", (event) => showRecord(hit, event), {
+        button("Full record", (event) => showRecord(hit, event), {
           class: ["button", "bare", "small"],
           tabindex: -1,
-          title: "Whole record (o)",
+          title: "Full record (o)",
         }),
       ),
     );
@@ -94,11 +94,11 @@ export function gradeSheet(view, model, leave) {
       on: hit.rating === Number(grade),
     }));
     const all = [...choices, { text: "?", label: "unrateable (u)", key: "u", on: Boolean(hit.unrateable) }];
-    const odd = hit.rating !== null && !choices.some(({ on }) => on);
+    const unlisted = hit.rating !== null && !choices.some(({ on }) => on);
     return h(
       "div",
       { class: "grades", role: "group", "aria-label": "Grade" },
-      odd ? h("span", { class: "hint" }, String(hit.rating)) : null,
+      unlisted ? h("span", { class: "hint" }, String(hit.rating)) : null,
       all.map(({ text, label, key, on }) =>
         h(
           "button",
@@ -125,19 +125,19 @@ export function gradeSheet(view, model, leave) {
 
   /** @param {Hit} hit */
   function drawNote(hit) {
-    if (noting !== hit.id) return hit.note ? h("p", { class: "note-text", dir: "auto" }, hit.note) : null;
+    if (notedId !== hit.id) return hit.note ? h("p", { class: "note-text", dir: "auto" }, hit.note) : null;
     const input = h("input", {
       class: "input note-input",
       type: "text",
       value: hit.note ?? "",
-      placeholder: "Why? Enter keeps it, Escape leaves it",
+      placeholder: "Note: Enter saves, Escape cancels",
       "aria-label": "Note",
       dir: "auto",
       on: {
         keydown: (event) => {
           event.stopPropagation();
-          if (event.key === "Enter") keepNote(hit, input.value);
-          if (event.key === "Escape") keepNote(hit, null);
+          if (event.key === "Enter") saveNote(hit, input.value);
+          if (event.key === "Escape") saveNote(hit, null);
         },
       },
     });
@@ -146,26 +146,26 @@ export function gradeSheet(view, model, leave) {
 
   /** @param {Hit} hit */
   function openNote(hit) {
-    noting = hit.id;
+    notedId = hit.id;
     redraw();
     /** @type {HTMLElement | null} */ (list.querySelector(".svc-note-input"))?.focus();
   }
 
-  /** Keep what was typed, or nothing; what cannot be kept stays to be tried again. @param {Hit} hit @param {string | null} text */
-  async function keepNote(hit, text) {
+  /** Save the typed note, or cancel; a note that cannot be saved stays in the field. @param {Hit} hit @param {string | null} text */
+  async function saveNote(hit, text) {
     const before = hits.find((one) => one.id === hit.id)?.note ?? "";
     const note = (text ?? before).trim();
     const other = note !== before;
-    noting = null;
+    notedId = null;
     if (other) hits = hits.map((one) => (one.id === hit.id ? { ...one, note } : one));
     redraw();
     focusOn(at);
     if (!other) return;
-    giving += 1;
+    sending += 1;
     const done = await view.run("note", { id: hit.id, text: note });
-    giving -= 1;
+    sending -= 1;
     show(model.get("sheet"));
-    if (done !== undefined || noting !== null) return;
+    if (done !== undefined || notedId !== null) return;
     openNote(hit);
     const input = /** @type {HTMLInputElement | null} */ (list.querySelector(".svc-note-input"));
     if (input) input.value = note;
@@ -188,27 +188,27 @@ export function gradeSheet(view, model, leave) {
       );
   }
 
-  /** Give a grade by its key, and go on to what is open. @param {Hit} hit @param {string} key @param {number} number */
+  /** Give a grade by its key, and move to the next unjudged hit. @param {Hit} hit @param {string} key @param {number} number */
   async function give(hit, key, number) {
-    const meant = meaningOf(key, labels());
-    if (!meant || leaving) return;
-    const last = { ...hit, ...meant };
+    const judgment = meaningOf(key, labels());
+    if (!judgment || leaving) return;
+    const last = { ...hit, ...judgment };
     hits = hits.map((other) => (other.id === hit.id ? last : other));
     const next = isJudged(last) ? nextOpen(hits, number) : number;
     at = next < 0 ? number : next;
     redraw();
     focusOn(at);
-    giving += 1;
+    sending += 1;
     leaving = next < 0;
-    await view.run("grade", { id: hit.id, ...meant });
-    giving -= 1;
+    await view.run("grade", { id: hit.id, ...judgment });
+    sending -= 1;
     show(model.get("sheet"));
     if (next < 0) await leave();
     leaving = false;
   }
 
   /** @param {number} number */
-  function reach(number) {
+  function select(number) {
     if (number === at) return;
     at = number;
     redraw();
@@ -226,7 +226,7 @@ export function gradeSheet(view, model, leave) {
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     const item = /** @type {HTMLElement} */ (event.target).closest("li");
     const number = [...list.children].indexOf(/** @type {Element} */ (item));
     const hit = hits[number];
@@ -252,12 +252,12 @@ export function gradeSheet(view, model, leave) {
   function show(sheet) {
     const turned = sheet.place !== place;
     const inside = list.contains(document.activeElement);
-    // What was graded here meanwhile is newer than what comes back.
-    if (giving && !turned) return;
+    // Grades given here are newer than the received sheet.
+    if (sending && !turned) return;
     hits = sheet.hits;
     none.hidden = hits.length > 0 || sheet.place < 0;
     if (turned) {
-      [place, noting] = [sheet.place, null];
+      [place, notedId] = [sheet.place, null];
       at = Math.max(0, nextOpen(hits, -1));
     }
     redraw();
@@ -267,7 +267,7 @@ export function gradeSheet(view, model, leave) {
   return { el: h("div", { class: "sheet-box" }, list, none), focus: () => (hits.length ? focusOn(at) : view.root.focus()), show };
 }
 
-/** What is being typed keeps its place, and with it the keyboard. @param {HTMLElement} el @param {(Node | null)[]} parts @param {(Element | null)[]} kept */
+/** Redraw an element around children that keep the focus. @param {HTMLElement} el @param {(Node | null)[]} parts @param {(Element | null)[]} kept */
 function redrawAround(el, parts, kept) {
   for (const one of [...el.children]) if (!kept.includes(one)) one.remove();
   for (const part of parts) if (part) el.insertBefore(part, kept[0]);

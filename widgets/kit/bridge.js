@@ -1,40 +1,40 @@
-// Calls from a view to its Python half, and what comes back.
+// RPC calls from a view to its Python half.
 
 /** @typedef {import("../types").Model} Model */
 /** @typedef {import("../types").Explanation} Explanation */
 /** @typedef {import("../types").Progress} Progress */
-/** @typedef {{done: (value: any) => void, fail: (error: Error) => void, tell?: (progress: Progress) => void}} Waiting */
+/** @typedef {{done: (value: any) => void, fail: (error: Error) => void, onProgress?: (progress: Progress) => void}} PendingCall */
 
-/** How long an answer may take before the kernel counts as busy, in milliseconds. */
-export const PATIENCE = 1500;
+/** The kernel counts as busy if it does not answer within this time. */
+export const BUSY_AFTER_MS = 1500;
 
-/** A call that failed, with advice. */
+/** A failed call, with advice. */
 export class CallError extends Error {
-  /** @param {Explanation} told */
-  constructor(told) {
-    super(told.message);
-    this.name = told.type;
-    this.advice = told.advice;
+  /** @param {Explanation} explanation */
+  constructor(explanation) {
+    super(explanation.message);
+    this.name = explanation.type;
+    this.advice = explanation.advice;
   }
 }
 
-/** A call that a later one, or the user, ended. */
+/** A call that a later call, or the user, cancelled. */
 export class Cancelled extends Error {}
 
 /**
- * Connect a view to its model. `busy(true)` is told once an answer is late, `busy(false)` when
- * none is missing any more.
+ * Connect a view to its model. `busy(true)` is called when an answer is late, `busy(false)` when no
+ * answer is late any more.
  * @param {Model} model
- * @param {{busy?: (busy: boolean) => void, patience?: number}} [options]
+ * @param {{busy?: (busy: boolean) => void, busyAfter?: number}} [options]
  */
-export function connect(model, { busy = () => {}, patience = PATIENCE } = {}) {
-  /** @type {Map<number, Waiting>} */
+export function connect(model, { busy = () => {}, busyAfter = BUSY_AFTER_MS } = {}) {
+  /** @type {Map<number, PendingCall>} */
   const waiting = new Map();
   /** @type {Map<string, ((facts: any) => void)[]>} */
   const listeners = new Map();
   /** @type {[string, (...args: any[]) => void][]} */
   const watched = [];
-  // Views of one model hear each other's answers, and old kernels' views may still be there.
+  // All views of a model receive all answers, and views of old kernels may still exist.
   let number = Math.floor(Math.random() * 2 ** 31) * 2 ** 20;
   /** @type {any} */
   let timer = null;
@@ -46,7 +46,7 @@ export function connect(model, { busy = () => {}, patience = PATIENCE } = {}) {
     const call = waiting.get(message.id);
     if (!call) return;
     watch();
-    if ("progress" in message) return call.tell?.(message.progress);
+    if ("progress" in message) return call.onProgress?.(message.progress);
     if ("working" in message) return;
     waiting.delete(message.id);
     watch();
@@ -55,22 +55,22 @@ export function connect(model, { busy = () => {}, patience = PATIENCE } = {}) {
     else call.done(message.value);
   }
 
-  // Begun anew by every sign of life, and a long call gives one each second.
+  // Every message restarts the timer; a long call sends a heartbeat each second.
   function watch() {
     clearTimeout(timer);
     if (late) busy((late = false));
-    if (waiting.size) timer = setTimeout(() => busy((late = true)), patience);
+    if (waiting.size) timer = setTimeout(() => busy((late = true)), busyAfter);
   }
 
   /**
    * Call a method of the Python half.
    * @param {string} name @param {Record<string, any>} [args]
-   * @param {{signal?: AbortSignal, tell?: (progress: Progress) => void}} [options]
+   * @param {{signal?: AbortSignal, onProgress?: (progress: Progress) => void}} [options]
    * @returns {Promise<any>}
    */
-  function call(name, args = {}, { signal, tell } = {}) {
+  function call(name, args = {}, { signal, onProgress } = {}) {
     const id = ++number;
-    const answer = new Promise((done, fail) => waiting.set(id, { done, fail, tell }));
+    const answer = new Promise((done, fail) => waiting.set(id, { done, fail, onProgress }));
     signal?.addEventListener("abort", () => model.send({ cancel: id }), { once: true });
     try {
       model.send({ id, call: name, args });
@@ -85,18 +85,18 @@ export function connect(model, { busy = () => {}, patience = PATIENCE } = {}) {
   model.on("msg:custom", receive);
   return {
     call,
-    /** Hear of an event. @param {string} event @param {(facts: any) => void} listen */
+    /** Listen to an event. @param {string} event @param {(facts: any) => void} listen */
     on(event, listen) {
       listeners.set(event, [...(listeners.get(event) ?? []), listen]);
     },
-    /** Draw by a synced value, now and whenever it changes. @param {string} name @param {(value: any) => void} draw */
+    /** Draw a synced value, now and after each change. @param {string} name @param {(value: any) => void} draw */
     watch(name, draw) {
       const listen = () => draw(model.get(name));
       watched.push([`change:${name}`, listen]);
       model.on(`change:${name}`, listen);
       listen();
     },
-    /** Whether anything is not answered yet. */
+    /** Whether a call has no answer yet. */
     pending: () => waiting.size > 0,
     close() {
       clearTimeout(timer);
@@ -110,6 +110,6 @@ export function connect(model, { busy = () => {}, patience = PATIENCE } = {}) {
 
 const NO_KERNEL = {
   type: "NoKernel",
-  message: "there is no kernel behind this editor any more",
+  message: "the kernel of this editor is not running",
   advice: "Run its cell again.",
 };

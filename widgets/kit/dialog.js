@@ -1,18 +1,18 @@
-// A question over the editor that holds the keyboard until it is answered.
+// A modal dialog over the editor.
 
 import { button, freshId, h } from "./dom.js";
 
-/** Where Enter is the main button, as in any form. */
+/** Controls in which Enter presses the main button. */
 const FIELD = "input:not([type=file]), select";
 
 /**
- * Ask; the answer is the name of the button pressed, or null where it was closed.
- * It stands inside the editor, for a notebook's page belongs to others.
+ * Show a dialog; returns the name of the pressed button, or null if the dialog was closed.
+ * It is an element of the editor, because the page belongs to the notebook.
  * @param {HTMLElement} root @param {{title: string, body: Node | string, buttons: {name: string, label: string, main?: boolean}[]}} question
  * @returns {Promise<string | null>}
  */
 export function ask(root, { title, body, buttons }) {
-  const before = /** @type {HTMLElement | null} */ (document.activeElement);
+  const focused = /** @type {HTMLElement | null} */ (document.activeElement);
   return new Promise((answer) => {
     const heading = h("h3", { id: freshId("dialog") }, title);
     const row = h(
@@ -30,19 +30,19 @@ export function ask(root, { title, body, buttons }) {
         "aria-modal": true,
         "aria-labelledby": heading.id,
         tabindex: -1,
-        on: { keydown: steer },
+        on: { keydown: handleKey },
       },
       heading,
       h("div", { class: "dialog-body" }, body),
       row,
     );
-    const veil = h(
+    const overlay = h(
       "div",
       {
-        class: "veil",
+        class: "overlay",
         on: {
           mousedown: (event) => {
-            if (event.target === veil) close(null);
+            if (event.target === overlay) close(null);
           },
         },
       },
@@ -51,26 +51,26 @@ export function ask(root, { title, body, buttons }) {
 
     /** @param {string | null} name */
     function close(name) {
-      veil.remove();
-      before?.focus?.();
+      overlay.remove();
+      focused?.focus?.();
       answer(name);
     }
 
     /** @param {KeyboardEvent} event */
-    function steer(event) {
+    function handleKey(event) {
       event.stopPropagation();
       if (event.key === "Escape") close(null);
       if (event.key === "Tab") keepInside(event, box);
       if (event.key === "Enter" && /** @type {HTMLElement} */ (event.target).matches(FIELD)) {
-        // What closes gives the keyboard back, and a button there would be pressed by the same key.
+        // Closing returns the focus, and the same key press would press a button there.
         event.preventDefault();
         /** @type {HTMLElement | null} */ (box.querySelector(".svc-main"))?.click();
       }
     }
 
-    root.append(veil);
+    root.append(overlay);
     const first = /** @type {HTMLElement | null} */ (box.querySelector("input, textarea, select, .svc-main"));
-    // A long question is read from its beginning, also where only a button below it takes keys.
+    // A long dialog is shown from its beginning, even if only the button below it takes the focus.
     (first ?? box).focus({ preventScroll: true });
   });
 }

@@ -1,10 +1,10 @@
-// What changed between two lists of lines, or two JSON values.
+// Line diffs of texts and JSON values.
 
 import { h } from "./dom.js";
 
-/** @typedef {{kind: "same" | "added" | "gone", text: string}} Line */
+/** @typedef {{kind: "same" | "added" | "removed", text: string}} Line */
 
-/** The lines of a JSON value, members sorted so that order alone is no change. @param {any} value */
+/** The lines of a JSON value, with sorted members, so that their order does not count. @param {any} value */
 export function jsonLines(value) {
   return JSON.stringify(sorted(value), null, 2).split("\n");
 }
@@ -20,7 +20,7 @@ function sorted(value) {
   );
 }
 
-/** The fewest lines gone and added that lead from one list to the other. @param {string[]} before @param {string[]} after @returns {Line[]} */
+/** The shortest diff of two lists of lines. @param {string[]} before @param {string[]} after @returns {Line[]} */
 export function diffLines(before, after) {
   let start = 0;
   while (start < before.length && start < after.length && before[start] === after[start]) start++;
@@ -38,13 +38,13 @@ export function diffLines(before, after) {
 /** @param {string[]} lines @returns {Line[]} */
 const same = (lines) => lines.map((text) => ({ kind: "same", text }));
 
-/** By the longest common subsequence; beyond a size that costs too much, as one block. @param {string[]} a @param {string[]} b @returns {Line[]} */
+/** The diff by the longest common subsequence; of large lists one block, to limit the cost. @param {string[]} a @param {string[]} b @returns {Line[]} */
 function middle(a, b) {
   /** @type {Line[]} */
   const lines = [];
   if (a.length * b.length > 4e6)
     return [
-      ...a.map((text) => ({ kind: /** @type {"gone"} */ ("gone"), text })),
+      ...a.map((text) => ({ kind: /** @type {"removed"} */ ("removed"), text })),
       ...b.map((text) => ({ kind: /** @type {"added"} */ ("added"), text })),
     ];
   const width = b.length + 1;
@@ -59,19 +59,19 @@ function middle(a, b) {
   while (i < a.length || j < b.length) {
     if (i < a.length && j < b.length && a[i] === b[j]) lines.push({ kind: "same", text: (j++, a[i++]) });
     else if (j >= b.length || (i < a.length && length[(i + 1) * width + j] >= length[i * width + j + 1]))
-      lines.push({ kind: "gone", text: a[i++] });
+      lines.push({ kind: "removed", text: a[i++] });
     else lines.push({ kind: "added", text: b[j++] });
   }
   return lines;
 }
 
-const SIGNS = { same: " ", added: "+", gone: "−" };
-const NAMES = { same: null, added: "added", gone: "removed" };
+const SIGNS = { same: " ", added: "+", removed: "−" };
+const NAMES = { same: null, added: "added", removed: "removed" };
 
-/** Draw a diff; of what stayed the same only lines near a change. @param {Line[]} lines @param {number} [near] */
+/** Draw a diff; unchanged lines are shown only near a change. @param {Line[]} lines @param {number} [near] */
 export function drawDiff(lines, near = 2) {
   const changed = lines.flatMap((line, place) => (line.kind === "same" ? [] : [place]));
-  if (!changed.length) return h("p", { class: "hint" }, "Nothing differs.");
+  if (!changed.length) return h("p", { class: "hint" }, "No differences.");
   const shown = lines.map((_, place) => changed.some((other) => Math.abs(other - place) <= near));
   return h(
     "div",

@@ -1,11 +1,11 @@
-// Elements made from values. Text is only ever set as text, never parsed as markup.
+// Creation and update of elements. Text is set as text, never parsed as markup.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 /** @typedef {{on?: Record<string, (event: any) => void>, [name: string]: any}} Props */
 
 /**
  * Make an element: `class`, `on: {event: listener}`, `style: {name: value}`, `data: {name: value}`;
- * every other name is an attribute, left out where it is null or false.
+ * every other name is an attribute, omitted if it is null or false.
  * @template {keyof HTMLElementTagNameMap} T
  * @param {T} tag
  * @param {Props} [props]
@@ -30,13 +30,13 @@ function setProp(el, name, value) {
   else setAttribute(el, name, value);
 }
 
-/** Set an attribute, or take it off. @param {Element} el @param {string} name @param {any} value */
+/** Set or remove an attribute. @param {Element} el @param {string} name @param {any} value */
 export function setAttribute(el, name, value) {
   if (value === null || value === undefined || value === false) el.removeAttribute(name);
   else el.setAttribute(name, value === true ? (name.startsWith("aria-") ? "true" : "") : String(value));
 }
 
-/** Name classes: text, or a list of which some may be missing. @param {any} names */
+/** Prefix class names, given as text or as a list with falsy items. @param {any} names */
 export function classes(names) {
   const list = [names].flat().filter(Boolean).join(" ").split(" ");
   return list
@@ -56,14 +56,15 @@ function nodes(children) {
     );
 }
 
-/** Put children in place of those there are. @param {Element} el @param {...(Child | Child[])} children */
+/** Replace the children of an element. @param {Element} el @param {...(Child | Child[])} children */
 export function fill(el, ...children) {
   el.replaceChildren(...nodes(children));
 }
 
 /**
- * Make an element's children follow a list and keep those that stay: no flicker, no lost focus.
- * `draw(item, el)` gets the element an item had before, changes it and returns it, or makes one.
+ * Update the children of an element to a list of items, and reuse elements by key, so that nothing
+ * flickers or loses the focus. `draw(item, el)` changes and returns the previous element of the
+ * item, or makes a new one.
  * @template T
  * @param {Element} parent
  * @param {T[]} items
@@ -88,7 +89,7 @@ export function follow(parent, items, keyOf, draw) {
 }
 
 /**
- * A button that says what it does. An icon is drawn beside, or in place of, its label.
+ * A button with a label. An icon is drawn before the label; `bare` shows the icon alone.
  * @param {string} label @param {(event: Event) => void} act @param {Props & {icon?: string, bare?: boolean}} [props]
  */
 export function button(label, act, { icon = "", bare = false, ...props } = {}) {
@@ -109,7 +110,7 @@ export function button(label, act, { icon = "", bare = false, ...props } = {}) {
 
 let count = 0;
 
-/** An id no other element has. @param {string} name */
+/** A unique element id. @param {string} name */
 export function freshId(name) {
   count += 1;
   return `svc-${name}-${count}-${Math.random().toString(36).slice(2, 8)}`;
@@ -123,7 +124,7 @@ export function field(label, control, hint = "") {
   return h("div", { class: "field" }, h("label", { for: control.id }, label), control, note);
 }
 
-/** Copy text, also where a page may not use the clipboard by itself. @param {string} text */
+/** Copy text, also on pages without access to the clipboard API. @param {string} text */
 export async function copyText(text) {
   try {
     await navigator.clipboard.writeText(text);

@@ -1,4 +1,4 @@
-// What surrounds every editor: its name, its state, undo, apply, errors, and the way into code.
+// The frame of every editor: name, state, undo, apply, errors and code.
 
 import { connect, CallError, Cancelled } from "./bridge.js";
 import { button, copyText, fill, h, setAttribute } from "./dom.js";
@@ -11,17 +11,17 @@ import { oneAtATime } from "./timing.js";
 /** @typedef {import("../types").Progress} Progress */
 /** @typedef {ReturnType<typeof frame>} Frame */
 
-/** What tells a notebook's shortcuts to leave an element's keys alone. */
-const MARK = "data-lm-suppress-shortcuts";
+/** The attribute that disables a notebook's shortcuts for an element. */
+const NO_SHORTCUTS = "data-lm-suppress-shortcuts";
 
 /**
- * Build an editor's frame into a notebook's element. `diff(saved, value)` shows what would be
- * applied; `named` is a class of the editor's own, `retry` the call that may settle an error.
+ * Build an editor's frame in a notebook's element. `diff(value)` draws the changes that applying
+ * makes; `named` is the editor's class, `retry` a call that may resolve an error.
  * @param {Mount} mount
  * @param {{named: string, diff?: (value: any) => Node | Promise<Node>, tools?: Node[], retry?: string}} options
  */
 export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
-  const told = notices();
+  const messages = notices();
   const body = h("div", { class: "body" });
   const title = h("span", { class: "title" });
   const place = h("span", { class: "hint place" });
@@ -33,15 +33,15 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     h("span", {}),
     button("Cancel", () => work?.abort()),
   );
-  const wait = h(
+  const busyNote = h(
     "div",
     { class: "waiting", role: "status", hidden: true },
     h("span", { class: "spinner", "aria-hidden": true }),
-    "The kernel is busy; it answers as soon as it can.",
+    "The kernel is busy; waiting for its answer.",
   );
   const link = connect(model, {
     busy: (late) => {
-      wait.hidden = !late;
+      busyNote.hidden = !late;
     },
   });
   /** @type {AbortController | null} */
@@ -49,20 +49,20 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   /** @type {CallError | null} */
   let failed = null;
   /** @type {(() => void) | undefined} */
-  let remedy;
+  let retryFailed;
   const buttons = {
     undo: button("Undo", () => step("undo"), { icon: "↶", bare: true, title: "Undo (Ctrl+Z)" }),
     redo: button("Redo", () => step("redo"), { icon: "↷", bare: true, title: "Redo (Ctrl+Shift+Z)" }),
-    revert: button("Revert", () => step("revert"), { title: "Go back to what is saved" }),
+    revert: button("Revert", () => step("revert"), { title: "Revert to the saved value" }),
     apply: button("Apply…", () => review(), {
       class: ["button", "main"],
       title: "Write the changes to the service (Ctrl+S)",
     }),
-    code: button("Code", () => showCode(), { title: "This as Python, magic or curl" }),
+    code: button("Code", () => showCode(), { title: "Export as Python, magic or curl" }),
   };
   const root = h(
     "section",
-    { class: ["editor", named], tabindex: -1, on: { keydown: steer } },
+    { class: ["editor", named], tabindex: -1, on: { keydown: handleKey } },
     h(
       "header",
       { class: "head" },
@@ -79,8 +79,8 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
       ),
     ),
     note,
-    told.el,
-    wait,
+    messages.el,
+    busyNote,
     bar,
     body,
   );
@@ -96,9 +96,10 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
         : !state.applies
           ? state.address
           : state.dirty
-            ? "not applied yet"
-            : `as saved on ${state.address}`,
+            ? "Unsaved changes"
+            : "Saved",
     );
+    setAttribute(place, "title", state.applies ? state.address : null);
     setAttribute(root, "aria-label", `${state.title}: ${state.index}`);
     setAttribute(root, "aria-busy", state.busy ? "true" : null);
     root.classList.toggle("svc-dirty", state.dirty && state.applies);
@@ -113,22 +114,22 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     }
   }
 
-  // What a call of this view met, else what Python met by itself.
+  // The error of a call of this view, else the error of the Python half.
   function showError() {
     const error = failed ?? model.get("state")?.error ?? null;
-    const again = failed ? remedy : retry ? () => void run(retry) : undefined;
-    told.error(error, again && { label: "Try again", act: again });
+    const again = failed ? retryFailed : retry ? () => void run(retry) : undefined;
+    messages.error(error, again && { label: "Try again", act: again });
   }
 
   /** @param {"undo" | "redo" | "revert"} name */
   async function step(name) {
-    await takeProposed();
+    await waitForProposed();
     await run("go", { step: name });
   }
 
   async function review() {
     if (buttons.apply.hidden) return;
-    await takeTyped();
+    await finishTyping();
     if (buttons.apply.disabled) return;
     if (diff) {
       const answer = await ask(root, {
@@ -142,22 +143,22 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
       if (answer !== "apply") return;
     }
     const done = await run("write", {}, { long: true });
-    if (done !== undefined) told.say("Applied and published.");
+    if (done !== undefined) messages.say("Applied and published.");
   }
 
-  /** What is being typed, and what is on its way, is reviewed with the rest. */
-  async function takeTyped() {
-    const at = /** @type {HTMLElement | null} */ (document.activeElement);
-    if (root.contains(at) && at?.matches("input, textarea, select")) {
-      at.blur();
-      at.focus();
+  /** Finish input that is being typed or sent, so that the review includes it. */
+  async function finishTyping() {
+    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+    if (root.contains(focused) && focused?.matches("input, textarea, select")) {
+      focused.blur();
+      focused.focus();
     }
-    await takeProposed();
-    // Calls are begun in order: once this one is answered those before it have done their work.
+    await waitForProposed();
+    // Calls start in order: when this one is answered, the earlier ones have done their work.
     if (link.pending()) await link.call("code").catch(() => {});
   }
 
-  async function takeProposed() {
+  async function waitForProposed() {
     while (proposed) await sending;
   }
 
@@ -181,7 +182,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
       ),
     );
     await ask(root, {
-      title: "This, as code",
+      title: "Export as code",
       body: h("div", {}, rows),
       buttons: [{ name: "", label: "Close", main: true }],
     });
@@ -196,13 +197,13 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   async function run(name, args = {}, { long = false, again, signal } = {}) {
     if (long) work = new AbortController();
     try {
-      const value = await link.call(name, args, { signal: signal ?? work?.signal, tell: drawProgress });
+      const value = await link.call(name, args, { signal: signal ?? work?.signal, onProgress: drawProgress });
       failed = null;
       showError();
       return value;
     } catch (error) {
       if (error instanceof CallError) {
-        [failed, remedy] = [error, again];
+        [failed, retryFailed] = [error, again];
         showError();
       } else if (!(error instanceof Cancelled)) throw error;
       return undefined;
@@ -225,29 +226,29 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   }
 
   /** @param {KeyboardEvent} event */
-  const saves = (event) => (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
+  const isSave = (event) => (event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "s";
 
-  // A notebook has shortcuts of its own, also for single letters: what is typed here stays here,
-  // but for saving the notebook where there is nothing else to save. Notebook 7 takes keys before
-  // they arrive here, unless the element that has the keyboard is marked so.
+  // A notebook has shortcuts for single letters. Keys typed here are not passed on, except Ctrl+S if
+  // the editor has nothing to save. Notebook 7 handles keys before they arrive here, unless the
+  // focused element has the attribute.
   /** @type {HTMLElement} */
-  let shielded = root;
+  let markedElement = root;
   /** @param {KeyboardEvent} event */
-  function shield(event) {
-    shielded.removeAttribute(MARK);
-    const at = event.target instanceof HTMLElement && root.contains(event.target) ? event.target : null;
-    if (!at || (saves(event) && buttons.apply.hidden)) return;
-    shielded = at;
-    shielded.setAttribute(MARK, "");
+  function markElement(event) {
+    markedElement.removeAttribute(NO_SHORTCUTS);
+    const focused = event.target instanceof HTMLElement && root.contains(event.target) ? event.target : null;
+    if (!focused || (isSave(event) && buttons.apply.hidden)) return;
+    markedElement = focused;
+    markedElement.setAttribute(NO_SHORTCUTS, "");
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     const key = event.key.toLowerCase();
-    if (!saves(event) || !buttons.apply.hidden) event.stopPropagation();
+    if (!isSave(event) || !buttons.apply.hidden) event.stopPropagation();
     if (!(event.ctrlKey || event.metaKey)) return;
     const inText = /** @type {HTMLElement} */ (event.target).matches?.("input, textarea");
-    if (saves(event) && !buttons.apply.hidden) {
+    if (isSave(event) && !buttons.apply.hidden) {
       event.preventDefault();
       review();
     } else if (!inText && (key === "z" || key === "y")) {
@@ -256,11 +257,11 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     }
   }
 
-  /** What was proposed and is not answered yet. */
+  /** The proposed value that has no answer yet. */
   let proposed = /** @type {{value: any} | null} */ (null);
   /** @type {Promise<any>} */
   let sending = Promise.resolve();
-  /** Of what is not sent yet all merges; else it is a step of its own. */
+  /** Whether all values that are not sent yet merge into one undo step. */
   let merges = true;
   const send = oneAtATime(async () => {
     const sent = proposed;
@@ -279,27 +280,27 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   }
 
   link.watch("state", drawState);
-  window.addEventListener("keydown", shield, true);
+  window.addEventListener("keydown", markElement, true);
   el.append(root);
   return {
     root,
     body,
     link,
     run,
-    say: told.say,
-    error: told.error,
+    say: messages.say,
+    error: messages.error,
     ask: (/** @type {Parameters<typeof ask>[1]} */ question) => ask(root, question),
-    /** Propose a value; what Python makes of it comes back as the model's. @param {any} value @param {boolean} [merge] */
+    /** Propose a value; Python sets the model's value in response. @param {any} value @param {boolean} [merge] */
     propose: (value, merge = false) => propose(value, merge),
     /** @returns {State} */
     state: () => model.get("state"),
-    /** Wait until Python has all that was proposed. */
-    taken: () => takeProposed(),
-    /** The value as it will be once all that was proposed is taken. @returns {any} */
+    /** Wait until Python has received all proposed values. */
+    taken: () => waitForProposed(),
+    /** The current value, proposed values included. @returns {any} */
     value: () => (proposed ? proposed.value : model.get("value")),
     close() {
       link.close();
-      window.removeEventListener("keydown", shield, true);
+      window.removeEventListener("keydown", markElement, true);
       root.remove();
     },
   };

@@ -1,4 +1,4 @@
-// Marked text as elements: the service marks matches with two characters no text should hold.
+// Highlighted text as elements: matches stand between two private-use characters.
 
 import { h } from "./dom.js";
 
@@ -6,7 +6,7 @@ export const PRE = "\uE000";
 export const POST = "\uE001";
 
 /**
- * Split marked text into parts. Marks that have no partner are dropped.
+ * Split marked text into parts. Unpaired marks are dropped.
  * @param {string} text
  * @returns {{text: string, marked: boolean}[]}
  */

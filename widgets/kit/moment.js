@@ -1,13 +1,13 @@
-// A moment, kept as Unix seconds and shown in the reader's own time zone, which is named.
+// A time in Unix seconds, shown in the browser's time zone, which is named.
 
 import { h } from "./dom.js";
 
-/** The reader's time zone. */
+/** The browser's time zone. */
 export function zone() {
   return Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
 }
 
-/** Seconds as a date control writes them, in the reader's zone. @param {number | null | undefined} seconds */
+/** Seconds as the text of a date control, in the browser's zone. @param {number | null | undefined} seconds */
 export function toLocal(seconds) {
   if (seconds === null || seconds === undefined) return "";
   const date = new Date(seconds * 1000);
@@ -15,7 +15,7 @@ export function toLocal(seconds) {
   return `${String(date.getFullYear()).padStart(4, "0")}-${pad(date.getMonth() + 1)}-${pad(date.getDate())}T${pad(date.getHours())}:${pad(date.getMinutes())}`;
 }
 
-/** What a date control holds as seconds, or null. @param {string} text */
+/** The text of a date control as seconds, or null. @param {string} text */
 export function fromLocal(text) {
   const time = text ? new Date(text).getTime() : NaN;
   return Number.isNaN(time) ? null : Math.floor(time / 1000);

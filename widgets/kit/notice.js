@@ -1,8 +1,8 @@
-// What an editor has to say: errors that stay until they are settled, and short news.
+// The messages of an editor: errors, which stay until resolved, and short notices.
 
 import { button, fill, h } from "./dom.js";
 
-/** A banner for errors and a line for news; both are read out. */
+/** A banner for errors and a line for notices, for screen readers too. */
 export function notices() {
   const banner = h("div", { class: "banner", role: "alert", hidden: true });
   const news = h("div", { class: "news", role: "status", "aria-live": "polite" });
@@ -11,25 +11,25 @@ export function notices() {
   let closed = "";
   return {
     el: h("div", { class: "notices" }, banner, news),
-    /** @param {{message: string, advice?: string} | null} told @param {{label: string, act: () => void}} [remedy] */
-    error(told, remedy) {
-      if (!told) closed = "";
-      banner.hidden = !told || told.message === closed;
-      if (!told) return fill(banner);
+    /** @param {{message: string, advice?: string} | null} explanation @param {{label: string, act: () => void}} [action] */
+    error(explanation, action) {
+      if (!explanation) closed = "";
+      banner.hidden = !explanation || explanation.message === closed;
+      if (!explanation) return fill(banner);
       fill(
         banner,
         h(
           "div",
           { class: "banner-text" },
-          h("strong", {}, told.message),
-          told.advice ? h("span", {}, ` ${told.advice}`) : null,
+          h("strong", {}, explanation.message),
+          explanation.advice ? h("span", {}, ` ${explanation.advice}`) : null,
         ),
-        remedy ? button(remedy.label, remedy.act) : null,
+        action ? button(action.label, action.act) : null,
         button(
           "Close",
           () => {
             banner.hidden = true;
-            closed = told.message;
+            closed = explanation.message;
           },
           { icon: "×", bare: true },
         ),

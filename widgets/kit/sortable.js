@@ -1,4 +1,4 @@
-// A list put in order by dragging, or by Alt with an arrow key.
+// A list that is reordered by dragging, or by Alt with an arrow key.
 
 import { follow, h } from "./dom.js";
 
@@ -10,25 +10,25 @@ export function moved(items, from, to) {
 }
 
 /**
- * `draw(item, place)` makes what an item shows; `change(items)` hears of a new order.
+ * `draw(item, place)` draws an item; `change(items)` is called with a new order.
  * @template T
  * @param {{items: T[], label: string, keyOf: (item: T) => string, draw: (item: T, place: number) => Node | string,
  *   change: (items: T[]) => void, remove?: (item: T) => void, disabled?: boolean}} options
  */
 export function sortableList({ items, label, keyOf, draw, change, remove, disabled = false }) {
-  let own = items;
+  let current = items;
   let from = -1;
-  const spoken = h("div", { class: "offscreen", "aria-live": "assertive" });
+  const announcement = h("div", { class: "offscreen", "aria-live": "assertive" });
   const list = h("ol", { class: "sortable", "aria-label": label });
-  const el = h("div", { class: "sortable-box" }, list, spoken);
+  const el = h("div", { class: "sortable-box" }, list, announcement);
 
   function redraw() {
-    // Keys differ by place, too, where an item is there twice.
+    // The keys of duplicate items differ by their number.
     follow(
       list,
-      own,
+      current,
       (item, place) =>
-        `${keyOf(item)}#${own.slice(0, place).filter((other) => keyOf(other) === keyOf(item)).length}`,
+        `${keyOf(item)}#${current.slice(0, place).filter((other) => keyOf(other) === keyOf(item)).length}`,
       drawItem,
     );
   }
@@ -42,9 +42,9 @@ export function sortableList({ items, label, keyOf, draw, change, remove, disabl
         tabindex: disabled ? -1 : 0,
         draggable: disabled ? null : "true",
         "aria-keyshortcuts": "Alt+ArrowUp Alt+ArrowDown",
-        "aria-label": `${keyOf(item)}, ${place + 1} of ${own.length}`,
+        "aria-label": `${keyOf(item)}, ${place + 1} of ${current.length}`,
         on: {
-          keydown: (event) => steer(event, place),
+          keydown: (event) => handleKey(event, place),
           dragstart: (event) => {
             from = place;
             event.dataTransfer?.setData("text/plain", keyOf(item));
@@ -79,12 +79,12 @@ export function sortableList({ items, label, keyOf, draw, change, remove, disabl
   }
 
   /** @param {KeyboardEvent} event @param {number} place */
-  function steer(event, place) {
+  function handleKey(event, place) {
     const step = { ArrowUp: -1, ArrowDown: 1 }[event.key];
     if (event.target !== event.currentTarget || disabled) return;
     if (step && event.altKey) put(place, place + step);
     else if (step) focusOn(place + step);
-    else if (event.key === "Delete" && remove) remove(own[place]);
+    else if (event.key === "Delete" && remove) remove(current[place]);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -92,12 +92,12 @@ export function sortableList({ items, label, keyOf, draw, change, remove, disabl
 
   /** @param {number} start @param {number} to */
   function put(start, to) {
-    const place = Math.max(0, Math.min(own.length - 1, to));
-    own = moved(own, start, place);
+    const place = Math.max(0, Math.min(current.length - 1, to));
+    current = moved(current, start, place);
     redraw();
     focusOn(place);
-    spoken.textContent = `${keyOf(own[place])} is now ${place + 1} of ${own.length}`;
-    change(own);
+    announcement.textContent = `${keyOf(current[place])} is now ${place + 1} of ${current.length}`;
+    change(current);
   }
 
   /** @param {number} place */
@@ -110,7 +110,7 @@ export function sortableList({ items, label, keyOf, draw, change, remove, disabl
     el,
     /** @param {T[]} next */
     show(next) {
-      own = next;
+      current = next;
       redraw();
     },
   };

@@ -1,19 +1,19 @@
-// A table of many rows that is filtered, moved through by keys and edited in place.
+// A table of many rows with keyboard navigation and editing in place.
 
 import { button, fill, freshId, h, setAttribute } from "./dom.js";
 import { virtualList } from "./virtual.js";
 
 /**
- * A column shows `text(row)`; it is edited where it has `input`, which makes a control from a row:
- * an element with `read()`, the new value, and `focus()`.
+ * A column shows `text(row)`. It is editable if it has `input`, which makes a control from a row: an
+ * element with `read()`, which returns the new value, and `focus()`.
  * @template T
  * @typedef {{name: string, title: string, width?: string, text: (row: T) => string,
  *   draw?: (row: T) => (Node | string), input?: (row: T) => HTMLElement & {read: () => any}}} Column
  */
 
 /**
- * `keyOf` names a row, `problem` says what is wrong with it, `change(row, name, value)` proposes an
- * edit, `remove(row)` a deletion, `open(row)` is what Enter does on a row without inputs.
+ * `keyOf` identifies a row, `problem` describes its error, `change(row, name, value)` proposes an
+ * edit, `remove(row)` a deletion; `open(row)` is called by Enter on a row without inputs.
  * @template T
  * @param {{columns: Column<T>[], keyOf: (row: T) => string, label: string, height?: number, rowHeight?: number,
  *   problem?: (row: T) => string, mark?: (row: T) => string, change?: (row: T, name: string, value: any) => void,
@@ -49,7 +49,7 @@ export function editTable({
   list.el.tabIndex = -1;
   const el = h(
     "div",
-    { class: "table", role: "grid", tabindex: 0, "aria-label": label, on: { keydown: steer, focus: show } },
+    { class: "table", role: "grid", tabindex: 0, "aria-label": label, on: { keydown: handleKey, focus: show } },
     head,
     list.el,
   );
@@ -122,7 +122,7 @@ export function editTable({
     el.focus({ preventScroll: true });
   }
 
-  /** Begin to edit a cell. @param {number} place @param {number} number */
+  /** Start editing a cell. @param {number} place @param {number} number */
   function edit(place, number) {
     const [row, c] = [rows[place], columns[number]];
     if (!row || !c) return;
@@ -142,15 +142,15 @@ export function editTable({
     at = Math.max(0, Math.min(rows.length - 1, place));
     column = Math.max(0, Math.min(columns.length - 1, number));
     list.reveal(at);
-    tellPlace();
+    announceCell();
     if (rows[at]) select?.(rows[at]);
   }
 
   /** @param {number} place @param {number} number */
   const idOf = (place, number) => `${named}-${place}-${number}`;
 
-  // The keyboard stays with the table: which cell it is at has to be said.
-  function tellPlace() {
+  // The focus stays on the table, so the current cell must be announced.
+  function announceCell() {
     setAttribute(el, "aria-activedescendant", rows[at] ? idOf(at, column) : null);
   }
 
@@ -159,7 +159,7 @@ export function editTable({
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     if (editing) return;
     const page = Math.floor(height / rowHeight) - 1;
     /** @type {Record<string, () => void>} */
@@ -192,7 +192,7 @@ export function editTable({
       at = Math.max(0, Math.min(at, rows.length - 1));
       setAttribute(el, "aria-rowcount", rows.length);
       list.show(rows);
-      tellPlace();
+      announceCell();
     },
     current: () => rows[at],
   };

@@ -1,9 +1,9 @@
-// Panels of which one is in sight.
+// Tabbed panels.
 
 import { fill, freshId, h, setAttribute } from "./dom.js";
 
 /**
- * Each panel is drawn when first opened; `opened` hears of it.
+ * Each panel is drawn when it is first opened; `opened` is called each time.
  * @param {{label: string, panels: {name: string, title: string, draw: () => Node}[], opened?: (name: string) => void}} options
  */
 export function tabs({ label, panels, opened = () => {} }) {
@@ -25,7 +25,7 @@ export function tabs({ label, panels, opened = () => {} }) {
   const body = h("div", { class: "tab-body", role: "tabpanel", id: `${id}-body`, tabindex: -1 });
   const bar = h(
     "div",
-    { class: "tab-bar", role: "tablist", "aria-label": label, on: { keydown: steer } },
+    { class: "tab-bar", role: "tablist", "aria-label": label, on: { keydown: handleKey } },
     heads,
   );
   /** @type {Map<string, Node>} */
@@ -46,7 +46,7 @@ export function tabs({ label, panels, opened = () => {} }) {
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
     if (!step) return;
     event.preventDefault();

@@ -1,8 +1,8 @@
-// A list of words, each of which can be taken away; Enter or a comma adds what was typed.
+// An editable list of words; Enter or a comma adds the typed word.
 
 import { button, fill, h } from "./dom.js";
 
-/** Take words out of typed text: commas and lines separate, blanks around do not count. @param {string} text */
+/** Split typed text into words at commas and line breaks; surrounding blanks are removed. @param {string} text */
 export function splitWords(text) {
   return text
     .split(/[,\n\t]/)
@@ -11,7 +11,7 @@ export function splitWords(text) {
 }
 
 /**
- * `change(words)` hears of every change; `problem(word)` says what is wrong with one.
+ * `change(words)` is called with every change; `problem(word)` describes the error of a word.
  * @param {{words: string[], label: string, placeholder?: string, suggestions?: string[], commas?: boolean,
  *   problem?: (word: string) => string, change?: (words: string[]) => void, disabled?: boolean}} options
  */
@@ -25,7 +25,7 @@ export function tagInput({
   change = () => {},
   disabled = false,
 }) {
-  let own = [...words];
+  let current = [...words];
   const tags = h("span", { class: "tags", role: "list", "aria-label": label });
   const known = suggestions.length
     ? h(
@@ -41,7 +41,7 @@ export function tagInput({
     "aria-label": `${label}: add`,
     list: known?.id ?? null,
     disabled,
-    on: { keydown: steer, blur: take, paste },
+    on: { keydown: handleKey, blur: addTyped, paste },
   });
   const el = h(
     "div",
@@ -60,15 +60,15 @@ export function tagInput({
 
   /** @param {string[]} next */
   function set(next) {
-    own = next;
+    current = next;
     draw();
-    change([...own]);
+    change([...current]);
   }
 
-  function take() {
+  function addTyped() {
     const added = commas ? splitWords(input.value) : [input.value.trim()].filter(Boolean);
     input.value = "";
-    if (added.length) set([...own, ...added]);
+    if (added.length) set([...current, ...added]);
     return added.length > 0;
   }
 
@@ -77,23 +77,23 @@ export function tagInput({
     const text = event.clipboardData?.getData("text/plain") ?? "";
     if (!commas || splitWords(text).length < 2) return;
     event.preventDefault();
-    set([...own, ...splitWords(text)]);
+    set([...current, ...splitWords(text)]);
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     const enters = event.key === "Enter" || (commas && event.key === ",");
     if (enters && input.value.trim()) {
       event.preventDefault();
-      take();
+      addTyped();
     } else if (commas && event.key === ",") event.preventDefault();
-    else if (event.key === "Backspace" && !input.value && own.length) set(own.slice(0, -1));
+    else if (event.key === "Backspace" && !input.value && current.length) set(current.slice(0, -1));
   }
 
   function draw() {
     fill(
       tags,
-      own.map((word, place) =>
+      current.map((word, place) =>
         h(
           "span",
           { class: ["tag", problem(word) && "wrong"], role: "listitem", title: problem(word) || null },
@@ -101,9 +101,9 @@ export function tagInput({
           disabled
             ? null
             : button(
-                `Take away ${word}`,
+                `Remove ${word}`,
                 () => {
-                  set(own.filter((_, other) => other !== place));
+                  set(current.filter((_, other) => other !== place));
                   input.focus();
                 },
                 { icon: "×", bare: true },
@@ -115,11 +115,11 @@ export function tagInput({
 
   draw();
   return Object.assign(el, {
-    read: () => (take(), [...own]),
-    words: () => [...own],
+    read: () => (addTyped(), [...current]),
+    words: () => [...current],
     /** @param {string[]} next */
     show(next) {
-      own = [...next];
+      current = [...next];
       draw();
     },
   });

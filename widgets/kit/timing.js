@@ -1,7 +1,7 @@
-// When to do what is asked for again and again.
+// Limits on how often functions run.
 
 /**
- * Do it once nothing was asked for a while; `flush` does at once what is waiting.
+ * Run a function after `wait` without further calls; `flush` runs a waiting call at once.
  * @template {any[]} A
  * @param {(...args: A) => void} act @param {number} wait in milliseconds
  */
@@ -9,17 +9,17 @@ export function debounce(act, wait) {
   /** @type {any} */
   let timer = null;
   /** @type {A | null} */
-  let asked = null;
+  let pending = null;
   function run() {
     clearTimeout(timer);
-    const args = asked;
-    asked = null;
+    const args = pending;
+    pending = null;
     if (args) act(...args);
   }
   return Object.assign(
     /** @param {A} args */
     (...args) => {
-      asked = args;
+      pending = args;
       clearTimeout(timer);
       timer = setTimeout(run, wait);
     },
@@ -27,14 +27,14 @@ export function debounce(act, wait) {
       flush: run,
       cancel: () => {
         clearTimeout(timer);
-        asked = null;
+        pending = null;
       },
     },
   );
 }
 
 /**
- * Do one thing at a time; of what is asked meanwhile only the last is done, right after.
+ * Run one call at a time; of the calls made meanwhile, only the last runs, right after.
  * @template {any[]} A
  * @param {(...args: A) => Promise<any>} act
  */

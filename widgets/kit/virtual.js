@@ -1,18 +1,18 @@
-// A long list of rows of one height, of which only those in sight are elements.
+// A long list of rows of equal height; only visible rows are elements.
 
 import { h, follow } from "./dom.js";
 
-const SPARE = 6; // rows drawn beyond either edge
+const OVERSCAN_ROWS = 6; // drawn beyond either edge
 
-/** Which rows are in sight. @param {number} top @param {number} height @param {number} rowHeight @param {number} count */
+/** The range of visible rows. @param {number} top @param {number} height @param {number} rowHeight @param {number} count */
 export function rowsInSight(top, height, rowHeight, count) {
-  const first = Math.max(0, Math.floor(top / rowHeight) - SPARE);
-  return { first, last: Math.min(count, Math.ceil((top + height) / rowHeight) + SPARE) };
+  const first = Math.max(0, Math.floor(top / rowHeight) - OVERSCAN_ROWS);
+  return { first, last: Math.min(count, Math.ceil((top + height) / rowHeight) + OVERSCAN_ROWS) };
 }
 
 /**
- * `draw(row, el, place)` makes a row's element or changes the one it had; `role` and `rowRole`
- * are what screen readers are told (rows know their place although most are not there).
+ * `draw(row, el, place)` makes a row's element or changes the previous one; `role` and `rowRole` are
+ * the ARIA roles (rows have their position, because most rows are not elements).
  * @template T
  * @param {{rowHeight: number, keyOf: (row: T, place: number) => string, height?: number, role?: string,
  *   rowRole?: string, label?: string, draw: (row: T, el: HTMLElement | null, place: number) => HTMLElement}} options
@@ -71,15 +71,15 @@ export function virtualList({
       redraw();
     },
     redraw,
-    /** Bring a row into sight. @param {number} place */
+    /** Scroll to a row. @param {number} place */
     reveal(place) {
       const top = place * rowHeight;
-      const seen = el.clientHeight || height;
+      const visible = el.clientHeight || height;
       if (top < el.scrollTop) el.scrollTop = top;
-      else if (top + rowHeight > el.scrollTop + seen) el.scrollTop = top + rowHeight - seen;
+      else if (top + rowHeight > el.scrollTop + visible) el.scrollTop = top + rowHeight - visible;
       redraw();
     },
-    /** The element of a row, if it is in sight. @param {number} place */
+    /** The element of a row, if it is visible. @param {number} place */
     rowAt: (place) =>
       /** @type {HTMLElement | null} */ (
         rows[place] === undefined

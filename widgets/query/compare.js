@@ -1,4 +1,4 @@
-// Two searches side by side, with lines between the hits that both found.
+// Two searches side by side, with lines between the hits that both have.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
 import { drawMarked } from "../kit/highlight.js";
@@ -7,7 +7,7 @@ import { drawMarked } from "../kit/highlight.js";
 /** @typedef {{sides: {index: string, nbHits: number, hits: {id: string, title: string}[]}[], shared: [number, number][],
  *   gained: number, lost: number, moved: number}} Comparison */
 
-const ROW = 30; // height of a hit, for the lines to meet it
+const ROW_PIXELS = 30; // height of a hit, which the lines depend on
 
 /** @param {Frame} view */
 export function comparePanel(view) {
@@ -23,34 +23,34 @@ export function comparePanel(view) {
     "aria-label": "Parameters of the other search, as JSON",
   });
   const result = h("div", { class: "comparison" });
-  const wrong = h("p", { class: "wrong-text", role: "alert" });
-  take();
+  const errorText = h("p", { class: "wrong-text", role: "alert" });
+  useCurrent();
 
-  // Without words of its own the other search has those that are typed above.
-  function take() {
+  // Without a query, the other search uses the query that is typed above.
+  function useCurrent() {
     const { query: _, ...rest } = view.value() ?? {};
     area.value = JSON.stringify(rest, null, 2);
   }
 
-  let rounds = 0;
+  let comparisons = 0;
 
   async function compare() {
-    const round = ++rounds;
+    const number = ++comparisons;
     let value;
     try {
-      value = withWords(JSON.parse(area.value || "{}"), view.value()?.query);
-      fill(wrong);
+      value = withQuery(JSON.parse(area.value || "{}"), view.value()?.query);
+      fill(errorText);
     } catch (error) {
       fill(result);
-      return fill(wrong, String(error instanceof Error ? error.message : error));
+      return fill(errorText, String(error instanceof Error ? error.message : error));
     }
     const found = await view.run("compare", { index: index.value.trim(), value }, {});
-    // What was found before says nothing of a search that failed.
-    if (round === rounds) fill(result, found ? drawComparison(found) : null);
+    // A failed search clears the previous result.
+    if (number === comparisons) fill(result, found ? drawComparison(found) : null);
   }
 
   view.link.watch("answer", () => {
-    if (rounds) compare();
+    if (comparisons) compare();
   });
   return {
     el: h(
@@ -59,24 +59,24 @@ export function comparePanel(view) {
       h(
         "p",
         { class: "hint" },
-        "What is shown under Hits, against the search below: another index, other parameters, or both. Without a `query` of its own it follows what is typed.",
+        "Compares the current search with the search below: another index, other parameters, or both. Without a `query` it uses the typed query.",
       ),
       h("div", { class: "row" }, h("label", { for: index.id }, "Index"), index),
       area,
-      wrong,
+      errorText,
       h(
         "div",
         { class: "row" },
         button("Compare", compare, { class: ["button", "main"] }),
-        button("Take what is shown", take),
+        button("Use current search", useCurrent),
       ),
       result,
     ),
   };
 }
 
-/** Give a search words unless it has its own. @param {any} value @param {string | undefined} query */
-export function withWords(value, query) {
+/** Add the typed query to search parameters without a query. @param {any} value @param {string | undefined} query */
+export function withQuery(value, query) {
   const plain = value !== null && typeof value === "object" && !Array.isArray(value);
   return plain && query && !("query" in value) ? { query, ...value } : value;
 }
@@ -85,26 +85,26 @@ export function withWords(value, query) {
 export function drawComparison({ sides, shared, gained, lost, moved }) {
   const both = new Map(shared);
   const right = new Map(shared.map(([from, to]) => [to, from]));
-  const height = Math.max(1, ...sides.map((side) => side.hits.length)) * ROW;
+  const height = Math.max(1, ...sides.map((side) => side.hits.length)) * ROW_PIXELS;
   return h(
     "div",
     {},
     h(
       "p",
       { role: "status" },
-      `${moved} moved, ${gained} came, ${lost} went; ${sides.map((side) => side.nbHits.toLocaleString()).join(" and ")} hits in all.`,
+      `${moved} moved, ${gained} new, ${lost} dropped out; ${sides.map((side) => side.nbHits.toLocaleString()).join(" and ")} hits total.`,
     ),
     h(
       "div",
       { class: "sides" },
-      column(sides[0], both, "went"),
+      column(sides[0], both, "lost"),
       lines(shared, height),
-      column(sides[1], right, "came"),
+      column(sides[1], right, "gained"),
     ),
   );
 }
 
-/** @param {{index: string, hits: {id: string, title: string}[]}} side @param {Map<number, number>} other @param {string} alone */
+/** @param {{index: string, hits: {id: string, title: string}[]}} side @param {Map<number, number>} other @param {"gained" | "lost"} alone */
 function column({ index, hits }, other, alone) {
   return h(
     "div",
@@ -115,10 +115,10 @@ function column({ index, hits }, other, alone) {
       {},
       hits.map(({ title }, place) => {
         const to = other.get(place);
-        const step = to === undefined ? alone : to === place ? "" : `${place + 1} ↔ ${to + 1}`;
+        const step = to === undefined ? ALONE[alone] : to === place ? "" : `${place + 1} ↔ ${to + 1}`;
         return h(
           "li",
-          { class: ["side-hit", to === undefined && alone], style: { height: `${ROW}px` } },
+          { class: ["side-hit", to === undefined && alone], style: { height: `${ROW_PIXELS}px` } },
           h("span", { class: "place" }, String(place + 1)),
           h("span", { class: "side-title", dir: "auto" }, drawMarked(title)),
           h("span", { class: "hint" }, step),
@@ -127,6 +127,9 @@ function column({ index, hits }, other, alone) {
     ),
   );
 }
+
+/** The text beside a hit that only one of the searches has. */
+const ALONE = { gained: "new", lost: "dropped out" };
 
 /** @param {[number, number][]} shared @param {number} height */
 function lines(shared, height) {
@@ -142,7 +145,7 @@ function lines(shared, height) {
     svg.setAttribute(name, String(value));
   for (const [from, to] of shared) {
     const line = document.createElementNS(space, "line");
-    const ends = { x1: 0, y1: (from + 0.5) * ROW, x2: 40, y2: (to + 0.5) * ROW };
+    const ends = { x1: 0, y1: (from + 0.5) * ROW_PIXELS, x2: 40, y2: (to + 0.5) * ROW_PIXELS };
     for (const [name, value] of Object.entries(ends)) line.setAttribute(name, String(value));
     if (from !== to) line.setAttribute("class", "svc-moved");
     svg.append(line);

@@ -1,4 +1,4 @@
-// The facets of what was found: values to click, ranges to hold numbers to.
+// The facets of the hits: values to select, and ranges of numbers.
 
 import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
 import { debounce } from "../kit/timing.js";
@@ -7,12 +7,12 @@ import { debounce } from "../kit/timing.js";
  *   stats: {min: number, max: number} | null, least: number | null, most: number | null}} Facet */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
-const SHOWN = 8; // values seen before more are asked for
+const SHOWN_VALUES = 8; // without "more"
 
 /** @param {Frame} view */
 export function facetPanel(view) {
   const list = h("div", { class: "facet-list" });
-  const none = h("p", { class: "hint" }, "This index has no facets: attributesForFaceting names them.");
+  const none = h("p", { class: "hint" }, "No facets: set attributesForFaceting.");
   const reset = button("Clear all", () => view.run("clear"), { class: ["button", "small"] });
   /** @type {Map<string, ReturnType<typeof facetBox>>} */
   const boxes = new Map();
@@ -58,7 +58,7 @@ function facetBox(view, name) {
     type: "search",
     placeholder: "Find a value…",
     "aria-label": `Find a value of ${name}`,
-    on: { input: () => seek(find.value) },
+    on: { input: () => searchValues(find.value) },
   });
   const mode = button(
     "any",
@@ -76,7 +76,7 @@ function facetBox(view, name) {
     more,
   );
 
-  const seek = debounce(async (text) => {
+  const searchValues = debounce(async (text) => {
     found = text ? await view.run("values", { facet: name, text }) : null;
     redraw();
   }, 150);
@@ -110,13 +110,13 @@ function facetBox(view, name) {
 
   function redraw() {
     const rows = found ?? facet.values;
-    const first = rows.filter(([, , chosen], place) => chosen || place < SHOWN);
+    const first = rows.filter(([, , chosen], place) => chosen || place < SHOWN_VALUES);
     const shown = found || all ? rows : first;
     follow(values, shown, ([value]) => value, drawValue);
     more.hidden = Boolean(found) || rows.length === first.length;
     fill(more, all ? "fewer" : `${rows.length - first.length} more`);
     setAttribute(more, "aria-expanded", all ? "true" : "false");
-    find.hidden = facet.values.length <= SHOWN && !find.value;
+    find.hidden = facet.values.length <= SHOWN_VALUES && !find.value;
   }
 
   return {
@@ -128,7 +128,7 @@ function facetBox(view, name) {
       const many = facet.chosen.length > 0;
       mode.hidden = !many && facet.mode === "any" && Boolean(facet.stats);
       fill(mode, facet.mode === "any" ? "any of" : "all of");
-      mode.title = `Hits have ${facet.mode} of the values chosen; press to change`;
+      mode.title = `Hits match ${facet.mode} of the selected values; click to change`;
       range.show(facet);
       redraw();
     },

@@ -1,22 +1,25 @@
-// The hits of one page: marked text, pictures, and why each stands below the one above.
+// The hits of one page: highlighted text, images, and the criterion that ranks each below the previous one.
 
 import { button, copyText, fill, follow, h, setAttribute } from "../kit/dom.js";
 import { drawMarked, plainText } from "../kit/highlight.js";
 
-/** @typedef {{criterion: string, value: any, best: string}} Rung */
+/** @typedef {{criterion: string, value: any, best: string}} CriterionRow */
 /** @typedef {{id: string, place: number, title: string, lines: [string, string][], more: number, image: string,
- *   ladder: Rung[], why: string, promoted: boolean}} Card */
-/** @typedef {{label: string, hits: number, value: any}} Way */
+ *   ladder: CriterionRow[], why: string, promoted: boolean}} Card */
+/** @typedef {{label: string, hits: number, value: any}} RelaxedSearch */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
-/** Why one hit stands below another, in words. @param {Card} card @param {Card | undefined} above */
+/** Describe why one hit ranks below another. @param {Card} card @param {Card | undefined} above */
 export function reason(card, above) {
   if (!card.why || !above) return "";
-  if (card.promoted || above.promoted) return "placed by a rule";
-  if (card.why === "objectID") return "equal in every criterion; objectID decides";
-  const at = card.ladder.findIndex((rung) => rung.criterion === card.why);
-  return `${card.why}: ${show(card.ladder[at].value)} after ${show(above.ladder[at].value)}`;
+  if (card.promoted || above.promoted) return "Pinned by a rule";
+  if (card.why === "objectID") return "Ranked lower by objectID: all criteria are equal";
+  const at = card.ladder.findIndex((row) => row.criterion === card.why);
+  return `Ranked lower by ${nameOf(card.why)}: ${show(card.ladder[at].value)} vs ${show(above.ladder[at].value)}`;
 }
+
+/** A criterion as a name: `asc(size)` becomes `size (asc)`. @param {string} criterion */
+const nameOf = (criterion) => criterion.replace(/^(asc|desc)\((.*)\)$/s, "$2 ($1)");
 
 /** @param {any} value */
 const show = (value) =>
@@ -24,7 +27,9 @@ const show = (value) =>
     ? "none"
     : typeof value === "object"
       ? JSON.stringify(value)
-      : String(value);
+      : typeof value === "number"
+        ? value.toLocaleString(undefined, { maximumFractionDigits: 20 })
+        : String(value);
 
 /** @param {Frame} view @param {import("../types").Model} model */
 export function hitList(view, model) {
@@ -33,7 +38,7 @@ export function hitList(view, model) {
   let open = "";
   /** @type {WeakMap<HTMLElement, string>} */
   const drawn = new WeakMap();
-  const list = h("ol", { class: "hits", "aria-label": "Hits", on: { keydown: steer } });
+  const list = h("ol", { class: "hits", "aria-label": "Hits", on: { keydown: handleKey } });
   const none = h("div", { class: "none", role: "status" });
   const pager = h("nav", { class: "row pager", "aria-label": "Pages" });
   const pictures = h(
@@ -57,10 +62,10 @@ export function hitList(view, model) {
     el.tabIndex = place === 0 ? 0 : -1;
     setAttribute(el, "aria-current", card.id === model.get("selected") ? "true" : null);
     setAttribute(el, "aria-expanded", card.id === open ? "true" : "false");
-    // What is drawn already stays: no picture flickers and no selection is lost.
-    const facts = JSON.stringify([card, reason(card, cards[place - 1]), view.state()?.curates, model.get("images")]);
-    if (!old || drawn.get(el) !== facts) fill(el, drawImage(card), drawText(card, place), tools(card), detail);
-    drawn.set(el, facts);
+    // Unchanged cards are not redrawn, so that images do not flicker and selections stay.
+    const state = JSON.stringify([card, reason(card, cards[place - 1]), view.state()?.curates, model.get("images")]);
+    if (!old || drawn.get(el) !== state) fill(el, drawImage(card), drawText(card, place), tools(card), detail);
+    drawn.set(el, state);
     if (card.id !== open) detail?.remove();
     return el;
   }
@@ -89,16 +94,16 @@ export function hitList(view, model) {
         ? h("span", { class: "hint" }, `${card.more} more ${card.more === 1 ? "attribute" : "attributes"}`)
         : null,
       why
-        ? h("div", { class: "why" }, h("span", { "aria-hidden": true }, "↑ "), why)
+        ? h("div", { class: "why" }, why)
         : card.promoted
-          ? h("div", { class: "why" }, "placed by a rule")
+          ? h("div", { class: "why" }, "Pinned by a rule")
           : null,
     );
   }
 
   /** @param {Card} card */
   function drawImage(card) {
-    // A picture from elsewhere is fetched only where the reader wants that.
+    // Images of other hosts are loaded only if the user allows it.
     if (!card.image || !(model.get("images") || card.image.startsWith("data:"))) return null;
     return h("img", {
       class: "picture",
@@ -129,7 +134,7 @@ export function hitList(view, model) {
     );
   }
 
-  /** Open or close what there is to know of one hit. @param {Card} card */
+  /** Open or close the details of a hit. @param {Card} card */
   async function toggle(card) {
     open = open === card.id ? "" : card.id;
     redraw();
@@ -147,7 +152,7 @@ export function hitList(view, model) {
     return h(
       "div",
       { class: "detail" },
-      drawLadder(card, cards[at - 1], cards[at + 1]),
+      drawCriteria(card, cards[at - 1], cards[at + 1]),
       h(
         "div",
         { class: "row" },
@@ -169,22 +174,22 @@ export function hitList(view, model) {
     if (view.state()?.curates) view.run("curate", { action, id: card.id, place: card.place });
   }
 
-  /** Say what could be left out of a search that finds nothing. */
-  async function advise() {
-    const ways = /** @type {Way[]} */ ((await view.run("relax")) ?? []);
+  /** Suggest what to leave out of a search without hits. */
+  async function suggestRelaxed() {
+    const searches = /** @type {RelaxedSearch[]} */ ((await view.run("relax")) ?? []);
     if (cards.length) return;
     fill(
       none,
       none.firstChild,
-      ways.map(({ label, hits, value }) =>
+      searches.map(({ label, hits, value }) =>
         button(`${label}: ${hits.toLocaleString()}`, () => view.propose(value)),
       ),
     );
   }
 
-  /** @param {Card[]} now */
-  function samePage(now) {
-    return now.some((card) => card.id === open);
+  /** @param {Card[]} next */
+  function samePage(next) {
+    return next.some((card) => card.id === open);
   }
 
   function redraw() {
@@ -192,7 +197,7 @@ export function hitList(view, model) {
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     const items = /** @type {HTMLElement[]} */ ([...list.children]);
     const at = items.findIndex((item) => item === event.target);
     const card = cards[at];
@@ -233,16 +238,16 @@ export function hitList(view, model) {
       if (!samePage(cards)) open = "";
       redraw();
       none.hidden = cards.length > 0;
-      fill(none, h("p", {}, answer.nbHits ? "No hits on this page." : "Nothing found."));
-      if (!cards.length) advise();
+      fill(none, h("p", {}, answer.nbHits ? "No hits on this page." : "No hits."));
+      if (!cards.length) suggestRelaxed();
       drawPager(pager, answer, view);
       pictures.hidden = !cards.some((card) => card.image && !card.image.startsWith("data:"));
     },
   };
 }
 
-/** The criteria of a hit beside its neighbours', the first that differs marked. @param {Card} card @param {Card | undefined} above @param {Card | undefined} below */
-function drawLadder(card, above, below) {
+/** The criteria of a hit and of its neighbours, with the first difference marked. @param {Card} card @param {Card | undefined} above @param {Card | undefined} below */
+function drawCriteria(card, above, below) {
   const sides = /** @type {[string, Card | undefined, string][]} */ ([
     ["above", above, card.why],
     ["below", below, below?.why ?? ""],
@@ -251,14 +256,14 @@ function drawLadder(card, above, below) {
   return h(
     "table",
     { class: "ladder" },
-    h("caption", {}, "Why it stands here: the criteria in their order; the first that differs decides"),
+    h("caption", {}, "Why this rank: ranking criteria in order; the first difference decides"),
     h(
       "thead",
       {},
       h(
         "tr",
         {},
-        ["criterion", "this hit", ...shown.map(([side]) => `the one ${side}`), ""].map((text) =>
+        ["criterion", "this hit", ...shown.map(([side]) => `hit ${side}`), ""].map((text) =>
           h("th", { scope: "col" }, text),
         ),
       ),
@@ -266,21 +271,21 @@ function drawLadder(card, above, below) {
     h(
       "tbody",
       {},
-      card.ladder.map((rung, place) =>
+      card.ladder.map((row, place) =>
         h(
           "tr",
           {},
-          h("th", { scope: "row" }, rung.criterion),
-          h("td", {}, show(rung.value)),
+          h("th", { scope: "row" }, row.criterion),
+          h("td", {}, show(row.value)),
           shown.map(([, other, why]) =>
             h(
               "td",
-              { class: why === rung.criterion && "decides" },
+              { class: why === row.criterion && "decides" },
               show(other?.ladder[place]?.value),
-              why === rung.criterion ? " ◂ decides" : null,
+              why === row.criterion ? " ◂ decides" : null,
             ),
           ),
-          h("td", { class: "hint" }, rung.best === "least" ? "less is better" : "more is better"),
+          h("td", { class: "hint" }, row.best === "least" ? "lower is better" : "higher is better"),
         ),
       ),
     ),
@@ -324,7 +329,7 @@ function drawPager(pager, answer, view) {
   }
 }
 
-/** The button that was pressed keeps the keyboard; where there are no more pages that way, the way back has it. @param {HTMLElement} pager @param {string} pressed */
+/** Keep the focus on the pressed button; if it is disabled now, move it to the opposite one. @param {HTMLElement} pager @param {string} pressed */
 function keepFocus(pager, pressed) {
   /** @type {HTMLButtonElement[]} */
   const open = [...pager.querySelectorAll("button")].filter((one) => !one.disabled);

@@ -1,30 +1,30 @@
-// The value as JSON, to read, paste and change; and the searches so far.
+// The value as editable JSON, and the search history.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
 /** @param {Frame} view @param {{label?: string, action?: string}} [words] */
-export function jsonPanel(view, { label = "Search parameters as JSON", action = "Search with this" } = {}) {
+export function jsonPanel(view, { label = "Search parameters as JSON", action = "Search with this JSON" } = {}) {
   const id = freshId("json");
-  const wrong = h("p", { class: "wrong-text", id: `${id}-wrong`, role: "alert" });
+  const errorText = h("p", { class: "wrong-text", id: `${id}-wrong`, role: "alert" });
   const area = h("textarea", {
     id,
     rows: 14,
     spellcheck: "false",
     "aria-label": label,
-    "aria-describedby": wrong.id,
-    on: { input: check, keydown: steer },
+    "aria-describedby": errorText.id,
+    on: { input: check, keydown: handleKey },
   });
   const apply = button(action, put, { class: ["button", "main"], title: "Ctrl+Enter" });
-  const reset = button("Back to what is shown", show);
+  const reset = button("Reset", show);
 
   function read() {
     try {
       const value = JSON.parse(area.value || "{}");
       return value && typeof value === "object" && !Array.isArray(value)
         ? value
-        : "This should be an object: { … }";
+        : "Enter a JSON object: { … }";
     } catch (error) {
       return String(error instanceof Error ? error.message : error);
     }
@@ -33,17 +33,17 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
   function check() {
     const value = read();
     const problem = typeof value === "string" ? value : "";
-    fill(wrong, problem);
+    fill(errorText, problem);
     area.setAttribute("aria-invalid", problem ? "true" : "false");
-    apply.disabled = Boolean(problem) || locked();
+    apply.disabled = Boolean(problem) || isReadOnly();
     return problem ? undefined : value;
   }
 
-  const locked = () => Boolean(view.state()?.readOnly);
+  const isReadOnly = () => Boolean(view.state()?.readOnly);
 
   function put() {
     const value = check();
-    if (value && !locked()) view.propose(value);
+    if (value && !isReadOnly()) view.propose(value);
   }
 
   function show() {
@@ -52,7 +52,7 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
   }
 
   /** @param {KeyboardEvent} event */
-  function steer(event) {
+  function handleKey(event) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) put();
   }
 
@@ -60,15 +60,15 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
     if (document.activeElement !== area) show();
   });
   view.link.watch("state", () => {
-    area.readOnly = locked();
+    area.readOnly = isReadOnly();
     check();
   });
-  return { el: h("div", { class: "json" }, area, wrong, h("div", { class: "row" }, apply, reset)) };
+  return { el: h("div", { class: "json" }, area, errorText, h("div", { class: "row" }, apply, reset)) };
 }
 
 /** @param {Frame} view @param {() => void} chosen */
 export function historyPanel(view, chosen) {
-  const list = h("ol", { class: "history", "aria-label": "Searches so far, the newest first" });
+  const list = h("ol", { class: "history", "aria-label": "Searches, newest first" });
 
   async function show() {
     const rows = (await view.run("past")) ?? [];

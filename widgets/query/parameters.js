@@ -1,4 +1,4 @@
-// Every search parameter: what it means, what it is by default, and a control to set it.
+// Every search parameter: meaning, default and control.
 
 import { button, field, fill, follow, h } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
@@ -6,7 +6,7 @@ import { tagInput } from "../kit/tags.js";
 /** @typedef {{name: string, meaning: string, kind: string, choices: string[], default: any, effect: string}} Row */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
-/** Whether a parameter is what somebody looks for: every word in its name or meaning. @param {Row} row @param {string} text */
+/** Whether every word of a text is in the name or meaning of a parameter. @param {Row} row @param {string} text */
 export function fits(row, text) {
   const where = `${row.name} ${row.meaning}`.toLowerCase();
   return text
@@ -28,7 +28,7 @@ export function parameterPanel(view) {
   });
   const only = h("input", { type: "checkbox", on: { change: redraw } });
   const list = h("div", { class: "parameters" });
-  const none = h("p", { class: "hint", hidden: true }, "No parameter is called or means that.");
+  const none = h("p", { class: "hint", hidden: true }, "No matching parameters");
 
   function redraw() {
     const value = view.value() ?? {};
@@ -131,7 +131,7 @@ export function parameterPanel(view) {
     el: h(
       "div",
       { class: "parameter-panel" },
-      h("div", { class: "row" }, find, h("label", { class: "row hint" }, only, "only those set")),
+      h("div", { class: "row" }, find, h("label", { class: "row hint" }, only, "Only modified")),
       list,
       none,
     ),

@@ -1,4 +1,4 @@
-// What a rule does: pins, hidden records, changes to the query, filters, parameters, and the rest.
+// The consequence of a rule: pins, hidden records, query edits, filters, parameters, redirect, custom data.
 
 import { offer } from "../curation/offer.js";
 import { button, fill, field, freshId, h } from "../kit/dom.js";
@@ -9,18 +9,18 @@ import { idsOf, listed, pinOf, withConsequence, withParam } from "./shape.js";
 /** @typedef {(rule: any) => void} Propose */
 /** @typedef {import("./ideas.js").Ideas} Ideas */
 
-// Parameters that have a place of their own in the form.
-const OWN = ["query", "filters", "automaticFacetFilters"];
+// Parameters with their own controls in the form.
+const OWN_CONTROLS = ["query", "filters", "automaticFacetFilters"];
 
 /** @param {Frame} view @param {any} rule @param {Propose} propose @param {Ideas} known */
 export function consequenceParts(view, rule, propose, known) {
   return [
-    part("Pin records", "drag hits under Hits, or name them here", pins(rule, propose, known)),
+    part("Pin records", "drag hits under Hits, or enter objectIDs", pins(rule, propose, known)),
     part("Hide records", "", hides(rule, propose), known.titles(hiddenOf(rule))),
     part("Change the query", "", ...query(rule, propose)),
     part("Filter", "", ...filters(rule, propose, known)),
     part("Set parameters", "", ...parameters(view, rule, propose)),
-    part("Go elsewhere, or tell the caller", "", ...others(rule, propose, known)),
+    part("Redirect or return custom data", "", ...others(rule, propose, known)),
   ];
 }
 
@@ -70,7 +70,7 @@ function pins(rule, propose, known) {
     { class: "form" },
     ...rows,
     h("div", { class: ["row", "pin"] }, h("span", { class: "hint" }, `at ${next + 1}`), blank),
-    own.length ? h("label", { class: "row" }, strict, "only where they pass the search's filters") : null,
+    own.length ? h("label", { class: "row" }, strict, "Only if they match the filters of the search") : null,
   );
 }
 
@@ -109,57 +109,57 @@ function query(rule, propose) {
     "select",
     {
       class: "input",
-      "aria-label": "What happens to the query",
+      "aria-label": "Query edit",
       on: {
         change: () => {
           if (!choice.value) put(undefined);
-          else fill(body, ...(choice.value === "text" ? whole("", put) : edits({}, put)));
+          else fill(body, ...(choice.value === "text" ? wholeQuery("", put) : edits({}, put)));
         },
       },
     },
     [
-      ["", "leave it as it is"],
-      ["text", "search for this instead"],
-      ["edits", "take words out, or replace them"],
+      ["", "no change"],
+      ["text", "replace the whole query"],
+      ["edits", "remove or replace words"],
     ].map(([value, text]) => h("option", { value, selected: value === how }, text)),
   );
-  const body = h("div", { class: "form" }, ...(how === "text" ? whole(now, put) : how ? edits(now, put) : []));
+  const body = h("div", { class: "form" }, ...(how === "text" ? wholeQuery(now, put) : how ? edits(now, put) : []));
   return [choice, body];
 }
 
 /** @param {string} now @param {(value: any) => void} put */
-function whole(now, put) {
-  const input = h("input", { class: "input", "aria-label": "The query instead", value: now, dir: "auto", on: { change: () => put(input.value) } });
+function wholeQuery(now, put) {
+  const input = h("input", { class: "input", "aria-label": "New query", value: now, dir: "auto", on: { change: () => put(input.value) } });
   return [input];
 }
 
 /** @param {any} now @param {(value: any) => void} put */
 function edits(now, put) {
-  // Both ways of writing a removal are kept as they are; what is added here is an edit.
+  // Both forms of removal are preserved; a removal that is added here is an edit.
   const all = now.edits ?? [];
   const removed = now.remove ?? [];
   const replaced = all.filter((/** @type {any} */ edit) => edit.type === "replace");
-  const gone = [...removed, ...all.filter((/** @type {any} */ edit) => edit.type === "remove").map((/** @type {any} */ edit) => edit.delete)];
+  const removedWords = [...removed, ...all.filter((/** @type {any} */ edit) => edit.type === "remove").map((/** @type {any} */ edit) => edit.delete)];
   /** @param {string[]} words @param {any[]} changes */
   const propose = (words, changes) => {
     const next = [...words.filter((word) => !removed.includes(word)).map((word) => ({ type: "remove", delete: word })), ...changes];
-    const kept = removed.filter((/** @type {string} */ word) => words.includes(word));
-    const value = { ...(kept.length && { remove: kept }), ...(next.length && { edits: next }) };
+    const remaining = removed.filter((/** @type {string} */ word) => words.includes(word));
+    const value = { ...(remaining.length && { remove: remaining }), ...(next.length && { edits: next }) };
     put(Object.keys(value).length ? value : undefined);
   };
   const rows = [...replaced, { delete: "", insert: "" }].map((edit, place) => {
-    const from = h("input", { class: "input", "aria-label": "Replace", placeholder: "replace…", value: edit.delete, on: { change: take } });
-    const to = h("input", { class: "input", "aria-label": "By", placeholder: "by…", value: edit.insert ?? "", on: { change: take } });
-    function take() {
+    const from = h("input", { class: "input", "aria-label": "Replace", placeholder: "replace…", value: edit.delete, on: { change: readTyped } });
+    const to = h("input", { class: "input", "aria-label": "By", placeholder: "by…", value: edit.insert ?? "", on: { change: readTyped } });
+    function readTyped() {
       const last = place === replaced.length;
       if (last && !(from.value.trim() && to.value.trim())) return;
-      const made = { type: "replace", delete: from.value.trim(), insert: to.value };
-      propose(gone, made.delete ? (last ? [...replaced, made] : replaced.with(place, made)) : replaced.toSpliced(place, 1));
+      const replacement = { type: "replace", delete: from.value.trim(), insert: to.value };
+      propose(removedWords, replacement.delete ? (last ? [...replaced, replacement] : replaced.with(place, replacement)) : replaced.toSpliced(place, 1));
     }
     return h("div", { class: ["row", "edit-words"] }, from, "→", to);
   });
   return [
-    tagInput({ words: gone, label: "Words taken out", placeholder: "take out…", change: (words) => propose(words, replaced) }),
+    tagInput({ words: removedWords, label: "Removed words", placeholder: "remove…", change: (words) => propose(words, replaced) }),
     ...rows,
   ];
 }
@@ -176,7 +176,7 @@ function filters(rule, propose, known) {
   const plain = (params.automaticFacetFilters ?? []).every((/** @type {any} */ one) => typeof one === "string");
   const facets = tagInput({
     words: plain ? (params.automaticFacetFilters ?? []) : [],
-    label: "Facets filtered by what the pattern found",
+    label: "Automatic facet filters",
     placeholder: "facet, then Enter…",
     change: (words) => propose(withParam(rule, "automaticFacetFilters", listed(words))),
   });
@@ -184,17 +184,17 @@ function filters(rule, propose, known) {
     field("Filters", text),
     offer(text, known.filters),
     plain
-      ? h("div", {}, h("span", { class: "label" }, "Facets filtered by what {facet:…} in the pattern found"), facets, offer(facets, known.facets))
-      : h("p", { class: "hint" }, "Its automatic filters have scores; they are edited as JSON."),
+      ? h("div", {}, h("span", { class: "label" }, "Automatic facet filters"), facets, offer(facets, known.facets))
+      : h("p", { class: "hint" }, "The automatic filters have scores: edit them as JSON."),
   ];
 }
 
 /** @param {Frame} view @param {any} rule @param {Propose} propose */
 function parameters(view, rule, propose) {
-  const params = Object.entries(rule.consequence.params ?? {}).filter(([name]) => !OWN.includes(name));
+  const params = Object.entries(rule.consequence.params ?? {}).filter(([name]) => !OWN_CONTROLS.includes(name));
   const known = h("datalist", { id: freshId("parameters") });
-  const name = h("input", { class: "input", list: known.id, "aria-label": "Parameter", placeholder: "parameter…", on: { focus: list, change: take } });
-  const value = h("input", { class: "input", "aria-label": "Its value", placeholder: "value…", on: { change: take } });
+  const name = h("input", { class: "input", list: known.id, "aria-label": "Parameter", placeholder: "parameter…", on: { focus: list, change: readTyped } });
+  const value = h("input", { class: "input", "aria-label": "Its value", placeholder: "value…", on: { change: readTyped } });
 
   async function list() {
     if (known.children.length) return;
@@ -202,10 +202,10 @@ function parameters(view, rule, propose) {
     fill(known, rows.map((/** @type {any} */ row) => h("option", { value: row.name }, row.meaning)));
   }
 
-  async function take() {
+  async function readTyped() {
     const [key, text] = [name.value.trim(), value.value];
     if (!key || !text.trim()) return;
-    // What was taken up is no longer being typed, whatever is drawn until it comes back.
+    // Clear the controls, so that a redraw before the answer does not keep the text.
     name.value = value.value = "";
     if (!(await read(key, text)) && !name.value && !value.value) [name.value, value.value] = [key, text];
   }
@@ -238,32 +238,32 @@ function parameters(view, rule, propose) {
 /** @param {any} rule @param {Propose} propose @param {Ideas} known */
 function others(rule, propose, known) {
   const { redirect, userData } = rule.consequence;
-  const goal = h("input", {
+  const redirectInput = h("input", {
     class: "input",
     value: redirect?.indexName ?? "",
     placeholder: "the same index",
     on: {
       change: () => {
-        const indexName = goal.value.trim();
+        const indexName = redirectInput.value.trim();
         propose(withConsequence(rule, "redirect", indexName ? { indexName } : undefined));
       },
     },
   });
-  const wrong = h("p", { class: "wrong-text", role: "status" });
+  const errorText = h("p", { class: "wrong-text", role: "status" });
   const data = h("textarea", {
     rows: 2,
     spellcheck: "false",
     on: {
       change: () => {
         try {
-          fill(wrong);
+          fill(errorText);
           propose(withConsequence(rule, "userData", data.value.trim() ? JSON.parse(data.value) : undefined));
         } catch (error) {
-          fill(wrong, `No JSON: ${error instanceof Error ? error.message : error}`);
+          fill(errorText, `Invalid JSON: ${error instanceof Error ? error.message : error}`);
         }
       },
     },
   });
   data.value = userData === undefined ? "" : JSON.stringify(userData, null, 1);
-  return [field("Search this index instead", goal), offer(goal, known.indices), field("User data, given with the answer (JSON)", data), wrong];
+  return [field("Redirect to index", redirectInput), offer(redirectInput, known.indices), field("Custom data in the response (JSON)", data), errorText];
 }

@@ -1,17 +1,17 @@
-// A rule as a form: when it applies, and what it does. Only what is complete is proposed.
+// A rule as a form. Only complete conditions and time ranges are proposed.
 
 import { offer } from "../curation/offer.js";
 import { button, fill, field, h } from "../kit/dom.js";
 import { momentInput, zone } from "../kit/moment.js";
 import { tagInput } from "../kit/tags.js";
 import { consequenceParts } from "./consequence.js";
-import { WHEN, fromCard, listed, rebase, spanFault, toCard, withMember } from "./shape.js";
+import { WHEN, fromCard, listed, rebase, findSpanProblem, toCard, withMember } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {(rule: any) => void} Propose */
 /** @typedef {import("./ideas.js").Ideas} Ideas */
 
-const WEEK = 7 * 24 * 3600;
+const WEEK_SECONDS = 7 * 24 * 3600;
 
 /** @param {Frame} view @param {Propose} send @param {Ideas} known */
 export function ruleForm(view, send, known) {
@@ -31,10 +31,10 @@ export function ruleForm(view, send, known) {
   let drawing = false;
   let shown = "";
 
-  // A control may change before what another one changed has come back.
+  // A control can change before the answer to the change of another control arrives.
   /** @type {Propose} */
   function propose(next) {
-    // What is taken away while it has the keyboard tells what was typed so far.
+    // Removing a focused control fires a change event with its text.
     if (drawing) return;
     latest = rebase(rule, next, latest);
     send(latest);
@@ -42,18 +42,18 @@ export function ruleForm(view, send, known) {
 
   function draw() {
     if (!rule) return fill(el);
-    const locked = Boolean(view.state()?.readOnly);
+    const isReadOnly = Boolean(view.state()?.readOnly);
     drawing = true;
     keepFocus(el, () =>
       fill(
         el,
-        section("When", "any of these is enough", ...conditions(), validity(rule, propose)),
+        section("When", "any condition matches", ...conditions(), validity(rule, propose)),
         section("Then", "", ...consequenceParts(view, rule, propose, known)),
         section("About", "", ...about(rule, propose, known)),
       ),
     );
     drawing = false;
-    if (locked)
+    if (isReadOnly)
       for (const one of el.querySelectorAll("input, select, textarea, button")) /** @type {any} */ (one).disabled = true;
   }
 
@@ -83,7 +83,7 @@ export function ruleForm(view, send, known) {
       },
     });
     return [
-      own.length || adding ? null : h("p", { class: "hint" }, "Without a condition it applies to every search."),
+      own.length || adding ? null : h("p", { class: "hint" }, "Without conditions the rule applies to every search."),
       ...cards,
       adding
         ? blank
@@ -113,7 +113,7 @@ export function ruleForm(view, send, known) {
       if (rule) known.ask();
       draw();
     },
-    /** Take what is being typed, as long as it is this rule's. */
+    /** Finish input before another rule is selected. */
     settle() {
       if (el.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
     },
@@ -139,7 +139,7 @@ function conditionCard({ card, at, known, change, remove }) {
   const now = { ...card, pattern: card.pattern.trim() };
   const when = h(
     "select",
-    { class: "input", "aria-label": "How the query is met", on: { change: take } },
+    { class: "input", "aria-label": "How the query matches", on: { change: readControls } },
     WHEN.map(([value, text]) => h("option", { value, selected: value === card.when }, text)),
   );
   const pattern = h("input", {
@@ -148,11 +148,11 @@ function conditionCard({ card, at, known, change, remove }) {
     placeholder: "words, or {facet:brand}",
     dir: "auto",
     value: now.pattern,
-    on: { change: take },
+    on: { change: readControls },
   });
-  const alike = h("input", { type: "checkbox", on: { change: take } });
-  alike.checked = card.alternatives;
-  const loose = h("label", { class: "row", title: "plurals, synonyms and typos of the pattern count, too" }, alike, "or alike");
+  const alternatives = h("input", { type: "checkbox", on: { change: readControls } });
+  alternatives.checked = card.alternatives;
+  const alternativesLabel = h("label", { class: "row", title: "`alternatives` of the condition" }, alternatives, "Match typos, plurals and synonyms");
   const context = h("input", {
     class: "input",
     placeholder: "any",
@@ -161,37 +161,37 @@ function conditionCard({ card, at, known, change, remove }) {
       input: () => {
         context.value = context.value.replace(/[^A-Za-z0-9_-]/g, "");
       },
-      change: take,
+      change: readControls,
     },
   });
-  const filters = h("input", { class: "input", placeholder: "any, or brand:Acme AND …", value: card.filters, on: { change: take } });
-  const wanting = h("p", { class: "wrong-text", role: "status" });
+  const filters = h("input", { class: "input", placeholder: "any, or brand:Acme AND …", value: card.filters, on: { change: readControls } });
+  const problemText = h("p", { class: "wrong-text", role: "status" });
 
   function show() {
-    const worded = !["any", "empty"].includes(when.value);
-    pattern.hidden = loose.hidden = !worded;
+    const hasWords = !["any", "empty"].includes(when.value);
+    pattern.hidden = alternativesLabel.hidden = !hasWords;
   }
 
-  function take() {
+  function readControls() {
     show();
-    const made = fromCard({
+    const condition = fromCard({
       when: when.value,
       pattern: pattern.value,
-      alternatives: alike.checked,
+      alternatives: alternatives.checked,
       context: context.value,
       filters: filters.value,
     });
-    fill(wanting, made ? null : when.value === "any" ? "Any query: name a context or filters." : "Type the words of the pattern.");
-    if (made) change(made);
+    fill(problemText, condition ? null : when.value === "any" ? "For any query, enter a context or filters." : "Enter the words of the pattern.");
+    if (condition) change(condition);
   }
 
   show();
   return h(
     "div",
     { class: "card", data: { at } },
-    h("div", { class: "row" }, when, pattern, loose, button("Remove this condition", remove, { icon: "×", bare: true, class: ["button", "bare", "last"] })),
+    h("div", { class: "row" }, when, pattern, alternativesLabel, button("Remove this condition", remove, { icon: "×", bare: true, class: ["button", "bare", "last"] })),
     h("div", { class: "pair" }, field("in the context", context), field("with the filters", filters)),
-    wanting,
+    problemText,
     offer(pattern, known.patterns),
     offer(context, known.contexts),
     offer(filters, known.values),
@@ -204,14 +204,14 @@ function validity(rule, propose) {
   /** @param {any[]} next */
   const put = (next) => propose(withMember(rule, "validity", listed(next)));
   const rows = spans.map((/** @type {any} */ span, /** @type {number} */ place) => {
-    const wanting = h("span", { class: "wrong-text", role: "status" });
-    const now = { ...span }; // open at an end that is empty
+    const problemText = h("span", { class: "wrong-text", role: "status" });
+    const now = { ...span }; // without a member, open at that end
     const change = (/** @type {"from" | "until"} */ name) => (/** @type {number | null} */ seconds) => {
       if (seconds === null) delete now[name];
       else now[name] = seconds;
-      const fault = spanFault(now);
-      fill(wanting, fault || null);
-      if (!fault) put(spans.with(place, now));
+      const problem = findSpanProblem(now);
+      fill(problemText, problem || null);
+      if (!problem) put(spans.with(place, now));
     };
     return h(
       "div",
@@ -220,8 +220,8 @@ function validity(rule, propose) {
       momentInput({ seconds: span.from, label: "Valid from", change: change("from") }).firstChild,
       "until",
       momentInput({ seconds: span.until, label: "Valid until", change: change("until") }).firstChild,
-      button("Remove this time", () => put(spans.filter((/** @type {any} */ other) => other !== span)), { icon: "×", bare: true }),
-      wanting,
+      button("Remove this time range", () => put(spans.filter((/** @type {any} */ other) => other !== span)), { icon: "×", bare: true }),
+      problemText,
     );
   });
   const begin = () => Math.floor(Date.now() / 60000) * 60;
@@ -229,8 +229,8 @@ function validity(rule, propose) {
     "div",
     { class: "times" },
     ...rows,
-    spans.length ? h("span", { class: "hint" }, `times of ${zone()}`) : null,
-    button(spans.length ? "Add a time" : "Only for a time", () => put([...spans, { from: begin(), until: begin() + WEEK }]), { icon: "+" }),
+    spans.length ? h("span", { class: "hint" }, `time zone ${zone()}`) : null,
+    button(spans.length ? "Add a time range" : "Schedule", () => put([...spans, { from: begin(), until: begin() + WEEK_SECONDS }]), { icon: "+" }),
   );
 }
 
@@ -261,7 +261,7 @@ function about(rule, propose, known) {
   ];
 }
 
-/** Redraw, and leave the keyboard, and what is being typed, where it is. @param {HTMLElement} el @param {() => void} redraw */
+/** Redraw, and keep the focus and the text that is being typed. @param {HTMLElement} el @param {() => void} redraw */
 function keepFocus(el, redraw) {
   const focused = document.activeElement;
   const before = controls(el)
@@ -277,7 +277,7 @@ function keepFocus(el, redraw) {
   }
 }
 
-/** The controls of a form by the part they are in, what they are called, and which of that name they are. @param {HTMLElement} el @returns {[string, HTMLInputElement][]} */
+/** The controls of a form, by part, label and number. @param {HTMLElement} el @returns {[string, HTMLInputElement][]} */
 function controls(el) {
   /** @type {Map<string, number>} */
   const count = new Map();
@@ -289,12 +289,12 @@ function controls(el) {
   });
 }
 
-/** Give a control what was typed into the one before it, to be taken as if typed here. @param {HTMLInputElement} input @param {string} text */
+/** Move typed text to the control that replaces another, as if it was typed there. @param {HTMLInputElement} input @param {string} text */
 function type(input, text) {
   if (input.value === text) return;
   input.value = text;
   input.dataset.typed = "true";
-  const take = () => input.dispatchEvent(new Event("change"));
-  input.addEventListener("blur", take, { once: true });
-  input.addEventListener("keydown", (event) => event.key === "Enter" && take());
+  const readControls = () => input.dispatchEvent(new Event("change"));
+  input.addEventListener("blur", readControls, { once: true });
+  input.addEventListener("keydown", (event) => event.key === "Enter" && readControls());
 }

@@ -1,4 +1,4 @@
-// The hits of a query with a rule's pins in place: dragged to a position, pinned, hidden.
+// The hits of a query with a rule's pins in position, to drag, pin and hide.
 
 import { button, fill, h } from "../kit/dom.js";
 import { plainText, drawMarked } from "../kit/highlight.js";
@@ -8,16 +8,16 @@ import { debounce, oneAtATime } from "../kit/timing.js";
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{id: string, title: string, pinned: boolean, missing: boolean}} Hit */
 
-/** `rule()` names the rule in sight. @param {Frame} view @param {() => string} rule */
+/** `rule()` returns the objectID of the selected rule. @param {Frame} view @param {() => string} rule */
 export function hitsPanel(view, rule) {
   const box = h("input", {
     class: "input find",
     type: "search",
-    "aria-label": "Query to see hits of",
+    "aria-label": "Query whose hits are shown",
     placeholder: "a query…",
-    on: { input: () => look() },
+    on: { input: () => refresh() },
   });
-  const told = h("p", { class: "hint", role: "status" });
+  const summary = h("p", { class: "hint", role: "status" });
   const list = sortableList({
     items: /** @type {Hit[]} */ ([]),
     label: "Hits with the pins of this rule",
@@ -26,7 +26,7 @@ export function hitsPanel(view, rule) {
     change: (hits) => drop(hits),
     remove: (hit) => place(hit.id, "hide"),
   });
-  const away = h("div", { class: "tags-line" });
+  const hiddenList = h("div", { class: "tags-line" });
   const other = h("input", {
     class: "input find",
     type: "search",
@@ -37,7 +37,7 @@ export function hitsPanel(view, rule) {
   const others = h("div", { class: "others" });
   const items = () => /** @type {HTMLElement[]} */ ([...list.el.querySelectorAll("li")]);
 
-  const look = oneAtATime(async () => {
+  const refresh = oneAtATime(async () => {
     const id = rule();
     if (!id) return;
     const found = await view.run("arrange", { query: box.value, id });
@@ -46,13 +46,13 @@ export function hitsPanel(view, rule) {
     list.show(found.hits);
     if (at >= 0) items()[at]?.focus();
     fill(
-      told,
+      summary,
       found.query === box.value.trim() ? null : h("span", {}, "Searched as “", h("bdi", {}, found.query), "”. "),
-      `${found.nbHits.toLocaleString()} hits without rules, this one's pins put in their places. `,
-      "Drag a hit to where it is to stand, or move it by Alt with an arrow key; Delete hides it.",
+      `${found.nbHits.toLocaleString()} hits without rules, with the pins of this rule inserted. `,
+      "Move a hit by dragging, or by Alt with an arrow key; Delete hides it.",
     );
     fill(
-      away,
+      hiddenList,
       found.hidden.length ? h("span", { class: "hint" }, "hidden:") : null,
       found.hidden.map((/** @type {Hit} */ hit) =>
         button(plainText(hit.title) || hit.id, () => place(hit.id, "free"), { icon: "⊘", title: "Show it again" }),
@@ -60,7 +60,7 @@ export function hitsPanel(view, rule) {
     );
   });
 
-  // The list has the keyboard on what was moved when it tells.
+  // The moved item has the focus when the list reports the new order.
   /** @param {Hit[]} order */
   function drop(order) {
     const at = items().findIndex((item) => item === document.activeElement);
@@ -69,9 +69,9 @@ export function hitsPanel(view, rule) {
 
   /** @param {string} id @param {string} where @param {number} [position] */
   async function place(id, where, position = 0) {
-    if (view.state()?.readOnly) return void look();
+    if (view.state()?.readOnly) return void refresh();
     await view.run("place", { object_id: id, where, position, id: rule() });
-    await look();
+    await refresh();
   }
 
   /** @param {Hit} hit @param {number} at */
@@ -108,11 +108,11 @@ export function hitsPanel(view, rule) {
   }
 
   return {
-    el: h("div", { class: "form" }, box, told, list.el, away, other, others),
-    /** Show the hits of a query for the rule in sight. @param {string} [query] */
+    el: h("div", { class: "form" }, box, summary, list.el, hiddenList, other, others),
+    /** Show the hits of a query for the selected rule. @param {string} [query] */
     show(query) {
       if (query !== undefined) box.value = query;
-      look();
+      refresh();
     },
   };
 }

@@ -1,4 +1,4 @@
-// What a rule may speak of: facets, their values, contexts, tags, indices, and what records are called.
+// Suggestions for the form of a rule (facets, values, contexts, tags, indices), and titles of records.
 
 import { fill, h } from "../kit/dom.js";
 import { plainText } from "../kit/highlight.js";
@@ -6,17 +6,17 @@ import { plainText } from "../kit/highlight.js";
 /** @typedef {ReturnType<typeof ideas>} Ideas */
 /** @typedef {{facets: string[], filters: string[], ranges: string[], indices: string[]}} Found */
 
-/** What stands before the part of a filter that is being typed. */
-const BEFORE = /^(.*(?:\s(?:AND|OR)\s+|\bNOT\s+|\()\s*)?(.*)$/is;
+/** Splits a filter before the condition that is being typed. */
+const LAST_CONDITION = /^(.*(?:\s(?:AND|OR)\s+|\bNOT\s+|\()\s*)?(.*)$/is;
 
-/** Filters that go on with what is typed. @param {string} text @param {string[]} filters */
-export function goOn(text, filters) {
-  const [, before = "", part = ""] = BEFORE.exec(text) ?? [];
+/** Complete the condition that is being typed. @param {string} text @param {string[]} filters */
+export function completeFilter(text, filters) {
+  const [, before = "", part = ""] = LAST_CONDITION.exec(text) ?? [];
   const typed = part.trim().toLowerCase();
   return filters.filter((filter) => filter.toLowerCase().includes(typed)).map((filter) => before + filter);
 }
 
-/** Every context that conditions name, and every tag. @param {any[]} rules */
+/** All contexts and tags of rules. @param {any[]} rules */
 export function namesOf(rules) {
   const contexts = rules.flatMap((rule) => (rule.conditions ?? []).map((/** @type {any} */ one) => one.context));
   const tags = rules.flatMap((rule) => rule.tags ?? []);
@@ -25,31 +25,31 @@ export function namesOf(rules) {
 }
 
 /**
- * The ideas of one editor; what the service knows is asked for once.
+ * The suggestions of one editor; those of the service are requested once.
  * @param {import("../kit/frame.js").Frame} view
  */
 export function ideas(view) {
   /** @type {Found} */
   let found = { facets: [], filters: [], ranges: [], indices: [] };
-  let asked = false;
+  let requested = false;
 
-  // Without an answer nothing is offered, which is nothing to complain of.
+  // Without an answer there are no suggestions; that is not an error.
   async function ask() {
-    if (asked) return;
-    asked = true;
-    found = await view.link.call("suggest").catch(() => ((asked = false), found));
+    if (requested) return;
+    requested = true;
+    found = await view.link.call("suggest").catch(() => ((requested = false), found));
   }
 
   /** @type {Map<string, Promise<string | undefined>>} */
   const titles = new Map();
 
-  /** Ask for those titles that nobody asked for yet, in one call. @param {string[]} ids */
+  /** Request the titles that have not been requested yet, in one call. @param {string[]} ids */
   function read(ids) {
     const unknown = ids.filter((id) => !titles.has(id));
     if (!unknown.length) return;
     const answer = view.link.call("titles", { ids: unknown });
     for (const id of unknown) {
-      const title = answer.then((told) => (id in told ? plainText(told[id]) || id : undefined));
+      const title = answer.then((found) => (id in found ? plainText(found[id]) || id : undefined));
       titles.set(id, title);
       title.catch(() => titles.delete(id));
     }
@@ -58,13 +58,13 @@ export function ideas(view) {
   const names = () => namesOf(view.value() ?? []);
   return {
     ask,
-    /** What records are called, to stand below their objectIDs. @param {string[]} ids */
+    /** Draw the titles of records below their objectIDs. @param {string[]} ids */
     titles(ids) {
       const el = h("p", { class: ["hint", "titles"] });
       if (!ids.length) return el;
       read(ids);
       Promise.all(ids.map((id) => titles.get(id))).then(
-        (told) => fill(el, told.flatMap((title, place) => [place ? " · " : null, drawTitle(ids[place], title)])),
+        (names) => fill(el, names.flatMap((title, place) => [place ? " · " : null, drawTitle(ids[place], title)])),
         () => {},
       );
       return el;
@@ -74,13 +74,13 @@ export function ideas(view) {
     facets: () => found.facets,
     indices: () => found.indices.filter((name) => name !== view.state()?.index),
     patterns: () => found.facets.map((name) => `{facet:${name}}`),
-    /** Filters in a condition know values alone. @param {string} text */
-    values: (text) => goOn(text, found.filters),
+    /** Filters of a condition can only have values. @param {string} text */
+    values: (text) => completeFilter(text, found.filters),
     /** @param {string} text */
-    filters: (text) => goOn(text, [...found.filters, ...found.ranges]),
+    filters: (text) => completeFilter(text, [...found.filters, ...found.ranges]),
   };
 }
 
 /** @param {string} id @param {string | undefined} title */
 const drawTitle = (id, title) =>
-  title === undefined ? h("span", { class: "odd-text" }, `there is no record ${id}`) : h("bdi", {}, title);
+  title === undefined ? h("span", { class: "odd-text" }, `no record ${id}`) : h("bdi", {}, title);

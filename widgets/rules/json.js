@@ -1,41 +1,41 @@
-// A rule as JSON, in step with the form.
+// A rule as JSON, synchronized with the form.
 
 import { fill, h } from "../kit/dom.js";
 import { debounce } from "../kit/timing.js";
 
 /** @param {(rule: any) => void} propose */
 export function jsonPanel(propose) {
-  const wrong = h("p", { class: "wrong-text", role: "status" });
+  const errorText = h("p", { class: "wrong-text", role: "status" });
   const area = h("textarea", {
     rows: 20,
     spellcheck: "false",
     "aria-label": "The rule as JSON",
-    on: { input: debounce(take, 400), change: take },
+    on: { input: debounce(readTyped, 400), change: readTyped },
   });
   let shown = "";
 
-  function take() {
+  function readTyped() {
     if (area.value === shown) return;
     try {
       const value = JSON.parse(area.value);
-      fill(wrong);
+      fill(errorText);
       propose(value);
     } catch (error) {
-      fill(wrong, `Not yet JSON: ${error instanceof Error ? error.message : error}`);
+      fill(errorText, `Invalid JSON: ${error instanceof Error ? error.message : error}`);
     }
   }
 
   return {
-    el: h("div", { class: "form" }, area, wrong),
+    el: h("div", { class: "form" }, area, errorText),
     /** @param {any} rule */
     show(rule) {
       const text = JSON.stringify(rule ?? {}, null, 2);
       if (text === shown) return;
       shown = text;
-      // What is typed here is newer than what comes back of it.
+      // Text that is being typed is newer than the answer.
       if (document.activeElement === area) return;
       area.value = text;
-      fill(wrong);
+      fill(errorText);
     },
   };
 }

@@ -1,8 +1,8 @@
-// Parts of a rule as a form holds them, and back; what is not complete is no part of a rule yet.
+// Conversion between a rule and the values of its form.
 
 /** @typedef {{when: string, pattern: string, alternatives: boolean, context: string, filters: string}} Card */
 
-/** How a query may meet a pattern, in words. */
+/** The anchorings of a pattern, and their labels. */
 export const WHEN = /** @type {[string, string][]} */ ([
   ["any", "any query"],
   ["is", "query is"],
@@ -19,7 +19,7 @@ export function toCard(condition) {
   return { when, pattern: pattern ?? "", alternatives, context, filters };
 }
 
-/** A card as a condition, or null where something is missing. @param {Card} card */
+/** Convert form values to a condition; null if they are incomplete. @param {Card} card */
 export function fromCard({ when, pattern, alternatives, context, filters }) {
   const words = pattern.trim();
   if (!["any", "empty"].includes(when) && !words) return null;
@@ -37,28 +37,28 @@ export function pinOf(ids, position) {
 /** @param {any} pin @returns {string[]} */
 export const idsOf = (pin) => pin.objectIDs ?? [pin.objectID];
 
-/** An object with one member set, or without it where it is undefined. @param {any} object @param {string} name @param {any} value */
+/** Set one member of an object, or remove it if the value is undefined. @param {any} object @param {string} name @param {any} value */
 export function withMember(object, name, value) {
   const { [name]: _, ...rest } = object ?? {};
   if (value === undefined) return rest;
   return name in (object ?? {}) ? { ...object, [name]: value } : { ...rest, [name]: value };
 }
 
-/** A list as a member: none where it is empty. @template T @param {T[]} list */
+/** A list, or undefined if it is empty. @template T @param {T[]} list */
 export const listed = (list) => (list.length ? list : undefined);
 
-/** @typedef {{from?: number, until?: number}} Span a time range in Unix seconds; open at an end it does not have */
+/** @typedef {{from?: number, until?: number}} Span a time range in Unix seconds; open at a missing end */
 
-/** What is wrong with a time range as it is typed, or nothing. @param {Span} span */
-export function spanFault({ from, until }) {
-  if (from === undefined && until === undefined) return "Set a start or an end, or remove this time.";
+/** Describe the error of a time range; empty if it is valid. @param {Span} span */
+export function findSpanProblem({ from, until }) {
+  if (from === undefined && until === undefined) return "Set a start or an end, or remove this time range.";
   return from !== undefined && until !== undefined && from >= until ? "End must be after start." : "";
 }
 
-/** A time range in words. @param {Span} span @param {(seconds: number) => string} say */
-export function saySpan({ from, until }, say) {
-  if (from === undefined) return until === undefined ? "always" : `until ${say(until)}`;
-  return until === undefined ? `from ${say(from)}` : `${say(from)} – ${say(until)}`;
+/** Describe a time range. @param {Span} span @param {(seconds: number) => string} format */
+export function describeSpan({ from, until }, format) {
+  if (from === undefined) return until === undefined ? "always" : `until ${format(until)}`;
+  return until === undefined ? `from ${format(from)}` : `${format(from)} – ${format(until)}`;
 }
 
 /** A rule with one member of its consequence set. @param {any} rule @param {string} name @param {any} value */
@@ -67,28 +67,28 @@ export const withConsequence = (rule, name, value) => ({
   consequence: withMember(rule.consequence, name, value),
 });
 
-/** A rule with one parameter set; without any it has no params. @param {any} rule @param {string} name @param {any} value */
+/** A rule with one parameter set; `params` is removed if it is empty. @param {any} rule @param {string} name @param {any} value */
 export function withParam(rule, name, value) {
   const params = withMember(rule.consequence.params, name, value);
   return withConsequence(rule, "params", Object.keys(params).length ? params : undefined);
 }
 
-/** The first plain words a rule is for, to try it on. @param {any} rule */
+/** The first pattern without placeholders, to try the rule on. @param {any} rule */
 export function typicalQuery(rule) {
   const patterns = (rule?.conditions ?? []).map((/** @type {any} */ one) => one.pattern ?? "");
   return patterns.find((/** @type {string} */ words) => words && !words.includes("{")) ?? "";
 }
 
 /**
- * What somebody made of a value they saw, done to what it is by now: members they did not touch stay.
- * @param {any} seen @param {any} made @param {any} now @returns {any}
+ * Apply the changes between two versions of a value to a third version; other members stay.
+ * @param {any} before @param {any} after @param {any} current @returns {any}
  */
-export function rebase(seen, made, now) {
-  if (![seen, made, now].every(isObject)) return made;
-  const names = new Set([...Object.keys(now), ...Object.keys(made)]);
+export function rebase(before, after, current) {
+  if (![before, after, current].every(isObject)) return after;
+  const names = new Set([...Object.keys(current), ...Object.keys(after)]);
   const members = [...names].map((name) => [
     name,
-    JSON.stringify(seen[name]) === JSON.stringify(made[name]) ? now[name] : rebase(seen[name], made[name], now[name]),
+    JSON.stringify(before[name]) === JSON.stringify(after[name]) ? current[name] : rebase(before[name], after[name], current[name]),
   ]);
   return Object.fromEntries(members.filter(([, member]) => member !== undefined));
 }

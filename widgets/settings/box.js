@@ -1,4 +1,4 @@
-// One setting: its name, what it means, what it is by default, whether it is set, and its control.
+// One setting: name, meaning, default, state and control.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
@@ -9,7 +9,7 @@ import { defaultOf, stateOf } from "./state.js";
 /** @typedef {import("./state.js").Row} Row */
 /** @typedef {import("./state.js").Change} Change */
 /** @typedef {{name: string, entry: string, text: string}} Problem */
-/** @typedef {{el: HTMLElement, show: (value: any, anew?: boolean) => void, read?: () => any}} Control */
+/** @typedef {{el: HTMLElement, show: (value: any, force?: boolean) => void, read?: () => any}} Control */
 
 /** @param {Frame} view @param {Row} row @param {{known: string, suggest: (row: Row) => string[]}} about */
 export function settingBox(view, row, { known, suggest }) {
@@ -18,13 +18,13 @@ export function settingBox(view, row, { known, suggest }) {
   /** @type {Problem[]} */
   let problems = [];
   const badge = h("span", { class: "badge" });
-  const undo = button("As saved", () => put(undefined), { class: ["button", "small"] });
+  const undo = button("Restore saved", () => put(undefined), { class: ["button", "small"] });
   const reset = button("Reset", () => put(null), {
     class: ["button", "small"],
     title: `Back to the default: ${defaultOf(row)}`,
     "aria-label": `Reset ${row.name}`,
   });
-  const wrong = h("p", { class: "wrong-text" });
+  const problemText = h("p", { class: "wrong-text" });
   const note = row.effect === "works" ? "" : " · accepted, no effect in the local service";
   const control = CONTROLS[row.around.length ? "ordered" : row.kind] ?? CONTROLS.text;
   const own = control({ view, row, id, disabled, known, suggest: suggest(row), put, type, problem });
@@ -40,7 +40,7 @@ export function settingBox(view, row, { known, suggest }) {
     ),
     h("p", { class: "hint" }, `${row.meaning}. Default: ${defaultOf(row)}${note}`),
     own.el,
-    wrong,
+    problemText,
   );
 
   /** @param {string} entry */
@@ -48,21 +48,21 @@ export function settingBox(view, row, { known, suggest }) {
     return problems.find((found) => found.entry === entry)?.text ?? "";
   }
 
-  let proposed = 0; // what was done here and is not answered yet
+  let proposed = 0; // proposals without an answer
 
-  /** Propose a value: null resets, undefined goes back to what is saved. @param {any} value */
+  /** Propose a value: null resets, undefined restores the saved value. @param {any} value */
   function put(value) {
     const { [row.name]: _, ...rest } = view.value() ?? {};
-    return settle(view.propose(value === undefined ? rest : { ...rest, [row.name]: value }));
+    return showResult(view.propose(value === undefined ? rest : { ...rest, [row.name]: value }));
   }
 
-  /** Propose what was typed. @param {string} text */
+  /** Propose the typed text. @param {string} text */
   function type(text) {
-    return settle(view.run("put", { name: row.name, text }));
+    return showResult(view.run("put", { name: row.name, text }));
   }
 
-  /** Show what came of a proposal: one that was refused leaves a control with what is no value. @param {Promise<any>} proposal */
-  async function settle(proposal) {
+  /** Show the value after a proposal; a refused proposal leaves invalid text in the control. @param {Promise<any>} proposal */
+  async function showResult(proposal) {
     proposed += 1;
     await proposal;
     proposed -= 1;
@@ -74,31 +74,31 @@ export function settingBox(view, row, { known, suggest }) {
     /** @param {Record<string, any>} value @param {Change | undefined} change @param {Problem[]} found */
     show(value, change, found) {
       const { kind, text } = stateOf(row, value, change);
-      const odd = JSON.stringify(found) !== JSON.stringify(problems);
+      const problemsChanged = JSON.stringify(found) !== JSON.stringify(problems);
       problems = found;
       el.className = `svc-setting svc-is-${kind}`;
       fill(badge, text);
       undo.hidden = disabled || !change;
       reset.hidden = disabled || !(kind === "set" || kind === "changed" || kind === "same");
-      fill(wrong, problem(""));
+      fill(problemText, problem(""));
       const current = own.read?.();
       const same = JSON.stringify(current) === JSON.stringify(value[row.name] ?? undefined);
-      if (odd || !(same || proposed))
-        own.show(value[row.name], odd);
+      if (problemsChanged || !(same || proposed))
+        own.show(value[row.name], problemsChanged);
     },
   };
 }
 
 /** @typedef {{view: Frame, row: Row, id: string, disabled: boolean, known: string, suggest: string[],
- *   put: (value: any) => Promise<void>, type: (text: string) => Promise<void>, problem: (entry: string) => string}} Given */
+ *   put: (value: any) => Promise<void>, type: (text: string) => Promise<void>, problem: (entry: string) => string}} ControlOptions */
 
-/** @type {Record<string, (given: Given) => Control>} */
+/** @type {Record<string, (given: ControlOptions) => Control>} */
 const CONTROLS = {
   ordered({ row, disabled, known, suggest, put, problem }) {
-    // Criteria that apply by default are there to be moved, too.
+    // The default criteria can be reordered as well.
     const fallback = row.name === "ranking" ? row.default : [];
     const list = orderedList({ row, entries: fallback, known, suggest, disabled, problem, change: put });
-    return { ...list, show: (value, anew) => list.show(value ?? fallback, anew) };
+    return { ...list, show: (value, force) => list.show(value ?? fallback, force) };
   },
   switch: (given) => choice(given, ["true", "false"]),
   choice: (given) => choice(given, given.row.choices),
@@ -133,12 +133,12 @@ const CONTROLS = {
   },
 };
 
-/** Yes, no, or for some languages only. @param {Given} given @returns {Control} */
+/** A setting that is true, false or a list of languages. @param {ControlOptions} given @returns {Control} */
 function languages({ row, id, disabled, put }) {
   const input = tagInput({ words: [], label: `${row.name}, languages`, placeholder: "en, de…", disabled, change: put });
   const select = h(
     "select",
-    { class: "input", id, disabled, on: { change: () => put(MEANT[select.value]) } },
+    { class: "input", id, disabled, on: { change: () => put(VALUES[select.value]) } },
     [
       ["default", `default: ${defaultOf(row)}`],
       ["yes", "yes, in the query's languages"],
@@ -158,9 +158,9 @@ function languages({ row, id, disabled, put }) {
 }
 
 /** @type {Record<string, any>} */
-const MEANT = { default: null, yes: true, no: false, some: [] };
+const VALUES = { default: null, yes: true, no: false, some: [] };
 
-/** @param {Given} given @param {string[]} words @returns {Control} */
+/** @param {ControlOptions} given @param {string[]} words @returns {Control} */
 function choice({ row, id, disabled, put, type }, words) {
   const select = h(
     "select",
@@ -181,7 +181,7 @@ function choice({ row, id, disabled, put, type }, words) {
   };
 }
 
-/** @param {Given} given @param {string} kind @returns {Control} */
+/** @param {ControlOptions} given @param {string} kind @returns {Control} */
 function typed({ row, id, disabled, type }, kind) {
   const input = h("input", {
     class: "input",

@@ -1,4 +1,4 @@
-// What the draft changes, and what was applied before.
+// The changes of the draft, and the history of applied changes.
 
 import { button, fill, h } from "../kit/dom.js";
 import { brief } from "./state.js";
@@ -6,10 +6,10 @@ import { brief } from "./state.js";
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("./state.js").Change} Change */
 
-/** @param {any} fallback the default, where it is known */
+/** @param {any} fallback the default, if it is known */
 export const unsetText = (fallback) => (fallback === undefined ? "not set" : `not set (${brief(fallback)})`);
 
-/** @param {any} fallback the default, where it is known */
+/** @param {any} fallback the default, if it is known */
 export const resetText = (fallback) => `reset to ${fallback === undefined ? "its default" : brief(fallback)}`;
 
 /** Changes as a table of before and after. @param {Change[]} changes */
@@ -45,25 +45,25 @@ export function drawChanges(changes) {
 /** @param {any} value */
 const whole = (value) => JSON.stringify(value, null, Array.isArray(value) && value.length > 3 ? 1 : 0) ?? "none";
 
-/** What Apply is about to do. @param {Frame} view @param {Change[]} changes */
+/** The changes that Apply sends. @param {Frame} view @param {Change[]} changes */
 export function drawReview(view, changes) {
   const { replicas = [] } = view.value() ?? {};
   const box = h("input", { type: "checkbox", on: { change: () => view.run("reach", { forward: box.checked }) } });
   return h(
     "div",
     { class: "review" },
-    h("p", {}, "Only these settings are sent; all others stay as they are."),
+    h("p", {}, "Only these settings are sent; all others stay unchanged."),
     drawChanges(changes),
     replicas?.length
-      ? h("label", { class: "row" }, box, `its replicas, too: ${replicas.join(", ")}`)
+      ? h("label", { class: "row" }, box, `Forward to replicas: ${replicas.join(", ")}`)
       : null,
   );
 }
 
 /** The applied changes, newest first. @param {Frame} view @param {() => void} done */
 export function historyPanel(view, done) {
-  const list = h("ol", { class: "history", "aria-label": "Applied changes, the newest first" });
-  const none = h("p", { class: "hint" }, "Nothing was applied yet from this editor.");
+  const list = h("ol", { class: "history", "aria-label": "Applied changes, newest first" });
+  const none = h("p", { class: "hint" }, "No changes applied yet.");
   view.link.watch("history", (applied) => {
     const rows = applied ?? [];
     none.hidden = rows.length > 0;
@@ -79,12 +79,12 @@ export function historyPanel(view, done) {
             h("b", {}, new Date(row.when * 1000).toLocaleString()),
             h("span", { class: "hint" }, Object.keys(row.after).join(", ")),
             button(
-              "Take back",
+              "Draft reversal",
               async () => {
                 await view.run("take_back", { place });
                 done();
               },
-              { class: ["button", "small"], title: "Draft the way back; Apply writes it", disabled: Boolean(view.state()?.readOnly) },
+              { class: ["button", "small"], title: "Put the previous values into the draft; Apply writes them", disabled: Boolean(view.state()?.readOnly) },
             ),
           ),
           drawChanges(toChanges(row)),

@@ -1,4 +1,4 @@
-// A list of attributes or criteria whose order counts: dragged, moved by keys, each with what stands around it.
+// An ordered list of attributes or criteria, each with its modifier.
 
 import { button, fill, h } from "../kit/dom.js";
 import { sortableList } from "../kit/sortable.js";
@@ -7,19 +7,19 @@ import { meaningOf, readEntry, typedEntry, writeEntry } from "./entries.js";
 /** @typedef {import("./state.js").Row} Row */
 
 /**
- * `change(entries)` hears of every change; `problem(entry)` says what is odd about one.
+ * `change(entries)` is called with every change; `problem(entry)` describes the warning of an entry.
  * @param {{row: Row, entries: string[], known: string, suggest: string[], disabled: boolean,
  *   problem: (entry: string) => string, change: (entries: string[]) => void}} options
  */
 export function orderedList({ row, entries, known, suggest, disabled, problem, change }) {
-  let own = entries;
+  let current = entries;
   const list = sortableList({
-    items: own,
+    items: current,
     label: row.name,
     keyOf: (entry) => entry,
     draw,
-    change: take,
-    remove: (entry) => put(own.filter((other) => other !== entry)),
+    change: acceptOrder,
+    remove: (entry) => put(current.filter((other) => other !== entry)),
     disabled,
   });
   const input = h("input", {
@@ -40,9 +40,9 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
   const adding = h("div", { class: "row" }, input, button("Add", () => add(input.value)), chips);
   adding.hidden = disabled;
 
-  /** What the list itself has done and drawn. @param {string[]} next */
-  function take(next) {
-    own = next;
+  /** Accept an order that the list has already drawn. @param {string[]} next */
+  function acceptOrder(next) {
+    current = next;
     offer();
     change(next);
   }
@@ -56,25 +56,25 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
   /** @param {string} text */
   function add(text) {
     const entry = typedEntry(text, row.around);
-    if (!entry || own.includes(entry)) return;
+    if (!entry || current.includes(entry)) return;
     input.value = "";
-    put([...own, entry]);
+    put([...current, entry]);
   }
 
   /** @param {string} entry */
   function draw(entry) {
     const parts = readEntry(entry, row.around);
-    const odd = problem(entry);
+    const warning = problem(entry);
     const sorts = row.name === "ranking" && !parts.around;
     return h(
       "span",
       { class: "entry" },
       h("bdi", { class: "entry-name", dir: "auto" }, parts.name),
       sorts ? null : around(entry, parts),
-      h("span", { class: ["hint", odd ? "wrong-text odd" : ""] }, odd || meaningOf(row.name, parts)),
+      h("span", { class: ["hint", warning ? "wrong-text odd" : ""] }, warning || meaningOf(row.name, parts)),
       disabled
         ? null
-        : button(`Take away ${entry}`, () => put(own.filter((other) => other !== entry)), {
+        : button(`Remove ${entry}`, () => put(current.filter((other) => other !== entry)), {
             icon: "×",
             bare: true,
           }),
@@ -88,12 +88,12 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
       "select",
       {
         class: ["input", "small"],
-        "aria-label": `${parts.name}: how`,
+        "aria-label": `${parts.name}: modifier`,
         disabled,
         on: {
           change: () => {
             const next = writeEntry({ ...parts, around: select.value });
-            put(own.map((other) => (other === entry ? next : other)));
+            put(current.map((other) => (other === entry ? next : other)));
           },
         },
       },
@@ -103,7 +103,7 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
   }
 
   function offer() {
-    const used = own.map((entry) => readEntry(entry, row.around).name);
+    const used = current.map((entry) => readEntry(entry, row.around).name);
     const left = suggest.filter((name) => !used.includes(name)).slice(0, 6);
     fill(
       chips,
@@ -113,23 +113,23 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
     );
   }
 
-  /** Draw it anew; whoever was at an entry stays at that place. @param {string[]} next */
+  /** Redraw the list; the focus stays at its place. @param {string[]} next */
   function redraw(next) {
     const active = document.activeElement;
     const at = [...list.el.querySelectorAll("li")].findIndex((item) => item.contains(active));
-    own = next;
+    current = next;
     list.show(next);
     offer();
     if (at < 0) return;
-    const item = [...list.el.querySelectorAll("li")][Math.min(at, own.length - 1)];
+    const item = [...list.el.querySelectorAll("li")][Math.min(at, current.length - 1)];
     (active?.tagName === "SELECT" ? (item?.querySelector("select") ?? item) : item)?.focus();
   }
 
-  /** @param {string[]} next @param {boolean} [anew] */
-  function show(next, anew = false) {
-    if (anew || JSON.stringify(next) !== JSON.stringify(own)) redraw(next);
+  /** @param {string[]} next @param {boolean} [force] */
+  function show(next, force = false) {
+    if (force || JSON.stringify(next) !== JSON.stringify(current)) redraw(next);
   }
 
   offer();
-  return { el: h("div", { class: "ordered" }, list.el, adding), show, read: () => own };
+  return { el: h("div", { class: "ordered" }, list.el, adding), show, read: () => current };
 }

@@ -1,4 +1,4 @@
-// Pinned queries and what the draft does to their hits.
+// The pinned queries, and the effect of the draft on their hits.
 
 import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
 import { drawComparison } from "../query/compare.js";
@@ -7,24 +7,24 @@ import { drawComparison } from "../query/compare.js";
 /** @typedef {{query: string, comparison?: any, error?: import("../types").Explanation}} Preview */
 /** @typedef {{by: string, others: string[], copy: string, queries: Preview[], error?: import("../types").Explanation}} Previews */
 
-/** What became of a query's hits, in few words. @param {Preview} preview @returns {string[]} */
-export function verdict({ comparison, error }) {
+/** Summarize the changes of a query's hits. @param {Preview} preview @returns {string[]} */
+export function summarize({ comparison, error }) {
   if (error) return [error.message];
   const { moved, gained, lost, sides } = comparison;
   const [before, after] = sides.map((/** @type {{nbHits: number}} */ side) => side.nbHits);
-  const told = [
+  const parts = [
     moved && `${moved} moved`,
-    gained && `${gained} came`,
-    lost && `${lost} went`,
+    gained && `${gained} new`,
+    lost && `${lost} dropped out`,
     before !== after && `${before.toLocaleString()} → ${after.toLocaleString()} hits`,
   ].filter(Boolean);
-  return told.length ? told : [`as before, ${before.toLocaleString()} ${before === 1 ? "hit" : "hits"}`];
+  return parts.length ? parts : [`unchanged, ${before.toLocaleString()} ${before === 1 ? "hit" : "hits"}`];
 }
 
 /** @param {Frame} view */
 export function previewPanel(view) {
   /** @type {Set<string>} */
-  const shut = new Set();
+  const collapsed = new Set();
   /** @type {Previews} */
   let now = { by: "", others: [], copy: "", queries: [] };
   const input = h("input", {
@@ -39,12 +39,12 @@ export function previewPanel(view) {
       },
     },
   });
-  const how = h("div", { class: "how", role: "status" });
+  const statusLine = h("div", { class: "how", role: "status" });
   const list = h("div", { class: "pins" });
   const none = h(
     "p",
     { class: "hint" },
-    "Pin the queries that matter to you: each is searched before and after every change of the draft.",
+    "Pin important queries: each is searched before and after every change of the draft.",
   );
 
   function pin() {
@@ -57,10 +57,10 @@ export function previewPanel(view) {
   /** @param {Preview} preview @param {HTMLElement | null} old */
   function drawPin(preview, old) {
     const el = old ?? h("section", { class: "pin" });
-    const state = JSON.stringify([preview, now.by, shut.has(preview.query)]);
+    const state = JSON.stringify([preview, now.by, collapsed.has(preview.query)]);
     if (el.dataset.state === state) return el;
     el.dataset.state = state;
-    const open = !shut.has(preview.query);
+    const open = !collapsed.has(preview.query);
     const focused = el.contains(document.activeElement);
     const head = button(preview.query, () => toggle(preview.query), {
       class: "pin-head",
@@ -75,7 +75,7 @@ export function previewPanel(view) {
         "div",
         { class: "row pin-row" },
         head,
-        h("span", { class: ["verdict", preview.error ? "wrong-text" : changed && "stirred"] }, verdict(preview).join(" · ")),
+        h("span", { class: ["summary", preview.error ? "wrong-text" : changed && "has-changes"] }, summarize(preview).join(" · ")),
         button(`Unpin ${preview.query}`, () => view.run("unpin", { query: preview.query }), { icon: "×", bare: true }),
       ),
       open && preview.comparison ? drawHits(preview.comparison) : null,
@@ -89,7 +89,7 @@ export function previewPanel(view) {
     const [before, after] = comparison.sides;
     const named = [
       { ...before, index: "before" },
-      { ...after, index: now.by ? "after" : "as it is" },
+      { ...after, index: now.by ? "after" : "saved" },
     ];
     const el = drawComparison({ ...comparison, sides: named });
     el.firstElementChild?.remove();
@@ -98,46 +98,46 @@ export function previewPanel(view) {
 
   /** @param {string} query */
   function toggle(query) {
-    if (!shut.delete(query)) shut.add(query);
+    if (!collapsed.delete(query)) collapsed.add(query);
     redraw();
   }
 
-  function drawHow() {
+  function drawStatus() {
     const names = now.others.map((name) => h("code", {}, name));
     const drop = button("Drop the copy", () => view.run("drop_copy"), { class: ["button", "small"] });
     const make = button("Preview on a copy", () => view.run("make_copy", {}, { long: true }), {
       class: ["button", "small"],
-      title: "Copies the index, records and all, and tries the draft there; the index itself stays as it is",
+      title: "Copies the index with its records, and tries the draft on the copy; the index does not change",
     });
     make.disabled = Boolean(view.state()?.readOnly);
     fill(
-      how,
+      statusLine,
       now.error ? h("p", { class: "wrong-text" }, `${now.error.message}. ${now.error.advice}`) : null,
       now.copy
-        ? h("p", { class: "hint" }, "After: as on the copy ", h("code", {}, now.copy), ", which has the draft's settings. ", drop)
+        ? h("p", { class: "hint" }, "After: results of the copy ", h("code", {}, now.copy), ", which has the draft's settings. ", drop)
         : now.others.length
           ? h(
               "p",
               { class: "missing" },
-              "Not in this preview, for no search can name it: ",
+              "Not in this preview, because it is not a search parameter: ",
               names.flatMap((el, place) => (place ? [", ", el] : [el])),
               ". ",
               make,
             )
           : now.by
-            ? h("p", { class: "hint" }, "After: the draft, as parameters of the search. Nothing is written.")
+            ? h("p", { class: "hint" }, "After: the draft, sent as search parameters. Nothing is written.")
             : null,
     );
   }
 
   function redraw() {
     none.hidden = now.queries.length > 0;
-    drawHow();
+    drawStatus();
     follow(list, now.queries, (preview) => preview.query, drawPin);
   }
 
-  view.link.watch("previews", (told) => {
-    now = { ...now, ...told, error: told?.error, queries: told?.queries ?? [] };
+  view.link.watch("previews", (parts) => {
+    now = { ...now, ...parts, error: parts?.error, queries: parts?.queries ?? [] };
     redraw();
   });
   return h(
@@ -145,7 +145,7 @@ export function previewPanel(view) {
     { class: "preview", "aria-label": "Preview" },
     h("h3", {}, "Preview"),
     h("div", { class: "row" }, input, button("Pin", pin)),
-    how,
+    statusLine,
     none,
     list,
   );

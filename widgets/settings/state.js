@@ -1,4 +1,4 @@
-// What one setting is: absent, set, or on its way back to its default.
+// The state of one setting: not set, set, changed or to be reset.
 
 /** @typedef {{name: string, meaning: string, kind: string, choices: string[], default: any, effect: string,
  *   group: string, scope: string, around: string[]}} Row */
@@ -12,7 +12,7 @@ export const brief = (value) => {
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 };
 
-/** The default of a setting in words; an empty list means all, of some. @param {Row} row */
+/** Describe the default of a setting; for some settings an empty list means all. @param {Row} row */
 export const defaultOf = (row) => DEFAULTS[row.name] ?? brief(row.default);
 
 /** @type {Record<string, string>} */
@@ -35,11 +35,11 @@ export function stateOf(row, value, change) {
   if (change) return { kind: "changed", text: `changed, was ${brief(change.before)}` };
   if (own === undefined || own === null) return { kind: "absent", text: "not set" };
   return JSON.stringify(own) === JSON.stringify(row.default)
-    ? { kind: "same", text: "set, as by default" }
+    ? { kind: "same", text: "default" }
     : { kind: "set", text: "set" };
 }
 
-/** Whether a setting is what somebody looks for. @param {Row} row @param {string} text */
+/** Whether every word of a text is in the name or meaning of a setting. @param {Row} row @param {string} text */
 export function fits(row, text) {
   const where = `${row.name} ${row.meaning}`.toLowerCase();
   return text

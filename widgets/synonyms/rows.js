@@ -1,14 +1,14 @@
-// Synonyms as rows of one table, whatever their type.
+// Synonyms of all types as rows of one table.
 
 /** @typedef {{id: string, type: string, head: string | null, words: string[]}} Row */
 
-/** The types, and where each keeps the word that is replaced and the words that stand for it. */
+/** The types, each with the members that have the replaced word and the replacements. */
 export const KINDS = /** @type {{name: string, title: string, meaning: string, members: [string | null, string]}[]} */ ([
-  { name: "synonym", title: "⇄ two-way", meaning: "each word stands for every other", members: [null, "synonyms"] },
+  { name: "synonym", title: "⇄ two-way", meaning: "each word also finds all others", members: [null, "synonyms"] },
   {
     name: "onewaysynonym",
     title: "→ one-way",
-    meaning: "a search for the first also finds the others, not the other way round",
+    meaning: "the first word also finds the others, but not vice versa",
     members: ["input", "synonyms"],
   },
   {
@@ -26,7 +26,7 @@ export const KINDS = /** @type {{name: string, title: string, meaning: string, m
   {
     name: "placeholder",
     title: "<…> placeholder",
-    meaning: "a token in records for which any of the words will do",
+    meaning: "a token in records that matches any of the words",
     members: ["placeholder", "replacements"],
   },
 ]);
@@ -45,16 +45,16 @@ export function toRow(synonym) {
   };
 }
 
-/** A row as the API takes it; of another type it keeps its words. @param {Row} row */
+/** A row in the API's format; if the type has changed, the words are kept. @param {Row} row */
 export function fromRow({ id, type, head, words }) {
   const [first, rest] = membersOf(type);
   if (!first) return { objectID: id, type, [rest]: head ? [head, ...words] : words };
-  const [taken, left] = head === null ? [words[0] ?? "", words.slice(1)] : [head, words];
-  return { objectID: id, type, [first]: taken, [rest]: left };
+  const [replaced, replacements] = head === null ? [words[0] ?? "", words.slice(1)] : [head, words];
+  return { objectID: id, type, [first]: replaced, [rest]: replacements };
 }
 
-/** A row on one line. @param {Row} row */
-export function say({ type, head, words }) {
+/** Describe a row in one line. @param {Row} row */
+export function describeRow({ type, head, words }) {
   const title = KINDS.find(({ name }) => name === type)?.title ?? type;
   return `${title}: ${head === null ? "" : `${head} → `}${words.join(", ")}`;
 }

@@ -23,9 +23,9 @@ from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
 
 Config = dict[str, Any]
-CONFIGURATION_SECONDS = 60.0  # seconds for a new configuration to be taken up
-MOST_FAILED = 200  # URLs that a view lists
-STANDING = ("running", "reindexing", "blocked", "blockingError", "warnings")
+CONFIGURATION_SECONDS = 60.0  # timeout of the task that applies a configuration
+MAX_FAILED_URLS = 200  # listed in a view
+STATUS_FIELDS = ("running", "reindexing", "blocked", "blockingError", "warnings")
 
 
 class CrawlerEditor(Editor):
@@ -47,47 +47,53 @@ class CrawlerEditor(Editor):
     def __init__(self, crawler: str, *, urls: Any = (), **options: Any) -> None:
         self.trial: dict[str, Any] = {}
         self._crawler = ""
-        self._veil = SecretMask()
-        self._standing: dict[str, Any] = {}
+        self._mask = SecretMask()
+        self._status: dict[str, Any] = {}
         super().__init__(crawler, urls=urls, **options)
 
-    # What an editor says of itself.
+    # Methods of the base class.
 
-    async def find_lack(self) -> str:
-        """A crawler's user may do everything with it, and nobody else reads it."""
+    async def find_missing_right(self) -> str:
+        """Return nothing: a user that can read a crawler may change it."""
         return ""
 
     async def load(self) -> Config:
-        """Read the configuration, and how the crawler stands."""
+        """Read the configuration and the status of the crawler."""
         self._crawler = await crawler_id(self.client, self.index)
-        told: Any = await self.client.get_crawler(self._crawler, withConfig=True)
-        self._standing = {name: told.get(name) for name in STANDING}
-        config: Config = self._veil.hide_saved(told.get("config") or {})
+        crawler: Any = await self.client.get_crawler(self._crawler, withConfig=True)
+        self._status = {name: crawler.get(name) for name in STATUS_FIELDS}
+        config: Config = self._mask.hide_saved(crawler.get("config") or {})
         return config
 
     def check(self, value: Any) -> Config:
-        """Take an object; the service checks the rest, as soon as it is tried."""
+        """Accept any object; the service validates its members when the draft is tried."""
         if not isinstance(value, Mapping):
-            raise BadInput("the value of a crawler editor is a configuration, as a dict")
-        checked: Config = self._veil.hide_new(dict(value))
+            raise BadInput("the value of a crawler editor must be a dict: a configuration")
+        checked: Config = self._mask.hide_new(dict(value))
         return checked
 
     async def save(self, saved: Config, value: Config) -> Tasks:
-        """Send what changed and nothing else, unless somebody else changed the same."""
+        """Send only the changed properties; raise `BadOption` if one was also changed elsewhere."""
         now = await self.load()
-        touched = [
+        changed = [
             name for name in {**saved, **value} if not same(saved.get(name), value.get(name))
         ]
-        if meanwhile := [name for name in touched if not same(saved.get(name), now.get(name))]:
+        if conflicts := [name for name in changed if not same(saved.get(name), now.get(name))]:
             raise BadOption(
-                f"`{meanwhile[0]}` was changed meanwhile: reload to see it; your changes stay"
+                f"`{conflicts[0]}` was changed elsewhere: reload to see the change; yours stay"
             )
-        gone = {name for name in saved if name not in value}
-        if gone:
-            whole = {name: held for name, held in {**now, **value}.items() if name not in gone}
-            done = await self.client.update_crawler(self._crawler, config=self._real(whole))
+        removed = {name for name in saved if name not in value}
+        if removed:
+            config = {
+                name: member for name, member in {**now, **value}.items() if name not in removed
+            }
+            done = await self.client.update_crawler(
+                self._crawler, config=self._with_secrets(config)
+            )
         elif changes := self._changes(saved, value):
-            done = await self.client.update_crawler_config(self._crawler, self._real(changes))
+            done = await self.client.update_crawler_config(
+                self._crawler, self._with_secrets(changes)
+            )
         else:
             return ()
         await wait_crawled(
@@ -95,27 +101,27 @@ class CrawlerEditor(Editor):
         )
         return ()
 
-    def picture(self) -> str:
-        """Write what the last test gave, or else the configuration."""
+    def write_html(self) -> str:
+        """Write the result of the last test; without one, the configuration."""
         if not self.shown:
             return write_json(self.value)
         error = self.shown["error"]
-        told = [
+        parts = [
             write_line(f"{self.shown['url']}: {self.shown['linkCount']:,} links"),
             write_line(f"{error['code']}: {error['message']}") if error else "",
         ]
         for action in self.shown["actions"]:
-            told.append(write_line(f"{action['index']}: {action['count']:,} records"))
-            told += [f"{write_line(record['text'], tag='pre')}" for record in action["records"]]
-        return "".join(told)
+            parts.append(write_line(f"{action['index']}: {action['count']:,} records"))
+            parts += [f"{write_line(record['text'], tag='pre')}" for record in action["records"]]
+        return "".join(parts)
 
     def codes(self) -> dict[str, str]:
-        """How to try the page and to change the configuration; secrets stay veiled."""
-        url = self.shown.get("url") or next(iter(self._offered()), "https://example.com/")
+        """Write how to try the page and to change the configuration; secrets stay masked."""
+        url = self.shown.get("url") or next(iter(self._list_pages()), "https://example.com/")
         changes = self._changes(self.saved, self.value)
         return write_crawler(self.client.connection, self.index, self._crawler, url, changes)
 
-    # For cells.
+    # Methods for cells.
 
     def test(self, url: str) -> dict[str, Any]:
         """Fetch a page and run the draft on it; return the complete response of the service."""
@@ -124,7 +130,7 @@ class CrawlerEditor(Editor):
 
     @property
     def records(self) -> DataFrame:
-        """The records of the last test, `index` first; none before there was one."""
+        """The records of the last test, `index` first; empty before the first test."""
         return to_frame(self.trial)
 
     @property
@@ -135,30 +141,30 @@ class CrawlerEditor(Editor):
         )
         return found
 
-    # For views.
+    # Calls for views.
 
     @call(latest=True)
     async def run_test(self, url: str) -> None:
-        """Try the draft on a page; a test that is under way is left."""
+        """Try the draft on a page; a running test is cancelled."""
         url = url.strip()
         if not url.startswith(("http://", "https://")):
-            raise BadOption(f"`{url}` is no address of a page: https://example.com/page")
-        self._tell(busy="testing")
+            raise BadOption(f"`{url}` is not the URL of a page such as https://example.com/page")
+        self._update_state(busy="testing")
         try:
-            changes = self._real(self._changes(self.saved, self.value))
+            changes = self._with_secrets(self._changes(self.saved, self.value))
             if any(name not in self.value for name in self.saved):
-                changes = self._real(self.value)
-            told = await self.client.test_crawler_url(self._crawler, url, changes or None)
+                changes = self._with_secrets(self.value)
+            trial = await self.client.test_crawler_url(self._crawler, url, changes or None)
         finally:
-            self._tell(busy="")
-        self.trial = dict(told)
-        self.shown = draw_trial(url, told)
+            self._update_state(busy="")
+        self.trial = dict(trial)
+        self.shown = draw_trial(url, trial)
         self.urls = [url, *(other for other in self.urls if other != url)]
         self._fallback.follow()
 
     @call
     def differing(self) -> list[dict[str, Any]]:
-        """List the properties that applying would change; `before` or `after` is left out."""
+        """List the changed properties, without `before` if added and `after` if removed."""
         sides = {"before": self.saved, "after": self.value}
         return [
             {
@@ -173,38 +179,38 @@ class CrawlerEditor(Editor):
     async def list_failed(self) -> dict[str, Any]:
         """List the first URLs of the last crawl that failed, why, and where each was found."""
         found = await frames.read_crawled_urls(
-            self.client, self._crawler, status="FAILED", limit=MOST_FAILED + 1
+            self.client, self._crawler, status="FAILED", limit=MAX_FAILED_URLS + 1
         )
         texts = found[["url", "reason", "message", "referrer"]].astype(object)
         rows = texts.where(texts.notna(), "").to_dict("records")
-        return {"rows": rows[:MOST_FAILED], "more": len(rows) > MOST_FAILED}
+        return {"rows": rows[:MAX_FAILED_URLS], "more": len(rows) > MAX_FAILED_URLS}
 
     @call
     async def refresh(self) -> None:
-        """Read what is saved, and how the crawler stands."""
+        """Read the saved configuration and the status of the crawler."""
         await super().refresh()
-        self._tell(**self._standing)
+        self._update_state(**self._status)
 
-    # The rest.
+    # Internals.
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
-        self._tell(**self._standing)
-        self.urls = self._offered()
+        self._update_state(**self._status)
+        self.urls = self._list_pages()
 
-    def _offered(self) -> list[str]:
-        """The pages that were tried or asked for, then those that a crawl begins at."""
+    def _list_pages(self) -> list[str]:
+        """Return the pages to offer: those tried or given, then the start URLs."""
         starts = self.value.get("startUrls") or []
         listed = starts if isinstance(starts, list) else []
         return list(dict.fromkeys([*self.urls, *(url for url in listed if isinstance(url, str))]))
 
     def _changes(self, saved: Config, value: Config) -> Config:
         return {
-            name: held
-            for name, held in value.items()
-            if name not in saved or not same(held, saved[name])
+            name: member
+            for name, member in value.items()
+            if name not in saved or not same(member, saved[name])
         }
 
-    def _real(self, config: Config) -> Config:
-        real: Config = self._veil.lift(config)
+    def _with_secrets(self, config: Config) -> Config:
+        real: Config = self._mask.restore(config)
         return real

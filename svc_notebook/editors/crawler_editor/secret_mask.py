@@ -1,7 +1,7 @@
-"""The mask for secrets of a configuration in all that an editor shows, sends to a view and saves.
+"""The mask of a configuration's secrets in everything that an editor shows, sends and saves.
 
-Each secret text is masked; a new secret gets a number so that its mask differs from the previous
-one. Both are restored when the configuration is sent to the service.
+Each secret text is masked. The mask of a new secret has a number, so that it differs from the
+previous mask. The secrets are restored when the configuration is sent to the service.
 """
 
 from __future__ import annotations
@@ -12,59 +12,65 @@ from typing import Any
 from svc_notebook.errors import BadOption
 from svc_notebook.functions.crawlers import SECRETS
 
-VEIL = "••••••"
+MASK = "••••••"
 
 Place = tuple[str | int, ...]
 
 
 class SecretMask:
-    """Masks the secrets of one editor's configurations, and remembers them."""
+    """Masks the secrets of one editor's configurations and restores them."""
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[Place, str], str] = {}
-        self._new = 0
+        self._secrets_by_mask: dict[tuple[Place, str], str] = {}
+        self._new_count = 0
 
     def hide_saved(self, config: Any) -> Any:
-        """Return a saved configuration with masked secrets."""
-        found = dict(_secrets(config, ()))
-        self._kept |= {(place, VEIL): text for place, text in found.items()}
-        return _replaced(config, (), dict.fromkeys(found, VEIL))
+        """Mask the secrets of a saved configuration."""
+        found = dict(_find_secrets(config, ()))
+        self._secrets_by_mask |= {(place, MASK): text for place, text in found.items()}
+        return _replace_texts(config, (), dict.fromkeys(found, MASK))
 
     def hide_new(self, config: Any) -> Any:
-        """Return a draft with masked secrets, new ones included."""
-        veils = {}
-        for place, text in _secrets(config, ()):
-            if text and not text.startswith(VEIL):
-                self._new += 1
-                veils[place] = f"{VEIL} new {self._new}"
-                self._kept[place, veils[place]] = text
-        return _replaced(config, (), veils)
+        """Mask the new secrets of a draft."""
+        masks = {}
+        for place, text in _find_secrets(config, ()):
+            if text and not text.startswith(MASK):
+                self._new_count += 1
+                masks[place] = f"{MASK} new {self._new_count}"
+                self._secrets_by_mask[place, masks[place]] = text
+        return _replace_texts(config, (), masks)
 
-    def lift(self, config: Any) -> Any:
+    def restore(self, config: Any) -> Any:
         """Restore each secret; raise `BadOption` for a mask without a secret."""
         found = {}
-        for place, text in _secrets(config, ()):
-            if (place, text) in self._kept:
-                found[place] = self._kept[place, text]
-            elif text.startswith(VEIL):
-                raise BadOption(f"`{_path(place)}` came from elsewhere, veiled: give it anew")
-        return _replaced(config, (), found)
+        for place, text in _find_secrets(config, ()):
+            if (place, text) in self._secrets_by_mask:
+                found[place] = self._secrets_by_mask[place, text]
+            elif text.startswith(MASK):
+                raise BadOption(
+                    f"`{_path(place)}` is masked and its secret is unknown here: enter it again"
+                )
+        return _replace_texts(config, (), found)
 
 
-def _secrets(value: Any, place: Place, *, secret: bool = False) -> Iterator[tuple[Place, str]]:
+def _find_secrets(value: Any, place: Place, *, secret: bool = False) -> Iterator[tuple[Place, str]]:
     if isinstance(value, str) and secret:
         yield place, value
-    for name, held in _members(value):
-        yield from _secrets(held, (*place, name), secret=secret or name in SECRETS)
+    for name, member in _members(value):
+        yield from _find_secrets(member, (*place, name), secret=secret or name in SECRETS)
 
 
-def _replaced(value: Any, place: Place, texts: Mapping[Place, str]) -> Any:
+def _replace_texts(value: Any, place: Place, texts: Mapping[Place, str]) -> Any:
     if isinstance(value, str):
         return texts.get(place, value)
     if isinstance(value, Mapping):
-        return {name: _replaced(held, (*place, name), texts) for name, held in value.items()}
+        return {
+            name: _replace_texts(member, (*place, name), texts) for name, member in value.items()
+        }
     if isinstance(value, list):
-        return [_replaced(held, (*place, number), texts) for number, held in enumerate(value)]
+        return [
+            _replace_texts(member, (*place, number), texts) for number, member in enumerate(value)
+        ]
     return value
 
 

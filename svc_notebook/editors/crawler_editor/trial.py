@@ -1,4 +1,4 @@
-"""The trial result of one page as a crawler editor shows it, limited in size."""
+"""The result of trying one page, as the crawler editor shows it, limited in size."""
 
 from __future__ import annotations
 
@@ -9,79 +9,79 @@ from typing import Any
 
 from pandas import DataFrame
 
-# So much is shown, and saved with a notebook; all of it is in Python.
-MAX_RECORDS = 20
-MAX_LINES = 200
-MAX_RECORD_CHARACTERS = 4_000  # characters of one record
+# Limits of what a view shows and a notebook saves; `CrawlerEditor.trial` has everything.
+MAX_RECORDS = 20  # of each action
+MAX_LINES = 200  # of links and of logs
+MAX_RECORD_CHARACTERS = 4_000
 
 
-def draw_trial(url: str, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Cut what a test told to what is shown of it."""
-    links, lines = told.get("links") or [], _lines(told.get("logs"))
+def draw_trial(url: str, result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the part of a test result that a view shows."""
+    links, lines = result.get("links") or [], _lines(result.get("logs"))
     return {
         "url": url,
-        "seconds": _seconds(told),
-        "error": _error(told.get("error")),
-        "actions": [_action(one) for one in told.get("records") or []],
+        "seconds": _seconds(result),
+        "error": _error(result.get("error")),
+        "actions": [_action(action) for action in result.get("records") or []],
         "links": [str(link) for link in links[:MAX_LINES]],
         "linkCount": len(links),
         "lines": lines[:MAX_LINES],
         "lineCount": len(lines),
-        "external": _shown(told["externalData"]) if told.get("externalData") else "",
+        "external": _write_limited(result["externalData"]) if result.get("externalData") else "",
     }
 
 
-def to_frame(told: Mapping[str, Any]) -> DataFrame:
-    """Make the records of a test a DataFrame, `index` first, then `objectID`."""
+def to_frame(result: Mapping[str, Any]) -> DataFrame:
+    """Return the records of a test as a DataFrame, `index` first, then `objectID`."""
     rows = [
-        {"index": one.get("indexName", ""), **record}
-        for one in told.get("records") or []
-        for record in one.get("records") or []
+        {"index": action.get("indexName", ""), **record}
+        for action in result.get("records") or []
+        for record in action.get("records") or []
     ]
     return DataFrame(rows, columns=None if rows else ["index", "objectID"])
 
 
-def _action(one: Mapping[str, Any]) -> dict[str, Any]:
-    records: Sequence[Any] = one.get("records") or []
+def _action(action: Mapping[str, Any]) -> dict[str, Any]:
+    records: Sequence[Any] = action.get("records") or []
     return {
-        "index": str(one.get("indexName", "")),
+        "index": str(action.get("indexName", "")),
         "count": len(records),
         "records": [_record(record) for record in records[:MAX_RECORDS]],
     }
 
 
 def _record(record: Any) -> dict[str, str]:
-    held = record if isinstance(record, Mapping) else {}
-    return {"id": str(held.get("objectID", "")), "text": _shown(record)}
+    members = record if isinstance(record, Mapping) else {}
+    return {"id": str(members.get("objectID", "")), "text": _write_limited(record)}
 
 
-def _shown(value: Any) -> str:
+def _write_limited(value: Any) -> str:
     text = json.dumps(value, indent=2, ensure_ascii=False, default=str)
     return (
         text
         if len(text) <= MAX_RECORD_CHARACTERS
-        else f"{text[:MAX_RECORD_CHARACTERS]}\n… {len(text):,} characters in all"
+        else f"{text[:MAX_RECORD_CHARACTERS]}\n… {len(text):,} characters in total"
     )
 
 
 def _error(error: Any) -> dict[str, str] | None:
     if not error:
         return None
-    held = error if isinstance(error, Mapping) else {"message": error}
-    return {"code": str(held.get("code", "")), "message": str(held.get("message", ""))}
+    members = error if isinstance(error, Mapping) else {"message": error}
+    return {"code": str(members.get("code", "")), "message": str(members.get("message", ""))}
 
 
 def _lines(logs: Any) -> list[str]:
-    """Read what was logged: lines, or lists of the parts of each."""
+    """Return log lines as texts; a line can be a list of its parts."""
     return [
         " ".join(map(str, line)) if isinstance(line, list) else str(line) for line in logs or []
     ]
 
 
-def _seconds(told: Mapping[str, Any]) -> float | None:
+def _seconds(result: Mapping[str, Any]) -> float | None:
     try:
         began, ended = (
-            datetime.fromisoformat(str(told[name])) for name in ("startDate", "endDate")
+            datetime.fromisoformat(str(result[name])) for name in ("startDate", "endDate")
         )
     except (KeyError, ValueError):
         return None

@@ -1,1 +1,1 @@
-"""The synonym editor and the rule editor: lists of objects around an index, drafted as a whole."""
+"""The synonym editor and the rule editor, which draft the whole list of an index."""

@@ -1,4 +1,4 @@
-"""The changes that a draft makes to a list, object by object."""
+"""The changes that a draft makes to a list of objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ How = Literal["added", "changed", "removed"]
 
 
 class ObjectChange(TypedDict):
-    """What happens to one object when the draft is applied."""
+    """The change of one object when the draft is applied."""
 
     id: str
     how: How
@@ -26,7 +26,7 @@ def by_id(documents: Iterable[Document]) -> dict[str, Document]:
 
 
 def changes_of(saved: Sequence[Document], value: Sequence[Document]) -> list[ObjectChange]:
-    """List what differs between two lists; order is no difference."""
+    """List the objects that differ between two lists; the order does not count."""
     old, new = by_id(saved), by_id(value)
     found = [_change(name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old])]
     return [change for change in found if not same(change["before"], change["after"])]
@@ -38,7 +38,7 @@ def _change(name: str, before: Document | None, after: Document | None) -> Objec
 
 
 def make_changes(documents: Sequence[Document], changes: Iterable[ObjectChange]) -> list[Document]:
-    """Return a list with changes that were made to another state of it."""
+    """Apply changes that were made to another version of a list; return the new list."""
     found: Mapping[str, ObjectChange] = {change["id"]: change for change in changes}
     kept = [found[each["objectID"]]["after"] if each["objectID"] in found else each
             for each in documents]  # fmt: skip

@@ -1,8 +1,8 @@
 """The base of the synonym editor and the rule editor: a list of objects, drafted as a whole.
 
 The value is the whole list in the API's format. Applying it replaces all stored objects in one
-call, so that no search sees a partial list. If the stored list changed meanwhile, nothing is
-written, and reloading merges both.
+call, so that no search sees a partial list. If the stored list was changed elsewhere, nothing is
+written, and reloading merges both changes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from svc_notebook.editors.curation_editors.changes import (
 )
 from svc_notebook.editors.curation_editors.impact import QueryImpact, copy_with, measure, tabulate
 from svc_notebook.editors.draft import Draft
-from svc_notebook.editors.rpc import call, on_stage, tell_progress, wait_for
+from svc_notebook.editors.rpc import call, report_progress, run_on_loop, wait_for
 from svc_notebook.editors.snippets import write_curation
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
@@ -39,11 +39,11 @@ from svc_notebook.functions.documents import READERS, WRITERS, take_curated, wri
 from svc_notebook.tuning.changes.journalled_write import noting
 from svc_notebook.tuning.changes.state import holds
 
-MAX_LISTED_ERRORS = 5  # faults that a refusal names
+MAX_LISTED_ERRORS = 5  # in the message that refuses to apply
 
 
 class ObjectProblem(TypedDict, total=False):
-    """A problem of one object: `wrong` prevents applying the draft, `odd` is a warning."""
+    """A problem of one object: `wrong` is an error and prevents applying, `odd` is a warning."""
 
     level: str
     text: str
@@ -51,13 +51,14 @@ class ObjectProblem(TypedDict, total=False):
 
 
 Faults = dict[str, list[ObjectProblem]]
-# Of one objectID in a file and in the draft: take the file's, keep the draft's, or replace all.
-Bringing = Literal["take", "keep", "replace"]
-Make = Callable[[list[Document]], list[Document]]
+# How to import an objectID that is in the draft: take the file's object, keep the draft's, or
+# replace the whole draft.
+ImportMode = Literal["take", "keep", "replace"]
+ListChange = Callable[[list[Document]], list[Document]]
 
 
 class ImportCounts(TypedDict):
-    """How many objects a file had, and what they changed in the draft."""
+    """The number of objects in a file, and of their changes to the draft."""
 
     read: int
     added: int
@@ -82,61 +83,61 @@ class CurationEditor(Editor):
 
     def __init__(self, index: str, *, params: Mapping[str, Any] | None = None, **more: Any) -> None:
         self.params = dict(params or {})
-        self._read: list[Document] = []
+        self._last_read: list[Document] = []
         super().__init__(index, **more)
 
-    # What an editor says of itself, and its kinds besides.
+    # Methods that subclasses override.
 
-    def tidy(self, document: Document) -> Document:
-        """Write an object in the one way it is kept."""
+    def normalize(self, document: Document) -> Document:
+        """Return the canonical form of an object."""
         return document
 
     def find_faults(self, value: Sequence[Document]) -> Faults:
-        """Say what is wrong or odd about the objects, by their objectIDs."""
+        """Return the errors and warnings by objectID."""
         return {}
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
-        """Queries that changes are likely to bear on."""
+        """Return queries that changes probably affect."""
         return []
 
     async def load(self) -> list[Document]:
-        """Read all of them."""
+        """Read the saved objects."""
         found = await find_all(self.client, self.kind, self.index)
-        return [self.tidy(document) for document in found]
+        return [self.normalize(document) for document in found]
 
     def check(self, value: Any) -> list[Document]:
-        """Take objects, a table or a file of them; raises `BadInput` where it is none."""
-        found = [self.tidy(document) for document in take_curated(value, self.kind)[0]]
-        if twice := _first_twice(document["objectID"] for document in found):
-            raise BadInput(f"two {self.kind.name} have the objectID `{twice}`")
+        """Read objects from a list, a table or a file; raise `BadInput` for invalid ones."""
+        found = [self.normalize(document) for document in take_curated(value, self.kind)[0]]
+        if duplicate_id := _find_duplicate(document["objectID"] for document in found):
+            raise BadInput(f"duplicate objectID `{duplicate_id}` in the {self.kind.name}")
         return found
 
     async def save(self, saved: Any, value: Any) -> Tasks:
-        """Put the draft in place of all there are, unless they are others by now."""
+        """Replace the saved list; raise `BadInput` if it was changed elsewhere."""
         self._refuse_faults()
-        if not same(by_id(await self.load()), by_id(self._read)):
+        if not same(by_id(await self.load()), by_id(self._last_read)):
             raise BadInput(
-                f"the {self.kind.name} of {self.index} were changed elsewhere meanwhile; "
-                "reload to see both changes together, then apply"
+                f"the {self.kind.name} of {self.index} were changed elsewhere; "
+                "reload to merge both changes, then apply"
             )
         answer: Tasks = await write_all(self.client, self.kind, self.index, value, self.forward)
         return answer
 
     async def is_saved(self, saved: Any, value: Any) -> bool:
-        """Say whether the draft is all there is."""
+        """Return whether the saved list equals the draft."""
         return await holds(self.client, self.index, self.kind.name, by_id(value), whole=True)
 
-    def noting(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
-        """Keep what differs in the whole list."""
+    def journal_change(self, saved: Any, value: Any) -> AbstractAsyncContextManager[None]:
+        """Record in the journal what applying changes in the list."""
         note, whole = self.title.lower(), {**by_id(value)}
         return noting(self.client, self.index, {self.kind.name: whole}, whole=True, note=note)
 
     def codes(self) -> dict[str, str]:
-        """What applying does, as code."""
+        """Write the changes as code."""
         connection, changes = self.client.connection, self.differences()
         return write_curation(connection, self.kind.name, self.index, changes)
 
-    # For cells.
+    # Methods for cells.
 
     def impact(self, *queries: Any) -> pd.DataFrame:
         """Try the draft on queries, by default those of `queries`; nothing is applied.
@@ -148,36 +149,36 @@ class CurationEditor(Editor):
         return pd.DataFrame(tabulate(found))
 
     def read_file(self, path: str | Path, *, replace: bool = False) -> None:
-        """Take objects of a CSV, JSON or NDJSON file into the draft."""
+        """Import the objects of a CSV, JSON or NDJSON file into the draft."""
         found = self.check(str(path))
-        self._change(lambda value: _join(value, found, "replace" if replace else "take"))
+        self._change(lambda value: _merge(value, found, "replace" if replace else "take"))
 
     def write_file(self, path: str | Path) -> None:
         """Write the draft to a CSV, JSON or NDJSON file."""
         write_file(Path(path), self.value, self.kind.shape)
 
-    # For views and cells.
+    # Calls for views and cells.
 
     @call
     def put(self, document: dict[str, Any], id: str | None = None, merge: bool = False) -> str:  # noqa: A002
-        """Put an object in place of the one with `id`, or add it; returns its objectID."""
+        """Replace the object `id`, or add an object without it; return the objectID."""
         own = {"objectID": id or self._new_id(), **document}
         try:
             [new] = self.check([own])
-        except BadInput as error:  # of a list of one, the place in it says nothing
+        except BadInput as error:  # the index in a list of one object is not informative
             raise BadInput(str(error).replace(f"{self.kind.name}[0].", "")) from error
-        self._change(lambda value: self._put_in(value, new, id), merge=merge)
+        self._change(lambda value: self._insert_or_replace(value, new, id), merge=merge)
         return str(new["objectID"])
 
     @call
     def remove(self, ids: OneOrMany) -> None:
-        """Take objects out of the draft."""
-        gone = set(list_texts(ids, "ids", column="objectID"))
-        self._change(lambda value: [each for each in value if each["objectID"] not in gone])
+        """Remove objects from the draft."""
+        removed = set(list_texts(ids, "ids", column="objectID"))
+        self._change(lambda value: [each for each in value if each["objectID"] not in removed])
 
     @call
     def duplicate(self, id: str) -> str:  # noqa: A002
-        """Add a copy of an object; returns the copy's objectID."""
+        """Add a copy of an object; return the copy's objectID."""
         found = self.get(id)
         return self.put({**found, "objectID": self._new_id(f"{id}-copy")})
 
@@ -190,7 +191,7 @@ class CurationEditor(Editor):
 
     @call
     def differences(self) -> list[ObjectChange]:
-        """List what applying changes."""
+        """List the changes that applying makes."""
         return changes_of(self.saved, self.value)
 
     @call(latest=True)
@@ -200,33 +201,33 @@ class CurationEditor(Editor):
         without: str = "",
         params: dict[str, Any] | None = None,
     ) -> list[QueryImpact]:
-        """Search for queries as things are, and on a copy of the index that has the draft.
+        """Search for queries in the index, and in a copy of the index that has the draft.
 
-        With the objectID of one in `without`, search with the draft as it would be but for that;
-        `params` are asked with besides those of the editor.
+        With `without`, an objectID, the draft is compared with the draft without that object.
+        `params` are added to the search parameters of the editor.
         """
         self._refuse_faults()
-        asked = {**self.params, **(params or {})}
+        search_params = {**self.params, **(params or {})}
         own = self.queries if queries is None else queries
         wanted = list_texts(own, "queries", column="query")
-        wanted = wanted or self.typical_queries(self._bearing(without))
+        wanted = wanted or self.typical_queries(self._previewed_changes(without))
         if not wanted:
-            raise BadOption("name a query to try the draft on")
-        before = self._read
+            raise BadOption("enter a query to try the draft on")
+        before = self._last_read
         if without:
             before = [each for each in self.value if each["objectID"] != without]
-        async with self._stand_in(before) as left, self._stand_in(self.value) as right:
-            return await measure(self.client, left, right, wanted, asked, tell_progress)
+        async with self._index_with(before) as left, self._index_with(self.value) as right:
+            return await measure(self.client, left, right, wanted, search_params, report_progress)
 
     @call
-    def bring_in(self, name: str, text: str, how: Bringing = "take") -> ImportCounts:
-        """Take the objects of a file's text into the draft; returns what became of them."""
-        reader = READERS.get(Path(name).suffix.lower())
-        if reader is None:
-            raise BadInput(f"{name} should end in one of {', '.join(READERS)}")
+    def bring_in(self, name: str, text: str, how: ImportMode = "take") -> ImportCounts:
+        """Import the objects of a file's text into the draft; return the numbers of changes."""
+        suffix = Path(name).suffix.lower()
+        if (reader := READERS.get(suffix)) is None:
+            raise BadInput(f"unsupported format `{suffix}`; use {', '.join(READERS)}")
         found = self.check(reader(text.removeprefix("\ufeff"), self.kind.shape))
         before = self.value
-        self._change(lambda value: _join(value, found, how))
+        self._change(lambda value: _merge(value, found, how))
         changes = changes_of(before, self.value)
         kinds = Counter(change["how"] for change in changes)
         return {
@@ -236,71 +237,75 @@ class CurationEditor(Editor):
 
     @call
     def give_out(self, suffix: str) -> str:
-        """Write the draft as the text of a file."""
+        """Return the draft as the text of a file."""
         return WRITERS[suffix](self.value, self.kind.shape)
 
     @call
     async def write(self) -> None:
-        """Apply the draft; a call that fails leaves it as it was."""
+        """Apply the draft; a failed call leaves it unchanged."""
         await super().write()
-        self._read = await self.load()
+        self._last_read = await self.load()
 
     @call
     async def refresh(self) -> None:
-        """Read what is saved, and make the draft's changes to that."""
-        self._tell(busy="loading", error=None)
+        """Read the saved list, and apply the changes of the draft to it."""
+        self._update_state(busy="loading", error=None)
         try:
-            self._read = await self.load()
+            self._last_read = await self.load()
         finally:
-            self._tell(busy="")
-        mine = self.differences()
-        draft = self._draft.rebase(self._read)
-        self._settle(draft.put(make_changes(self._read, mine)))
+            self._update_state(busy="")
+        changes = self.differences()
+        draft = self._draft.rebase(self._last_read)
+        self._set_draft(draft.put(make_changes(self._last_read, changes)))
 
-    # The rest.
+    # Internals.
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
-        self._read = self.saved
+        self._last_read = self.saved
 
-    def _bearing(self, without: str) -> list[ObjectChange]:
-        """The changes that a preview is about."""
+    def _previewed_changes(self, without: str) -> list[ObjectChange]:
+        """Return the changes that a preview shows."""
         if not without:
             return self.differences()
         return [{"id": without, "how": "removed", "before": self.get(without), "after": None}]
 
     @asynccontextmanager
-    async def _stand_in(self, documents: Sequence[Document]) -> AsyncIterator[str]:
-        """Give an index that has these objects: the index itself, where they are saved there."""
-        if same(by_id(documents), by_id(self._read)):
+    async def _index_with(self, documents: Sequence[Document]) -> AsyncIterator[str]:
+        """Yield an index with these objects: the index itself if they are saved, else a copy."""
+        if same(by_id(documents), by_id(self._last_read)):
             yield self.index
             return
-        tell_progress(0, 0, f"copying {self.index} to try the draft on the copy")
+        report_progress(0, 0, f"copying {self.index} to try the draft on the copy")
         async with copy_with(self.client, self.kind, self.index, documents) as copy:
             yield copy
 
-    def _change(self, make: Make, *, merge: bool = False) -> None:
-        """Change the draft as it is by then: a cell and a view may both be at it."""
+    def _change(self, change_list: ListChange, *, merge: bool = False) -> None:
+        """Change the draft on the editors' loop: a cell and a view can change it at once."""
         self._refuse_read_only()
 
         def change() -> None:
-            self._settle(self._draft.put(make(self._draft.value), merge=merge))
+            self._set_draft(self._draft.put(change_list(self._draft.value), merge=merge))
 
-        on_stage(change)
+        run_on_loop(change)
 
-    def _put_in(self, value: list[Document], new: Document, id: str | None) -> list[Document]:  # noqa: A002
-        if any(each["objectID"] == new["objectID"] != id for each in value):
-            raise BadInput(f"another of the {self.kind.name} has the objectID `{new['objectID']}`")
-        if all(each["objectID"] != id for each in value):
+    def _insert_or_replace(
+        self, value: list[Document], new: Document, old_id: str | None
+    ) -> list[Document]:
+        if any(each["objectID"] == new["objectID"] != old_id for each in value):
+            raise BadInput(
+                f"duplicate objectID `{new['objectID']}`: another object of the list has it"
+            )
+        if all(each["objectID"] != old_id for each in value):
             return [new, *value]
-        return [new if each["objectID"] == id else each for each in value]
+        return [new if each["objectID"] == old_id else each for each in value]
 
-    def _settle(self, draft: Draft) -> None:
+    def _set_draft(self, draft: Draft) -> None:
         self.faults = self.find_faults(draft.value)
         changes = changes_of(draft.saved, draft.value)
         self.changes = {change["id"]: change["how"] for change in changes}
-        super()._settle(draft)
-        self._tell(typical=self.typical_queries(changes))
+        super()._set_draft(draft)
+        self._update_state(typical=self.typical_queries(changes))
 
     def _refuse_faults(self) -> None:
         wrong = [
@@ -324,7 +329,7 @@ class CurationEditor(Editor):
         return f"{wanted or self.kind.name[:-1]}-{secrets.token_hex(4)}"
 
 
-def _join(value: list[Document], found: list[Document], how: Bringing) -> list[Document]:
+def _merge(value: list[Document], found: list[Document], how: ImportMode) -> list[Document]:
     """Put objects of a file with those of the draft; what is new comes first."""
     if how == "replace":
         return found
@@ -334,6 +339,6 @@ def _join(value: list[Document], found: list[Document], how: Bringing) -> list[D
     return [*added, *kept]
 
 
-def _first_twice(names: Iterable[str]) -> str | None:
+def _find_duplicate(names: Iterable[str]) -> str | None:
     seen: set[str] = set()
     return next((name for name in names if name in seen or seen.add(name)), None)  # type: ignore[func-returns-value]

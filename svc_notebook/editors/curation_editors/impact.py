@@ -15,11 +15,11 @@ from svc_notebook.client.curation import ResourceKind, write_all
 from svc_notebook.client.temporary_index import TemporaryIndex
 from svc_notebook.editors.query_editor.comparison import SideBySide, compare
 
-Tell = Callable[[int, int, str], None]
+OnProgress = Callable[[int, int, str], None]
 
 
 class QueryImpact(TypedDict):
-    """One query on either side."""
+    """The results of one query before and after the draft."""
 
     query: str
     comparison: SideBySide
@@ -31,20 +31,22 @@ async def measure(
     copy: str,
     queries: Sequence[str],
     params: Mapping[str, Any],
-    tell: Tell,
+    on_progress: OnProgress,
 ) -> list[QueryImpact]:
-    """Search an index and its copy for each query."""
+    """Search an index and its copy for each query; compare the results."""
     impacts: list[QueryImpact] = []
     for number, query in enumerate(queries):
-        tell(number, len(queries), f"{query or '(everything)'}: searching both ways")
-        asked = {**params, "query": query, "analytics": False}
-        comparison = await compare(client, [(index, asked), (copy, asked)])
+        on_progress(
+            number, len(queries), f"{query or '(everything)'}: searching the index and the copy"
+        )
+        search_params = {**params, "query": query, "analytics": False}
+        comparison = await compare(client, [(index, search_params), (copy, search_params)])
         impacts.append({"query": query, "comparison": comparison})
     return impacts
 
 
 def tabulate(impacts: Sequence[QueryImpact]) -> list[dict[str, Any]]:
-    """Write impacts as rows: how many hits there were and are, and what became of the first."""
+    """Return impacts as rows: the numbers of hits, and of the first hits that changed."""
     return [
         {
             "query": impact["query"],

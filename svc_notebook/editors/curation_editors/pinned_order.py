@@ -1,6 +1,6 @@
-"""The hits of a query in the order that the pins of a rule give, computed without the service.
+"""The hits of a query with the pins of a rule in their positions, computed without the service.
 
-A dragged pin is visible at once; the exact effect of the rule is shown by a preview.
+A dragged pin is therefore visible at once. Only a preview shows the exact effect of the rule.
 """
 
 from __future__ import annotations
@@ -14,13 +14,15 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.editors.curation_editors.rule_checks import hidden, promoted
 from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
 
-SHOWN_HITS = 20  # hits shown
-# What only a rule may say, and what a search is asked with here besides.
-OWN = ("query", "automaticFacetFilters", "automaticOptionalFacetFilters", "page", "hitsPerPage")
+SHOWN_HITS = 20
+# Members of a rule's params that are not search parameters, or that this module sets itself.
+EXCLUDED_PARAMS = (
+    "query", "automaticFacetFilters", "automaticOptionalFacetFilters", "page", "hitsPerPage",
+)  # fmt: skip
 
 
 class PlacedHit(TypedDict):
-    """One hit in its place."""
+    """One hit in its position; `missing` if the index does not have it."""
 
     id: str
     title: str
@@ -29,7 +31,7 @@ class PlacedHit(TypedDict):
 
 
 class Arrangement(TypedDict):
-    """What a query as the rule leaves it finds, with its pins in place, and what it hides."""
+    """The hits of the query as the rule edits it, with pins in position, and the hidden records."""
 
     query: str
     nbHits: int
@@ -44,44 +46,44 @@ async def arrange(
     consequence: Mapping[str, Any],
     params: Mapping[str, Any],
 ) -> Arrangement:
-    """Search without any rule, and put this one's pins in place."""
-    own = {k: v for k, v in (consequence.get("params") or {}).items() if k not in OWN}
-    asked: Any = {
+    """Search without rules, then insert the pins of one consequence."""
+    own = {k: v for k, v in (consequence.get("params") or {}).items() if k not in EXCLUDED_PARAMS}
+    search_params: Any = {
         **params, **own, "enableRules": False, "hitsPerPage": 2 * SHOWN_HITS, "analytics": False,
         "highlightPreTag": PRE, "highlightPostTag": POST,
     }  # fmt: skip
     text = edit_query(query, (consequence.get("params") or {}).get("query"))
-    found = await client.search(index, text, **asked)
+    found = await client.search(index, text, **search_params)
     titles = {card["id"]: card["title"] for card in draw_hits(found["hits"], [])}
     pins = consequence.get("promote") or []
-    away = hidden(consequence)
+    hidden_ids = hidden(consequence)
     titles |= await read_titles(
-        client, index, [n for n in (*away, *_names(pins)) if n not in titles]
+        client, index, [n for n in (*hidden_ids, *_pinned_ids(pins)) if n not in titles]
     )
-    order = put_pins([hit["objectID"] for hit in found["hits"]], pins, away)
-    pinned = set(_names(pins)) - set(away)
+    order = put_pins([hit["objectID"] for hit in found["hits"]], pins, hidden_ids)
+    pinned = set(_pinned_ids(pins)) - set(hidden_ids)
     return {
         "query": text,
         "nbHits": found["nbHits"],
-        "hits": [_arranged(name, titles, name in pinned) for name in order[:SHOWN_HITS]],
-        "hidden": [_arranged(name, titles, False) for name in away],
+        "hits": [_placed_hit(name, titles, name in pinned) for name in order[:SHOWN_HITS]],
+        "hidden": [_placed_hit(name, titles, False) for name in hidden_ids],
     }
 
 
 def edit_query(query: str, how: Any) -> str:
-    """Do to a query what a rule does to it; what a facet's value would stand for stays."""
+    """Edit a query as a rule does; placeholders of facet values are not replaced."""
     if not isinstance(how, Mapping):
         return query if how is None else str(how)
     words = [(word, "") for word in how.get("remove") or ()]
     edits = [(edit["delete"], edit.get("insert") or "") for edit in how.get("edits") or ()]
-    for gone, come in [*words, *edits]:
-        whole = rf"(?<!\w){re.escape(gone.strip())}(?!\w)"
-        query = re.sub(whole, lambda _, text=come: text, query, flags=re.IGNORECASE)  # type: ignore[misc]
+    for deleted, inserted in [*words, *edits]:
+        whole_word = rf"(?<!\w){re.escape(deleted.strip())}(?!\w)"
+        query = re.sub(whole_word, lambda _, text=inserted: text, query, flags=re.IGNORECASE)  # type: ignore[misc]
     return " ".join(query.split())
 
 
 async def read_titles(client: AsyncClient, index: str, names: Sequence[str]) -> dict[str, str]:
-    """Read what records are called; those that are not there are left out."""
+    """Return the titles of records by objectID; missing records are left out."""
     if not names:
         return {}
     wanted: Any = [{"indexName": index, "objectID": name} for name in dict.fromkeys(names)]
@@ -90,16 +92,16 @@ async def read_titles(client: AsyncClient, index: str, names: Sequence[str]) -> 
 
 
 def put_pins(
-    hits: Sequence[str], pins: Sequence[Mapping[str, Any]], away: Sequence[str]
+    hits: Sequence[str], pins: Sequence[Mapping[str, Any]], hidden_ids: Sequence[str]
 ) -> list[str]:
-    """Put pinned records in their places among hits, and leave out those that are hidden."""
-    names = set(_names(pins))
-    order = [name for name in hits if name not in names and name not in away]
+    """Insert pinned records at their positions among the hits, and remove hidden ones."""
+    names = set(_pinned_ids(pins))
+    order = [name for name in hits if name not in names and name not in hidden_ids]
     slots: dict[int, str] = {}
     for pin in pins:
         at = pin["position"]
         for name in promoted(pin):
-            if name in slots.values() or name in away:
+            if name in slots.values() or name in hidden_ids:
                 continue
             at = next(slot for slot in itertools.count(at) if slot not in slots)
             slots[at] = name
@@ -108,10 +110,10 @@ def put_pins(
     return order
 
 
-def _names(pins: Sequence[Mapping[str, Any]]) -> list[str]:
+def _pinned_ids(pins: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for pin in pins for name in promoted(pin)]
 
 
-def _arranged(name: str, titles: Mapping[str, str], pinned: bool) -> PlacedHit:
+def _placed_hit(name: str, titles: Mapping[str, str], pinned: bool) -> PlacedHit:
     title = titles.get(name)
     return {"id": name, "title": title or "", "pinned": pinned, "missing": title is None}

@@ -1,4 +1,4 @@
-"""Checks of a rule that is being edited: missing parts, and parts without effect."""
+"""Errors and warnings about one rule: missing parts, and parts without effect."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ Rule = Mapping[str, Any]
 
 
 def find_own_faults(rule: Rule) -> Iterator[ObjectProblem]:
-    """Say what keeps one rule from being applied, and what makes it idle."""
+    """Yield the errors and warnings about one rule."""
     consequence = rule["consequence"]
     if not does_something(consequence):
-        yield {"level": "wrong", "text": "it does nothing yet: pin, hide, filter, or set something"}
+        yield {
+            "level": "wrong",
+            "text": "no consequence: add a pin, a hidden record, a filter or a parameter",
+        }
     places = [name for item in consequence.get("promote", ()) for name in promoted(item)]
     for name in dict.fromkeys(name for name in places if places.count(name) > 1):
         yield {"level": "odd", "text": f"`{name}` is pinned twice"}
@@ -27,11 +30,11 @@ def find_own_faults(rule: Rule) -> Iterator[ObjectProblem]:
             yield {"level": "odd", "text": f"`{name}` is pinned and hidden"}
     spans = [read_span(span) for span in rule.get("validity") or ()]
     if spans and all(start == end for start, end in spans):
-        yield {"level": "odd", "text": "it never applies: its start is its end"}
+        yield {"level": "odd", "text": "the schedule is empty: start and end are equal"}
     elif spans and all(end <= time.time() or start == end for start, end in spans):
-        yield {"level": "odd", "text": "its time is over"}
+        yield {"level": "odd", "text": "the schedule is over"}
 
 
 def hidden(consequence: Mapping[str, Any]) -> list[str]:
-    """The records that a consequence hides."""
+    """Return the objectIDs that a consequence hides."""
     return [item["objectID"] for item in consequence.get("hide", ())]

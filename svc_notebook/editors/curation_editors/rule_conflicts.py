@@ -1,8 +1,8 @@
 """Conflicts between rules: rules that match the same searches but have contradicting effects.
 
-Each rule is compared only with the rules that have another effect on the same record, position or
-parameter, or with those whose words, context and filters can match together, whichever are fewer.
-Only the first few conflicts of each rule are reported.
+Each rule is compared with the rules that have a different effect on the same record, position or
+parameter, or with the rules whose words, context and filters can match together, whichever are
+fewer. Only the first conflicts of each rule are reported.
 """
 
 from __future__ import annotations
@@ -20,16 +20,18 @@ from svc_notebook.api.rule_checks import read_span
 from svc_notebook.editors.curation_editors.rule_checks import hidden, promoted
 
 Words = tuple[str, ...]
-Wish = tuple[str, str]
-MAX_CONFLICTS_PER_RULE = 5  # conflicts told of one rule
-# Members of a consequence's params that add up, rather than take each other's place.
-JOINED = ("filters", "facetFilters", "numericFilters", "tagFilters", "automaticFacetFilters",
-          "automaticOptionalFacetFilters", "renderingContent")  # fmt: skip
-ANY = "*"  # stands for every context, and for all filters
+Target = tuple[str, str]
+MAX_CONFLICTS_PER_RULE = 5  # reported
+# Members of a consequence's params that are combined, not overridden, if several rules apply.
+COMBINED_PARAMS = (
+    "filters", "facetFilters", "numericFilters", "tagFilters", "automaticFacetFilters",
+    "automaticOptionalFacetFilters", "renderingContent",
+)  # fmt: skip
+ANY = "*"  # every context, or all filters
 
 
 class PatternCondition(NamedTuple):
-    """One condition: the words of its pattern, how they are met, and where."""
+    """One condition: the words of its pattern, the anchoring, the context and the filters."""
 
     words: Words
     anchoring: str | None
@@ -39,133 +41,143 @@ class PatternCondition(NamedTuple):
 
 @dataclass(frozen=True)
 class RuleSummary:
-    """One enabled rule: when it applies, and what it wants."""
+    """One enabled rule: its conditions and its effects."""
 
     rule: Mapping[str, Any]
 
     @property
     def id(self) -> str:
-        """Its objectID."""
+        """The objectID."""
         return str(self.rule["objectID"])
 
     @cached_property
     def conditions(self) -> list[PatternCondition]:
-        """Its conditions; a rule without any has one that says nothing."""
+        """The conditions; a rule without conditions has one that every search meets."""
         return [_read_condition(one) for one in self.rule.get("conditions") or [{}]]
 
     @cached_property
-    def wishes(self) -> dict[Wish, Any]:
-        """What it wants, by what that is about."""
+    def effects(self) -> dict[Target, Any]:
+        """The effects of the rule, by their targets: records, positions, parameters, a redirect."""
         consequence = self.rule["consequence"]
         params = consequence.get("params") or {}
-        wishes: dict[Wish, Any] = {
+        effects: dict[Target, Any] = {
             ("param", name): value
             for name, value in params.items()
-            if name not in JOINED and not (name == "query" and isinstance(value, dict))
+            if name not in COMBINED_PARAMS and not (name == "query" and isinstance(value, dict))
         }
         for item in consequence.get("promote") or ():
-            wishes |= {("record", name): item["position"] for name in promoted(item)}
-            wishes[("place", str(item["position"]))] = list(promoted(item))
-        wishes |= {("record", name): None for name in hidden(consequence)}
-        if goal := consequence.get("redirect"):
-            wishes[("redirect", "")] = goal["indexName"]
-        return wishes
+            effects |= {("record", name): item["position"] for name in promoted(item)}
+            effects[("place", str(item["position"]))] = list(promoted(item))
+        effects |= {("record", name): None for name in hidden(consequence)}
+        if redirect := consequence.get("redirect"):
+            effects[("redirect", "")] = redirect["indexName"]
+        return effects
 
     @cached_property
-    def spelled(self) -> dict[Wish, str]:
-        """The same as texts, for any of it may be a list or an object."""
-        return {wish: json.dumps(wanted, sort_keys=True) for wish, wanted in self.wishes.items()}
+    def effects_as_json(self) -> dict[Target, str]:
+        """The effects as JSON, because an effect can be an unhashable list or object."""
+        return {
+            target: json.dumps(effect, sort_keys=True) for target, effect in self.effects.items()
+        }
 
 
 @dataclass
 class RuleGroup:
-    """Rules by their places, and what they want of one thing."""
+    """The rules with an effect on one target, by their places, and the effects."""
 
     places: list[int] = field(default_factory=list)
-    wants: set[str] = field(default_factory=set)
+    effects: set[str] = field(default_factory=set)
 
 
 def find_conflicts(
     rules: Iterable[Mapping[str, Any]], most: int = MAX_CONFLICTS_PER_RULE
 ) -> Iterator[tuple[str, str, str]]:
-    """Yield rules that disagree as `(objectID, the other's objectID, about what)`.
+    """Yield conflicts as `(objectID, objectID of the other rule, description)`.
 
-    Of each rule the first `most` others are told, in their order.
+    Of each rule the first `most` conflicts are reported, in the order of the other rules.
     """
-    cards = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
-    by_wish, by_words = _shelve_wishes(cards), _shelve_words(cards)
-    for place, card in enumerate(cards):
-        near = (other for other in _find_near(card, by_wish, by_words) if other != place)
-        told = ((card.id, cards[other].id, at_odds(*_in_order(cards, place, other)))
-                for other in near)  # fmt: skip
-        yield from islice((each for each in told if each[2]), most)
+    summaries = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
+    by_target, by_words = _group_by_target(summaries), _group_by_words(summaries)
+    for place, summary in enumerate(summaries):
+        candidates = (
+            other for other in _find_candidates(summary, by_target, by_words) if other != place
+        )
+        conflicts = (
+            (
+                summary.id,
+                summaries[other].id,
+                describe_conflict(*_in_order(summaries, place, other)),
+            )
+            for other in candidates
+        )
+        yield from islice((each for each in conflicts if each[2]), most)
 
 
-def at_odds(one: RuleSummary, other: RuleSummary) -> str:
-    """Say about what two rules disagree that apply to the same searches, or nothing."""
-    for key, mine in one.spelled.items():
-        if other.spelled.get(key, mine) != mine:
-            said = _describe(key, one.wishes[key], other.wishes[key])
-            return said if _may_meet(one, other) else ""
+def describe_conflict(one: RuleSummary, other: RuleSummary) -> str:
+    """Describe the conflict of two rules that match the same searches; empty without one."""
+    for key, mine in one.effects_as_json.items():
+        if other.effects_as_json.get(key, mine) != mine:
+            description = _describe(key, one.effects[key], other.effects[key])
+            return description if _can_match_together(one, other) else ""
     return ""
 
 
 def _in_order(
-    cards: Sequence[RuleSummary], one: int, other: int
+    summaries: Sequence[RuleSummary], one: int, other: int
 ) -> tuple[RuleSummary, RuleSummary]:
-    return cards[min(one, other)], cards[max(one, other)]
+    return summaries[min(one, other)], summaries[max(one, other)]
 
 
-def _shelve_wishes(cards: Sequence[RuleSummary]) -> dict[Wish, RuleGroup]:
-    """Put rules together that want something of one thing."""
-    shelves: dict[Wish, RuleGroup] = defaultdict(RuleGroup)
-    for place, card in enumerate(cards):
-        for wish, wanted in card.spelled.items():
-            shelves[wish].places.append(place)
-            shelves[wish].wants.add(wanted)
-    return shelves
+def _group_by_target(summaries: Sequence[RuleSummary]) -> dict[Target, RuleGroup]:
+    """Group rules by the targets of their effects."""
+    groups: dict[Target, RuleGroup] = defaultdict(RuleGroup)
+    for place, summary in enumerate(summaries):
+        for target, effect in summary.effects_as_json.items():
+            groups[target].places.append(place)
+            groups[target].effects.add(effect)
+    return groups
 
 
-def _shelve_words(cards: Sequence[RuleSummary]) -> dict[Any, list[int]]:
-    """Put rules where those that may meet them look: by their words, and by runs of them."""
-    shelves: dict[Any, list[int]] = defaultdict(list)
-    for place, card in enumerate(cards):
+def _group_by_words(summaries: Sequence[RuleSummary]) -> dict[Any, list[int]]:
+    """Group rules by the words of their conditions, and by all runs of these words."""
+    groups: dict[Any, list[int]] = defaultdict(list)
+    for place, summary in enumerate(summaries):
         keys = {
             (*at, context, filters)
-            for words, _, *where in card.conditions
+            for words, _, *where in summary.conditions
             for at in [("has", words), *(("runs", run) for run in _runs(words))]
             for context, filters in product(*({one, ANY} for one in where))
         }
         for key in keys:
-            shelves[key].append(place)
-    return shelves
+            groups[key].append(place)
+    return groups
 
 
-def _find_near(
-    card: RuleSummary, by_wish: Mapping[Wish, RuleGroup], by_words: Mapping[Any, list[int]]
+def _find_candidates(
+    summary: RuleSummary, by_target: Mapping[Target, RuleGroup], by_words: Mapping[Any, list[int]]
 ) -> Iterator[int]:
-    """The places of rules that may be at odds with this one, each once, in order."""
+    """Yield the places of the rules that can conflict with one rule, each once, in order."""
     keys = {
         (*at, context, filters)
-        for words, _, *where in card.conditions
+        for words, _, *where in summary.conditions
         for at in [("runs", words), *(("has", run) for run in _runs(words))]
         for context, filters in product(*((one, None) if one else (ANY,) for one in where))
     }
-    met = [by_words[key] for key in keys if key in by_words]
-    wanting = [(by_wish[wish], wanted) for wish, wanted in card.spelled.items()]
-    rivals = [shelf.places for shelf, wanted in wanting if shelf.wants != {wanted}]
-    fewer = min(met, rivals, key=lambda lists: sum(map(len, lists)))
-    return (place for place, _ in groupby(merge(*fewer)))
+    matching = [by_words[key] for key in keys if key in by_words]
+    own_groups = [(by_target[target], effect) for target, effect in summary.effects_as_json.items()]
+    contradicting = [group.places for group, effect in own_groups if group.effects != {effect}]
+    fewest = min(matching, contradicting, key=lambda lists: sum(map(len, lists)))
+    return (place for place, _ in groupby(merge(*fewest)))
 
 
 def _runs(words: Words) -> Iterator[Words]:
-    """Every run of words that stands in these, none at all among them."""
+    """Yield every run of consecutive words, the empty run included."""
     yield ()
     for start in range(len(words)):
         yield from (words[start:end] for end in range(start + 1, len(words) + 1))
 
 
-def _describe(key: Wish, mine: Any, yours: Any) -> str:
+def _describe(key: Target, mine: Any, yours: Any) -> str:
     kind, name = key
     if kind == "record" and None in (mine, yours):
         return f"one pins `{name}`, the other hides it"
@@ -176,13 +188,13 @@ def _describe(key: Wish, mine: Any, yours: Any) -> str:
     return "they redirect to different indices" if kind == "redirect" else f"both set `{name}`"
 
 
-def _may_meet(one: RuleSummary, other: RuleSummary) -> bool:
-    return _same_time(one.rule, other.rule) and any(
-        _same_query(mine, yours) for mine, yours in product(one.conditions, other.conditions)
+def _can_match_together(one: RuleSummary, other: RuleSummary) -> bool:
+    return _schedules_overlap(one.rule, other.rule) and any(
+        _patterns_overlap(mine, yours) for mine, yours in product(one.conditions, other.conditions)
     )
 
 
-def _same_time(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+def _schedules_overlap(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     spans, others = one.get("validity"), other.get("validity")
     if not spans or not others:
         return True
@@ -190,11 +202,10 @@ def _same_time(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     return any(max(a[0], b[0]) < min(a[1], b[1]) for a, b in pairs)
 
 
-def _same_query(mine: PatternCondition, yours: PatternCondition) -> bool:
-    """Whether a query meets both: where the patterns' words are the same, or within another's.
+def _patterns_overlap(mine: PatternCondition, yours: PatternCondition) -> bool:
+    """Return whether one pattern's words are equal to, or part of, the other's.
 
-    Any two words may stand in one query, and any two filters; that alone is no conflict worth a
-    word.
+    A query can contain any two patterns, and any two filters; that alone is not reported.
     """
     if _differ(mine.context, yours.context) or _differ(mine.filters, yours.filters):
         return False
@@ -208,7 +219,7 @@ def _differ(one: str | None, other: str | None) -> bool:
 
 
 def _within(short: PatternCondition, other: PatternCondition) -> bool:
-    """Whether the query that is, or has, some words also meets a pattern of fewer."""
+    """Return whether every query that meets `other` also meets `short`."""
     some, words = short.words, other.words
     if short.anchoring == "is":
         return words == some

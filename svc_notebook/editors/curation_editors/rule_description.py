@@ -10,23 +10,23 @@ from svc_notebook.editors.curation_editors.rule_checks import hidden, promoted
 
 ANCHORINGS = {
     "is": "the query is",
-    "contains": "the query has",
+    "contains": "the query contains",
     "startsWith": "the query begins with",
     "endsWith": "the query ends with",
 }
 
 
-def say_conditions(rule: Mapping[str, Any]) -> str:
-    """When a rule applies."""
-    return " or ".join(map(_say_condition, rule.get("conditions") or ())) or "always"
+def describe_conditions(rule: Mapping[str, Any]) -> str:
+    """Describe when a rule applies."""
+    return " or ".join(map(_describe_condition, rule.get("conditions") or ())) or "always"
 
 
-def _say_condition(condition: Mapping[str, Any]) -> str:
+def _describe_condition(condition: Mapping[str, Any]) -> str:
     parts = []
     if "pattern" in condition:
         how = ANCHORINGS[condition["anchoring"]]
-        like = " or alike" if condition.get("alternatives") else ""
-        parts.append(f"{how} “{condition['pattern']}”{like}" if condition["pattern"]
+        alternatives = " (and typos, plurals, synonyms)" if condition.get("alternatives") else ""
+        parts.append(f"{how} “{condition['pattern']}”{alternatives}" if condition["pattern"]
                      else "the query is empty")  # fmt: skip
     if condition.get("context"):
         parts.append(f"in {condition['context']}")
@@ -35,35 +35,37 @@ def _say_condition(condition: Mapping[str, Any]) -> str:
     return ", ".join(parts)
 
 
-def say_consequence(rule: Mapping[str, Any]) -> str:
-    """What a rule does."""
-    return "; ".join(_say_parts(rule["consequence"])) or "nothing yet"
+def describe_consequence(rule: Mapping[str, Any]) -> str:
+    """Describe what a rule does."""
+    return "; ".join(_describe_effects(rule["consequence"])) or "no consequence"
 
 
-def _say_parts(consequence: Mapping[str, Any]) -> Iterator[str]:
+def _describe_effects(consequence: Mapping[str, Any]) -> Iterator[str]:
     for pin in consequence.get("promote") or ():
         yield f"pin {', '.join(promoted(pin))} to {pin['position'] + 1}"
-    if away := hidden(consequence):
-        yield f"hide {', '.join(away)}"
+    if hidden_ids := hidden(consequence):
+        yield f"hide {', '.join(hidden_ids)}"
     for name, value in (consequence.get("params") or {}).items():
-        yield from _say_query(value) if name == "query" else [f"{name}: {_say_value(value)}"]
-    if goal := consequence.get("redirect"):
-        yield f"redirect to {goal['indexName']}"
+        yield from (
+            _describe_query_edits(value) if name == "query" else [f"{name}: {_write_value(value)}"]
+        )
+    if redirect := consequence.get("redirect"):
+        yield f"redirect to {redirect['indexName']}"
     if consequence.get("userData") is not None:
-        yield "give user data"
+        yield "return custom data"
 
 
-def _say_query(query: Any) -> Iterator[str]:
+def _describe_query_edits(query: Any) -> Iterator[str]:
     if not isinstance(query, Mapping):
         yield f"search for “{query or ''}”"
         return
-    yield from (f"take out “{word}”" for word in query.get("remove") or ())
+    yield from (f"remove “{word}”" for word in query.get("remove") or ())
     for edit in query.get("edits") or ():
         replaced = f"replace “{edit['delete']}” by “{edit.get('insert')}”"
-        yield replaced if edit["type"] == "replace" else f"take out “{edit['delete']}”"
+        yield replaced if edit["type"] == "replace" else f"remove “{edit['delete']}”"
 
 
-def _say_value(value: Any) -> str:
+def _write_value(value: Any) -> str:
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
         return ", ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""The rule editor: when a search is curated, and how."""
+"""The rule editor: all rules of an index as a list and a form."""
 
 from __future__ import annotations
 
@@ -25,27 +25,30 @@ from svc_notebook.editors.curation_editors.rule_conflicts import (
     MAX_CONFLICTS_PER_RULE,
     find_conflicts,
 )
-from svc_notebook.editors.curation_editors.rule_description import say_conditions, say_consequence
+from svc_notebook.editors.curation_editors.rule_description import (
+    describe_conditions,
+    describe_consequence,
+)
 from svc_notebook.editors.curation_editors.suggestions import RuleSuggestions, suggest
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import PanelRow, list_parameters, read_parameter
-from svc_notebook.editors.rpc import call, on_stage
+from svc_notebook.editors.rpc import call, run_on_loop
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
 from svc_notebook.functions.pins import Place, is_for, name_rule
 from svc_notebook.functions.pins import move_record as move_record
 
-MAX_SAMPLE_QUERIES = 8  # queries proposed to try a draft on
-SNAPSHOT_ROWS = 200  # rows of a snapshot
-FILTERED = ("filters", "facetFilters", "numericFilters", "tagFilters", "optionalFilters")
+MAX_SAMPLE_QUERIES = 8  # proposed to try a draft on
+SNAPSHOT_ROWS = 200
+FILTER_PARAMS = ("filters", "facetFilters", "numericFilters", "tagFilters", "optionalFilters")
 
 
 class RuleEditor(CurationEditor):
     """Edit the rules of an index, and try them on queries before they are applied.
 
-    `words` says of each rule when it applies and what it does. `follow` makes drafts of what is
-    pinned and hidden in a query editor.
+    `words` describes by objectID when each rule applies and what it does. `follow` drafts a rule
+    for each hit that is pinned or hidden in a query editor.
     """
 
     title: ClassVar[str] = "Rule editor"
@@ -55,17 +58,17 @@ class RuleEditor(CurationEditor):
 
     words: Any = traitlets.Dict().tag(sync=True, **JSON)
 
-    # What an editor says of itself.
+    # Methods of the base class.
 
-    def tidy(self, document: Document) -> Document:
-        """Write the one condition of old rules as the first of several."""
+    def normalize(self, document: Document) -> Document:
+        """Convert the single `condition` of old rules to a list of conditions."""
         rule = {name: value for name, value in document.items() if name[:1] != "_"}
         if "condition" in rule:
             rule["conditions"] = [*rule.get("conditions", ()), rule.pop("condition")]
         return rule
 
     def check(self, value: Any) -> list[Document]:
-        """Take rules whose parts fit each other."""
+        """Read rules; raise `BadInput` if the parts of a rule contradict each other."""
         rules = super().check(value)
         for rule in rules:
             try:
@@ -75,7 +78,7 @@ class RuleEditor(CurationEditor):
         return rules
 
     def find_faults(self, value: Sequence[Document]) -> Faults:
-        """Find rules that do nothing, never apply, or are at odds with others."""
+        """Find rules that do nothing, never apply, or conflict with others."""
         faults: Faults = {rule["objectID"]: list(find_own_faults(rule)) for rule in value}
         count: Counter[str] = Counter()
         for name, other, text in find_conflicts(value, MAX_CONFLICTS_PER_RULE + 1):
@@ -83,53 +86,53 @@ class RuleEditor(CurationEditor):
             if count[name] <= MAX_CONFLICTS_PER_RULE:
                 faults[name].append({"level": "odd", "text": f"{text}: `{other}`", "other": other})
         for name in (name for name, number in count.items() if number > MAX_CONFLICTS_PER_RULE):
-            faults[name].append({"level": "odd", "text": "it is at odds with more rules"})
+            faults[name].append({"level": "odd", "text": "it conflicts with more rules"})
         return {name: found for name, found in faults.items() if found}
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
-        """The patterns of changed rules, where they are plain words; nothing where any will do."""
+        """Return the patterns of changed rules without placeholders; "" if there is no pattern."""
         changed = [one for change in changes for one in (change["after"], change["before"]) if one]
         conditions = [one for rule in changed for one in rule.get("conditions") or [{}]]
         patterns = dict.fromkeys(one.get("pattern", "") for one in conditions)
         return [pattern for pattern in patterns if "{" not in pattern][:MAX_SAMPLE_QUERIES]
 
-    def picture(self) -> str:
+    def write_html(self) -> str:
         """Write the rules as a table."""
         rows = [
             (
-                "on" if rule.get("enabled", True) else "off",
-                say_conditions(rule),
-                say_consequence(rule),
+                "enabled" if rule.get("enabled", True) else "disabled",
+                describe_conditions(rule),
+                describe_consequence(rule),
                 rule["objectID"],
             )
             for rule in self.value
         ]
-        told = format_count(len(rows), "rule") + (", not applied yet" if self.dirty else "")
-        more = f", the first {SNAPSHOT_ROWS} of them:" if len(rows) > SNAPSHOT_ROWS else ""
-        return write_line(told + more) + write_table(
+        summary = format_count(len(rows), "rule") + (", unsaved changes" if self.dirty else "")
+        more = f", the first {SNAPSHOT_ROWS}:" if len(rows) > SNAPSHOT_ROWS else ""
+        return write_line(summary + more) + write_table(
             ("", "when", "then", "objectID"), rows[:SNAPSHOT_ROWS]
         )
 
-    # For cells.
+    # Methods for cells.
 
     def pin(self, query: str, object_id: str, position: int) -> str:
-        """Draft that a record takes a place for a query; returns the rule's objectID."""
-        return on_stage(lambda: self._curate(query, object_id, "pin", position))
+        """Draft a rule that pins a record for a query; return the rule's objectID."""
+        return run_on_loop(lambda: self._curate(query, object_id, "pin", position))
 
     def hide(self, query: str, object_id: str) -> str:
-        """Draft that a record is left out for a query; returns the rule's objectID."""
-        return on_stage(lambda: self._curate(query, object_id, "hide", 0))
+        """Draft a rule that hides a record for a query; return the rule's objectID."""
+        return run_on_loop(lambda: self._curate(query, object_id, "hide", 0))
 
     def follow(self, editor: QueryEditor) -> None:
-        """Draft a rule of what is pinned or hidden in a query editor."""
+        """Draft a rule for each hit that is pinned or hidden in a query editor."""
         editor.on_pin(lambda hit: self.pin(hit["query"], hit["objectID"], hit["position"]))
         editor.on_hide(lambda hit: self.hide(hit["query"], hit["objectID"]))
 
-    # For views and cells.
+    # Calls for views and cells.
 
     @call
     def place(self, object_id: str, where: Place, position: int, id: str) -> str:  # noqa: A002
-        """Pin a record, hide it, or let it stand where it would by itself."""
+        """Pin a record, hide it, or remove its pin; return the rule's objectID."""
 
         def move(rule: Document) -> Document:
             consequence = move_record(rule["consequence"], object_id, where, position)
@@ -140,86 +143,94 @@ class RuleEditor(CurationEditor):
 
     @call
     def enable(self, ids: OneOrMany, enabled: bool = True) -> None:
-        """Switch a rule, or several at once, on or off."""
+        """Enable or disable rules."""
         names = list_texts(ids, "ids", column="objectID")
-        self._revise_each(names, lambda rule: switch(rule, enabled))
+        self._revise_each(names, lambda rule: set_enabled(rule, enabled))
 
     @call
     async def revise(self, document: dict[str, Any], id: str) -> str:  # noqa: A002
-        """Put a rule in place of another after the service has read its filters."""
+        """Replace a rule after the service has parsed its filters."""
         await self._read_filters(document, self.get(id))
         return self.put(document, id)
 
     @call
     def read_param(self, name: str, text: str) -> Any:
-        """Read a search parameter's value as it was typed."""
+        """Parse the typed value of a search parameter."""
         value = read_parameter(name, text) if name in PARAMETERS else text
         return check_members({name: value}, RuleParams, "params")[name]
 
     @call
     def parameters(self) -> list[PanelRow]:
-        """List the search parameters that a rule may set."""
+        """List the search parameters that a rule can set."""
         return list(list_parameters({}))
 
     @call
     async def suggest(self) -> RuleSuggestions:
-        """Name facets, their values and indices that a rule may speak of, as far as the key may."""
+        """Return the facets, facet values and indices that a rule can name and the key can read."""
         return await suggest(self.client, self.index)
 
     @call
     async def titles(self, ids: OneOrMany) -> dict[str, str]:
-        """Tell what records are called, those that are there."""
+        """Return the titles of records; missing records are left out."""
         return await read_titles(self.client, self.index, list_texts(ids, "ids"))
 
     @call(latest=True)
     async def arrange(self, query: str, id: str) -> Arrangement:  # noqa: A002
-        """Show what a query finds, with a rule's pins in place."""
+        """Return the hits of a query with a rule's pins in position."""
         consequence = self.get(id)["consequence"]
         return await arrange(self.client, self.index, query, consequence, self.params)
 
     @call(latest=True)
     async def find(self, query: str) -> list[dict[str, str]]:
-        """Search for records to pin, wherever they stand."""
+        """Search for records to pin."""
         found = await arrange(self.client, self.index, query, {}, self.params)
         return [{"id": hit["id"], "title": hit["title"]} for hit in found["hits"]]
 
-    # The rest.
+    # Internals.
 
-    def _settle(self, draft: Draft) -> None:
+    def _set_draft(self, draft: Draft) -> None:
         self.words = {
-            rule["objectID"]: [say_conditions(rule), say_consequence(rule)] for rule in draft.value
+            rule["objectID"]: [describe_conditions(rule), describe_consequence(rule)]
+            for rule in draft.value
         }
-        super()._settle(draft)
+        super()._set_draft(draft)
 
-    def _revise_each(self, ids: Iterable[str], make: Callable[[Document], Document]) -> None:
-        """Put what is made of rules in their places, in one step."""
+    def _revise_each(self, ids: Iterable[str], change: Callable[[Document], Document]) -> None:
+        """Change rules in one undo step."""
         names = {self.get(name)["objectID"] for name in ids}
 
         def revise(value: list[Document]) -> list[Document]:
-            made = by_id(self.check([make(rule) for rule in value if rule["objectID"] in names]))
-            return [made.get(rule["objectID"], rule) for rule in value]
+            changed_rules = by_id(
+                self.check([change(rule) for rule in value if rule["objectID"] in names])
+            )
+            return [changed_rules.get(rule["objectID"], rule) for rule in value]
 
         self._change(revise)
 
     def _curate(self, query: str, object_id: str, where: Place, position: int) -> str:
-        """Change the rule that is for exactly this query, or draft one."""
+        """Change the rule for exactly this query, or draft a new rule."""
         conditions = [{"pattern": query, "anchoring": "is"}]
         known = next((rule for rule in self.value if is_for(rule, query)), None)
         name = name_rule(query, by_id(self.value))
         rule = known or {"objectID": name, "conditions": conditions, "consequence": {}}
         consequence = move_record(rule["consequence"], object_id, where, position)
-        told = self.put({**rule, "consequence": consequence}, known and known["objectID"])
-        self.tell("drafted", id=told)
-        return told
+        rule_id = self.put({**rule, "consequence": consequence}, known and known["objectID"])
+        self.emit("drafted", id=rule_id)
+        return rule_id
 
     async def _read_filters(self, rule: Mapping[str, Any], before: Mapping[str, Any]) -> None:
-        """Let the service read filters that are new, for their grammar is its own."""
+        """Let the service parse the new filters, because only the service defines their grammar."""
         known = list(_filters_of(before))
-        for at, asked in _filters_of(rule):
-            if (at, asked) in known:
+        for at, filter_params in _filters_of(rule):
+            if (at, filter_params) in known:
                 continue
             try:
-                own: Any = {**asked, "hitsPerPage": 0, "analytics": False, "enableRules": False}
+                own: Any = {
+                    **filter_params,
+                    "hitsPerPage": 0,
+                    "analytics": False,
+                    "enableRules": False,
+                }
                 await self.client.search(self.index, **own)
             except (NotFound, Unreachable):
                 return
@@ -227,18 +238,18 @@ class RuleEditor(CurationEditor):
                 raise BadInput(f"{at}: {error}") from error
 
 
-def switch(rule: Mapping[str, Any], enabled: bool) -> Document:
-    """Return a rule that is on, which is as if nothing was said of it, or off."""
+def set_enabled(rule: Mapping[str, Any], enabled: bool) -> Document:
+    """Return an enabled rule, which has no member `enabled`, or a disabled one."""
     rest = {name: value for name, value in rule.items() if name != "enabled"}
     return rest if enabled else {**rest, "enabled": False}
 
 
 def _filters_of(rule: Mapping[str, Any]) -> Iterable[tuple[str, dict[str, Any]]]:
-    """Everything in a rule that is a filter, with the place where it stands."""
+    """Yield the filters of a rule, each with its place in the rule."""
     for condition in rule.get("conditions") or ():
         if condition.get("filters"):
             yield "the condition's filters", {"filters": condition["filters"]}
     params = rule.get("consequence", {}).get("params") or {}
-    for name in FILTERED:
+    for name in FILTER_PARAMS:
         if params.get(name):
             yield name, {name: params[name]}

@@ -12,12 +12,12 @@ from svc_notebook.errors import SvcError
 
 MAX_FACET_VALUES = 30  # of one facet
 MAX_INDICES = 200
-_PLAIN = re.compile(r"[^\s:\"'()<>=!]+")
-_WORDS = {"and", "or", "not", "to"}
+_UNQUOTED = re.compile(r"[^\s:\"'()<>=!]+")
+_OPERATORS = {"and", "or", "not", "to"}
 
 
 class RuleSuggestions(TypedDict):
-    """Facets by name, filters on their values and on ranges of them, and names of indices."""
+    """Names of facets, filters on facet values and on ranges, and names of indices."""
 
     facets: list[str]
     filters: list[str]
@@ -26,7 +26,7 @@ class RuleSuggestions(TypedDict):
 
 
 async def suggest(client: AsyncClient, index: str) -> RuleSuggestions:
-    """Ask for all of them; what the key may not read is left out."""
+    """Read the suggestions; what the key cannot read is left out."""
     found, indices = await asyncio.gather(_read_facets(client, index), _read_indices(client))
     facets, stats = found.get("facets") or {}, found.get("facets_stats") or {}
     return {
@@ -42,9 +42,14 @@ async def suggest(client: AsyncClient, index: str) -> RuleSuggestions:
 
 
 async def _read_facets(client: AsyncClient, index: str) -> Mapping[str, Any]:
-    asked: Any = {"facets": ["*"], "hitsPerPage": 0, "analytics": False, "enableRules": False}
+    search_params: Any = {
+        "facets": ["*"],
+        "hitsPerPage": 0,
+        "analytics": False,
+        "enableRules": False,
+    }
     try:
-        return await client.search(index, **asked, maxValuesPerFacet=MAX_FACET_VALUES)
+        return await client.search(index, **search_params, maxValuesPerFacet=MAX_FACET_VALUES)
     except SvcError:
         return {}
 
@@ -68,7 +73,7 @@ def _write_number(number: float) -> str:
 
 
 def _quote(text: str) -> str:
-    """Write a name or value so that a filter reads it as one."""
-    if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
+    """Quote a name or value for a filter if it needs quotes."""
+    if _UNQUOTED.fullmatch(text) and text.lower() not in _OPERATORS:
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

@@ -1,4 +1,4 @@
-"""Errors and warnings about synonyms, and synonyms that form a cycle."""
+"""Errors and warnings about synonyms, such as duplicates and cycles."""
 
 from __future__ import annotations
 
@@ -8,98 +8,96 @@ from typing import Any
 
 from svc_notebook.editors.curation_editors.editor import Faults, ObjectProblem
 
-Steps = Mapping[str, Sequence[str]]
-MAX_LISTED_WORDS = 6  # words of a cycle that are listed
-MAX_VISITED_WORDS = (
-    64  # limit of words in the search for a path back, which would otherwise visit all words
-)
+Graph = Mapping[str, Sequence[str]]
+MAX_LISTED_WORDS = 6  # of one cycle
+MAX_VISITED_WORDS = 64  # in the search for a path back, which would otherwise visit all words
 
 
-def find_circles(edges: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the steps `(name, from, to)` that are part of a cycle, and the cycle's words.
+def find_cycles(edges: Iterable[tuple[str, str, str]]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the name of each edge `(name, from, to)` in a cycle, and the words of the cycle.
 
-    A long cycle is shortened to its first words and `…`; each name is yielded once.
+    A long cycle is shortened to its first words and `…`. Each name is yielded once.
     """
     edges = list(edges)
-    steps: dict[str, list[str]] = {}
+    edges_of: dict[str, list[str]] = {}
     for _, word, other in edges:
-        steps.setdefault(word, []).append(other)
-    components = find_components(steps)
+        edges_of.setdefault(word, []).append(other)
+    components = find_components(edges_of)
     inside = {
         word: [other for other in after if components[other] == components[word]]
-        for word, after in steps.items()
+        for word, after in edges_of.items()
     }
-    told: set[str] = set()
+    reported: set[str] = set()
     for name, word, other in edges:
-        if name not in told and components[word] == components[other]:
-            told.add(name)
-            yield name, _shorten([word, *(_find_way(inside, other, word) or [other, "…"])])
+        if name not in reported and components[word] == components[other]:
+            reported.add(name)
+            yield name, _shorten([word, *(_find_path(inside, other, word) or [other, "…"])])
 
 
-def find_components(steps: Steps) -> dict[str, str]:
+def find_components(edges_of: Graph) -> dict[str, str]:
     """Return for each word its strongly connected component."""
     order: dict[str, int] = {}
     components: dict[str, str] = {}
-    for start in steps:
+    for start in edges_of:
         if start not in order:
-            _walk(steps, start, order, components)
+            _walk(edges_of, start, order, components)
     return components
 
 
-def _walk(steps: Steps, start: str, order: dict[str, int], components: dict[str, str]) -> None:
-    """Find the strongly connected components from a word by Gabow's algorithm, each edge once."""
+def _walk(edges_of: Graph, start: str, order: dict[str, int], components: dict[str, str]) -> None:
+    """Find the strongly connected components reachable from a word by Gabow's algorithm."""
     order[start] = len(order)
     # `firsts` are the possible roots of components, `members` the words of all of them.
-    ways, firsts, members = [(start, iter(steps[start]))], [start], [start]
-    while ways:
-        word, after = ways[-1]
+    stack, firsts, members = [(start, iter(edges_of[start]))], [start], [start]
+    while stack:
+        word, after = stack[-1]
         for other in after:
             if other not in order:
                 order[other] = len(order)
                 firsts.append(other)
                 members.append(other)
-                ways.append((other, iter(steps.get(other, ()))))
+                stack.append((other, iter(edges_of.get(other, ()))))
                 break
             if other not in components:
                 while order[firsts[-1]] > order[other]:
                     firsts.pop()
         else:
-            ways.pop()
+            stack.pop()
             if firsts[-1] == word:
                 firsts.pop()
                 while word not in components:
                     components[members.pop()] = word
 
 
-def _find_way(steps: Steps, start: str, goal: str) -> list[str]:
-    """Return the shortest path from one word to another, the first included, unless it is long."""
-    came: dict[str, str] = {}
+def _find_path(edges_of: Graph, start: str, goal: str) -> list[str]:
+    """Return the shortest path between two words without the last; empty if it is long."""
+    previous: dict[str, str] = {}
     queue = [start]
     for word in queue:
-        for after in steps[word]:
+        for after in edges_of[word]:
             if after == goal:
-                return _walk_back(came, start, word)
-            if after != start and after not in came:
-                came[after] = word
+                return _walk_back(previous, start, word)
+            if after != start and after not in previous:
+                previous[after] = word
                 queue.append(after)
         if len(queue) > MAX_VISITED_WORDS:
             return []
     return []
 
 
-def _walk_back(came: Mapping[str, str], start: str, at: str) -> list[str]:
-    way = [at]
+def _walk_back(previous: Mapping[str, str], start: str, at: str) -> list[str]:
+    path = [at]
     while at != start:
-        at = came[at]
-        way.append(at)
-    return way[::-1]
+        at = previous[at]
+        path.append(at)
+    return path[::-1]
 
 
 def _shorten(words: list[str]) -> list[str]:
     return words if len(words) <= MAX_LISTED_WORDS else [*words[:MAX_LISTED_WORDS], "…"]
 
 
-# Where each type keeps the word that is replaced, and the words that stand for it.
+# For each type: the member with the replaced word, and the member with the replacements.
 MEMBERS: dict[str, tuple[str | None, str]] = {
     "synonym": (None, "synonyms"),
     "onewaysynonym": ("input", "synonyms"),
@@ -115,14 +113,14 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
     faults: Faults = defaultdict(list)
     for synonym in synonyms:
         faults[synonym["objectID"]] += _own_faults(synonym)
-    for name, other in _find_doubles(synonyms):
-        faults[name].append({"level": "odd", "text": f"says what `{other}` says", "other": other})
-    for name, other in _find_parts(synonyms):
-        text = f"says a part of what `{other}` says"
+    for name, other in _find_duplicates(synonyms):
+        faults[name].append({"level": "odd", "text": f"duplicate of `{other}`", "other": other})
+    for name, other in _find_contained(synonyms):
+        text = f"already contained in `{other}`"
         faults[name].append({"level": "odd", "text": text, "other": other})
-    for name, words in find_circles(_find_steps(synonyms)):
+    for name, words in find_cycles(_find_edges(synonyms)):
         path = " → ".join((*words, words[0]))
-        text = f"leads in a circle: {path}; a two-way synonym says it plainly"
+        text = f"one-way synonyms form a cycle: {path}; use a two-way synonym"
         faults[name].append({"level": "odd", "text": text})
     return {name: found for name, found in faults.items() if found}
 
@@ -134,7 +132,7 @@ def head_of(synonym: Synonym) -> str | None:
 
 
 def words_of(synonym: Synonym) -> list[str]:
-    """The words that stand for it, or for each other."""
+    """Return the replacements; of a two-way synonym, all its words."""
     return list(synonym.get(MEMBERS[synonym["type"]][1]) or ())
 
 
@@ -142,32 +140,32 @@ def _own_faults(synonym: Synonym) -> Iterator[ObjectProblem]:
     kind, head, words = synonym["type"], head_of(synonym), words_of(synonym)
     member, others = MEMBERS[kind]
     if not synonym["objectID"].strip():
-        yield _wrong("the objectID is empty")
+        yield _error("the objectID is empty")
     if head is not None and not head.strip():
-        yield _wrong(f"`{member}` is empty")
+        yield _error(f"`{member}` is empty")
     if not words:
-        yield _wrong(f"`{others}` has no words")
+        yield _error(f"`{others}` has no words")
     elif not all(word.strip() for word in words):
-        yield _wrong(f"`{others}` holds an empty word")
+        yield _error(f"`{others}` contains an empty word")
     if kind.startswith("altcorrection"):
         yield from (
-            _wrong(f"`{word}` is several words; corrections are single words")
+            _error(f"`{word}` has several words; corrections are single words")
             for word in (head or "", *words)
             if len(word.split()) > 1
         )
-    plain = [_fold(word) for word in words]
-    for word in dict.fromkeys(word for word in plain if word and plain.count(word) > 1):
-        yield _odd(f"`{word}` is there twice")
-    if kind == "synonym" and len(set(plain)) == 1 and plain[0]:
-        yield _odd("one word alone stands for nothing else")
-    if head and _fold(head) in plain:
-        yield _odd(f"`{head}` stands for itself")
+    folded = [_fold(word) for word in words]
+    for word in dict.fromkeys(word for word in folded if word and folded.count(word) > 1):
+        yield _warning(f"duplicate word `{word}`")
+    if kind == "synonym" and len(set(folded)) == 1 and folded[0]:
+        yield _warning("a synonym of a single word has no effect")
+    if head and _fold(head) in folded:
+        yield _warning(f"`{head}` is a synonym of itself")
     if kind == "placeholder" and head and not (head.startswith("<") and head.endswith(">")):
-        yield _odd(f"records hold placeholders in angle brackets: `<{head.strip('<> ')}>`")
+        yield _warning(f"records contain placeholders in angle brackets: `<{head.strip('<> ')}>`")
 
 
-def _find_doubles(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
-    """Yield those that say what one before them says."""
+def _find_duplicates(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
+    """Yield synonyms that equal an earlier one, with the earlier one."""
     seen: dict[Any, str] = {}
     for synonym in synonyms:
         words = frozenset(map(_fold, words_of(synonym)))
@@ -180,8 +178,8 @@ def _find_doubles(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
             yield synonym["objectID"], first
 
 
-def _find_parts(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
-    """Yield those that say a part of what another says, and the first that says it all."""
+def _find_contained(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
+    """Yield synonyms that are part of another synonym, with the first that contains them."""
     groups: dict[tuple[str, str], list[tuple[str, frozenset[str]]]] = defaultdict(list)
     own: list[tuple[str, str | None, frozenset[str]]] = []
     for synonym in synonyms:
@@ -192,18 +190,20 @@ def _find_parts(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
             for key in [("", word) for word in words] if head is None else [("to", _fold(head))]:
                 groups[key].append((synonym["objectID"], words))
     for name, head, words in own:
-        all_of = words if head is None else words | {head}
-        # Who has all words is among those that have the word which the fewest have.
-        near = [*min((groups.get(("", word), []) for word in all_of), key=len)]
-        whole = [other for other, more in near if all_of < more or (head and all_of == more)]
+        all_words = words if head is None else words | {head}
+        # A synonym with all words is among those that have the rarest word.
+        candidates = [*min((groups.get(("", word), []) for word in all_words), key=len)]
+        containing = [
+            other for other, more in candidates if all_words < more or (head and all_words == more)
+        ]
         if head is not None:
-            whole += [other for other, more in groups["to", head] if words < more]
-        if whole:
-            yield name, whole[0]
+            containing += [other for other, more in groups["to", head] if words < more]
+        if containing:
+            yield name, containing[0]
 
 
-def _find_steps(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str, str]]:
-    """Yield what one-way synonyms lead from and to, with whose step it is."""
+def _find_edges(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str, str]]:
+    """Yield the edges of one-way synonyms: objectID, replaced word, replacement."""
     for synonym in synonyms:
         if synonym["type"] == "onewaysynonym":
             head = _fold(head_of(synonym) or "")
@@ -216,9 +216,9 @@ def _fold(word: str) -> str:
     return " ".join(word.casefold().split())
 
 
-def _wrong(text: str) -> ObjectProblem:
+def _error(text: str) -> ObjectProblem:
     return {"level": "wrong", "text": text}
 
 
-def _odd(text: str) -> ObjectProblem:
+def _warning(text: str) -> ObjectProblem:
     return {"level": "odd", "text": text}

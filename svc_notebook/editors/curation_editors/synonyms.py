@@ -18,8 +18,8 @@ from svc_notebook.editors.curation_editors.synonym_checks import (
 )
 from svc_notebook.editors.snapshot import write_line
 
-MAX_SAMPLE_QUERIES = 8  # queries proposed to try a draft on
-SNAPSHOT_ROWS = 200  # rows of a snapshot
+MAX_SAMPLE_QUERIES = 8  # proposed to try a draft on
+SNAPSHOT_ROWS = 200
 
 
 class SynonymEditor(CurationEditor):
@@ -30,34 +30,41 @@ class SynonymEditor(CurationEditor):
     _esm = read_module("synonyms.js")
     _css = read_styles("kit/kit.css", "query.css", "curation.css")
 
-    def tidy(self, document: Document) -> Document:
-        """Keep the members of its type alone; of two spellings of a type, one."""
+    def normalize(self, document: Document) -> Document:
+        """Keep only the members of the type, and write the type in lower case."""
         kind = document["type"].lower()
         names = [name for name in MEMBERS[kind] if name]
         own = {name: document[name] for name in names if name in document}
         return {"objectID": document["objectID"], "type": kind, **own}
 
     def find_faults(self, value: Sequence[Document]) -> Faults:
-        """Find empty words, doubles, circles, and phrases where words belong."""
+        """Find empty words, duplicates, cycles, and corrections of several words."""
         return find_faults(value)
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
-        """The words that changed synonyms are about, where queries may hold them."""
-        changed = [one for change in changes for one in (change["after"], change["before"]) if one]
-        words = [word for one in changed for word in _queried(one) if word.strip()]
+        """Return the words of changed synonyms that users type."""
+        changed = [
+            document
+            for change in changes
+            for document in (change["after"], change["before"])
+            if document
+        ]
+        words = [
+            word for document in changed for word in _list_typed_words(document) if word.strip()
+        ]
         return list(dict.fromkeys(words))[:MAX_SAMPLE_QUERIES]
 
-    def picture(self) -> str:
+    def write_html(self) -> str:
         """Write the synonyms as a table."""
         rows = [(s["type"], head_of(s), ", ".join(words_of(s)), s["objectID"]) for s in self.value]
-        told = format_count(len(rows), "synonym") + (", not applied yet" if self.dirty else "")
-        more = f", the first {SNAPSHOT_ROWS} of them:" if len(rows) > SNAPSHOT_ROWS else ""
+        summary = format_count(len(rows), "synonym") + (", unsaved changes" if self.dirty else "")
+        more = f", the first {SNAPSHOT_ROWS}:" if len(rows) > SNAPSHOT_ROWS else ""
         head = ("type", "for", "words", "objectID")
-        return write_line(told + more) + write_table(head, rows[:SNAPSHOT_ROWS])
+        return write_line(summary + more) + write_table(head, rows[:SNAPSHOT_ROWS])
 
 
-def _queried(synonym: Document) -> list[str]:
-    """The words of a synonym that people type."""
+def _list_typed_words(synonym: Document) -> list[str]:
+    """Return the words of a synonym that users type in queries."""
     head = head_of(synonym)
     if synonym["type"] == "placeholder":
         return words_of(synonym)

@@ -15,7 +15,6 @@ from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.hit_cards import draw_hits
-from svc_notebook.editors.judgment_editor import file as keeping
 from svc_notebook.editors.judgment_editor import rows as table
 from svc_notebook.editors.judgment_editor.pool import (
     Pooled,
@@ -33,22 +32,22 @@ from svc_notebook.errors import BadOption
 from svc_notebook.tuning.tables.queries import Question, read_questions
 
 Rows = list[table.Row]
-Own = dict[tuple[str, str, str], table.Row]  # by query, filters and objectID
+OwnJudgments = dict[tuple[str, str, str], table.Row]  # by query, filters and objectID
 LABELS = {"0": "irrelevant", "1": "related", "2": "good", "3": "perfect"}
 
 
 class JudgmentEditor(Editor):
     """Grade the hits of queries by hand.
 
-    `value` is the judgments of every rater as rows; `frame` is the same as a DataFrame, with which
-    a later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them.
+    `value` is the judgments of all raters as rows; `frame` is the same as a DataFrame, with which a
+    later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them.
     """
 
     title: ClassVar[str] = "Judgment editor"
     _esm = read_module("judgments.js")
     _css = read_styles("kit/kit.css", "query.css", "judgments.css")
 
-    value: Any = traitlets.Any()  # not sent to views: they draw one sheet of it at a time
+    value: Any = traitlets.Any()  # not synced: a view draws the sheet of one query
     sheet: Any = traitlets.Dict().tag(sync=True, **JSON)
     questions: Any = traitlets.List().tag(sync=True, **JSON)
     blind = traitlets.Bool(False).tag(sync=True)
@@ -71,39 +70,39 @@ class JudgmentEditor(Editor):
         **options: Any,
     ) -> None:
         if not 1 <= depth <= 1000:
-            raise BadOption(f"depth is from 1 to 1000 hits, not {depth}")
-        self._file = None if file is None else keeping.find_file(file)
+            raise BadOption(f"`depth` must be from 1 to 1000, not {depth}")
+        self._file = None if file is None else table.check_file(file)
         if self._file and self._file.exists():
             if judgments is not None:
-                raise BadOption(f"{self._file} has judgments already; leave `judgments` out")
-            judgments = keeping.read_file(self._file)
-        given = [] if judgments is None else table.read_judgments(judgments)
-        asked = read_questions(queries) or [
+                raise BadOption(f"{self._file} already has judgments: omit `judgments`")
+            judgments = table.read_file(self._file)
+        initial = [] if judgments is None else table.read_judgments(judgments)
+        questions = read_questions(queries) or [
             Question(query, filters)
-            for query, filters in dict.fromkeys((row["query"], row["filters"]) for row in given)
+            for query, filters in dict.fromkeys((row["query"], row["filters"]) for row in initial)
         ]
         self.variants: Sequence[PoolVariant] = read_variants(variants, index)
-        self._variants = variants  # as they were given
+        self._variants = variants  # as passed, for the code snippet
         self.rater, self.depth, self.seed = rater, depth, seed
-        self._given, self._asked = given, asked
+        self._initial, self._questions = initial, questions
         self._pools: list[list[Pooled]] = []
         self._hits: dict[str, Any] = {}
-        self._at = 0
+        self._place = 0
         names = LABELS if labels is None else {str(grade): text for grade, text in labels.items()}
         super().__init__(index, labels=names, **options)
 
-    # What an editor says of itself.
+    # Methods of the base class.
 
     async def load(self) -> Rows:
-        """The judgments it began with."""
-        return self._given
+        """Return the initial judgments."""
+        return self._initial
 
     def check(self, value: Any) -> Rows:
-        """Take judgments only, as rows or as a DataFrame."""
+        """Validate judgments, given as rows or as a DataFrame."""
         return table.read_judgments(value)
 
-    def picture(self) -> str:
-        """Write the judgments as a table."""
+    def write_html(self) -> str:
+        """Return the judgments as an HTML table."""
         rows = [
             (row["query"], row["filters"], row["objectID"], _grade(row), row["note"])
             for row in self.value
@@ -112,14 +111,14 @@ class JudgmentEditor(Editor):
         return write_line(f"{len(rows):,} judgments") + write_table(head, rows)
 
     def codes(self) -> dict[str, str]:
-        """How to go on later with the table, and the table itself."""
+        """Return the code that continues with the judgments, and the judgments as CSV."""
         code = write_judgments(
-            self.index, self._asked, file=None if self._file is None else str(self._file),
+            self.index, self._questions, file=None if self._file is None else str(self._file),
             variants=self._variants, depth=self.depth, rater=self.rater,
         )  # fmt: skip
         return {"Python": code, "CSV": self.frame.to_csv(index=False)}
 
-    # For cells.
+    # Methods for cells.
 
     @property
     def frame(self) -> DataFrame:
@@ -129,94 +128,102 @@ class JudgmentEditor(Editor):
     @property
     def missing(self) -> DataFrame:
         """The pooled hits without a judgment: `query, filters, objectID`."""
-        rows = self._own()
+        rows = self._own_judgments()
         return DataFrame(
             [
-                (*question.key, one.id)
-                for question, found in zip(self._asked, self._pools, strict=True)
-                for one in found
-                if not table.is_judged(rows.get((*question.key, one.id)))
+                (*question.key, hit.id)
+                for question, found in zip(self._questions, self._pools, strict=True)
+                for hit in found
+                if not table.is_judged(rows.get((*question.key, hit.id)))
             ],
             columns=["query", "filters", "objectID"],
         )
 
-    # For views.
+    # Calls for views.
 
     @call
     def grade(self, id: str, rating: float | None, unrateable: bool = False) -> None:  # noqa: A002
-        """Rate a hit of the sheet, find it impossible to rate, or with neither take that back."""
-        self._note(id, {"rating": rating, "unrateable": unrateable})
+        """Rate a hit of the sheet, mark it as unrateable, or with neither remove its judgment."""
+        self._judge(id, {"rating": rating, "unrateable": unrateable})
 
     @call
-    def note(self, id: str, text: str) -> None:  # noqa: A002 - as the view says it
-        """Write a note to a hit of the sheet."""
-        self._note(id, {"note": text.strip()})
+    def note(self, id: str, text: str) -> None:  # noqa: A002 - the name in the view
+        """Set the note of a hit of the sheet."""
+        self._judge(id, {"note": text.strip()})
 
     @call
     async def turn(self, place: int) -> None:
-        """Go to another query."""
-        await self._open(max(0, min(len(self._asked) - 1, place)))
+        """Open the sheet of another query."""
+        await self._open(max(0, min(len(self._questions) - 1, place)))
 
     @call
     async def turn_to_open(self) -> None:
-        """Go to the next query with hits that are not judged."""
-        places = [*range(self._at + 1, len(self._asked)), *range(self._at + 1)]
-        own = self._own()
-        left = (place for place in places if self._done(place, own) < len(self._pools[place]))
+        """Open the sheet of the next query with unjudged hits."""
+        places = [*range(self._place + 1, len(self._questions)), *range(self._place + 1)]
+        judgments = self._own_judgments()
+        left = (
+            place
+            for place in places
+            if self._count_judged(place, judgments) < len(self._pools[place])
+        )
         if (place := next(left, None)) is None:
-            raise BadOption("every hit of every query is judged")
+            raise BadOption("all hits of all queries are judged")
         await self._open(place)
 
     @call
     async def ask(self, query: str, filters: str = "") -> None:
-        """Judge one query more, or go to it."""
+        """Add a query, or open its sheet if it exists."""
         question = Question(query, filters)
-        if question.key not in [other.key for other in self._asked]:
+        if question.key not in [other.key for other in self._questions]:
             [found] = await pool(self.client, self.variants, [question], self.depth)
             self._pools.append(found)
-            self._asked.append(question)
-        await self._open([other.key for other in self._asked].index(question.key))
+            self._questions.append(question)
+        await self._open([other.key for other in self._questions].index(question.key))
 
     @call
     async def arrange(self, blind: bool, shuffled: bool) -> None:
-        """Hide where hits were found or show it, mix them or keep their order."""
+        """Set whether the positions of hits are hidden, and whether hits are shuffled."""
         self.blind, self.shuffled = blind, shuffled
         self._draw()
 
     @call
     def record(self, id: str) -> dict[str, Any]:  # noqa: A002
-        """Give one hit whole."""
+        """Return one complete hit."""
         if id not in self._hits:
             raise BadOption(f"`{id}` is not on this sheet")
         hit = self._hits[id]
         return {name: value for name, value in hit.items() if name[:1] != "_" or name == "_geoloc"}
 
     @call
-    async def go(self, step: Step) -> None:  # type: ignore[override]  # may have to search
-        """Undo, redo or revert, and go to where that was."""
+    async def go(self, step: Step) -> None:  # type: ignore[override]  # it can search
+        """Undo, redo or revert, and open the sheet that it changes."""
         before = {table.key_of(row): row for row in self.value}
         getattr(self, step)()
         after = {table.key_of(row): row for row in self.value}
         touched = [key for key in {**before, **after} if before.get(key) != after.get(key)]
-        keys = [question.key for question in self._asked]
-        if touched and (place := touched[-1][:2]) in keys and keys.index(place) != self._at:
+        keys = [question.key for question in self._questions]
+        if touched and (place := touched[-1][:2]) in keys and keys.index(place) != self._place:
             await self._open(keys.index(place))
 
-    # The rest.
+    # Internals.
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
-        pools = await pool(self.client, self.variants, self._asked, self.depth)
+        pools = await pool(self.client, self.variants, self._questions, self.depth)
         gone = await self._find_gone(pools)
-        self._tell(gone=len(gone))
+        self._update_state(gone=len(gone))
         self._pools = self._with_judged(pools, gone)
-        places, own = range(len(self._asked)), self._own()
-        left = (place for place in places if self._done(place, own) < len(self._pools[place]))
+        places, judgments = range(len(self._questions)), self._own_judgments()
+        left = (
+            place
+            for place in places
+            if self._count_judged(place, judgments) < len(self._pools[place])
+        )
         await self._open(next(left, 0))
 
     async def _find_gone(self, pools: Sequence[Sequence[Pooled]]) -> set[str]:
-        """Find judged hits that the index no longer has."""
-        pooled = {one.id for found in pools for one in found}
+        """Return the objectIDs of judged hits that the index no longer has."""
+        pooled = {hit.id for found in pools for hit in found}
         ids = list({row["objectID"]: None for row in self.value if row["objectID"] not in pooled})
         found = await get_all(self.client, self.variants[0].index, ids, ["objectID"])
         return {object_id for object_id, record in zip(ids, found, strict=True) if record is None}
@@ -224,98 +231,100 @@ class JudgmentEditor(Editor):
     def _with_judged(
         self, pools: Sequence[Sequence[Pooled]], gone: Container[str]
     ) -> list[list[Pooled]]:
-        """Put what this rater judged earlier, and nothing finds now, after what is found."""
+        """Append to each pool the hits that this rater has judged and no variant finds now."""
         judged: dict[tuple[str, str], list[str]] = {}
-        for query, filters, object_id in self._own():
+        for query, filters, object_id in self._own_judgments():
             judged.setdefault((query, filters), []).append(object_id)
         return [
-            [*found, *(Pooled(one, {}) for one in judged.get(question.key, [])
-                       if one not in gone and one not in {other.id for other in found})]
-            for question, found in zip(self._asked, pools, strict=True)
+            [*found, *(Pooled(hit, {}) for hit in judged.get(question.key, [])
+                       if hit not in gone and hit not in {other.id for other in found})]
+            for question, found in zip(self._questions, pools, strict=True)
         ]  # fmt: skip
 
     async def _open(self, place: int) -> None:
-        self._at = place
-        if self._asked:
-            ids = [one.id for one in self._pools[place]]
-            self._hits = await fetch(self.client, self.variants, self._asked[place], ids)
+        self._place = place
+        if self._questions:
+            ids = [hit.id for hit in self._pools[place]]
+            self._hits = await fetch(self.client, self.variants, self._questions[place], ids)
         self._draw()
 
-    def _settle(self, draft: Draft) -> None:
+    def _set_draft(self, draft: Draft) -> None:
         before = self._draft.value
-        super()._settle(draft)
+        super()._set_draft(draft)
         self._draw()
         if self._file and not same(before, draft.value):
-            keeping.write_file(self._file, self.frame)
+            table.write_file(self._file, self.frame)
 
     def _draw(self) -> None:
-        """Draw the sheet of the query at hand, and how far every query is."""
-        if len(self._pools) != len(self._asked):
+        """Update the sheet of the current query, and the progress of all queries."""
+        if len(self._pools) != len(self._questions):
             return
-        own = self._own()
+        judgments = self._own_judgments()
         self.questions = [
             {"query": question.query, "filters": question.filters,
-             "done": self._done(place, own), "total": len(self._pools[place])}
-            for place, question in enumerate(self._asked)
+             "done": self._count_judged(place, judgments), "total": len(self._pools[place])}
+            for place, question in enumerate(self._questions)
         ]  # fmt: skip
-        if self._asked:
-            question = self._asked[self._at]
-            self.sheet = {"place": self._at, "query": question.query, "filters": question.filters,
-                          "hits": self._cards(question, own)}  # fmt: skip
+        if self._questions:
+            question = self._questions[self._place]
+            self.sheet = {
+                "place": self._place, "query": question.query, "filters": question.filters,
+                "hits": self._cards(question, judgments),
+            }  # fmt: skip
 
-    def _cards(self, question: Question, own: Own) -> list[dict[str, Any]]:
-        found: Sequence[Pooled] = self._pools[self._at]
+    def _cards(self, question: Question, judgments: OwnJudgments) -> list[dict[str, Any]]:
+        found: Sequence[Pooled] = self._pools[self._place]
         if self.shuffled:
             found = shuffle(found, question, self.seed)
         others = self._others(question)
-        hits = [self._hits.get(one.id, {"objectID": one.id}) for one in found]
+        hits = [self._hits.get(hit.id, {"objectID": hit.id}) for hit in found]
         cards = draw_hits(hits, [])
         return [
             {
                 **{name: card[name] for name in ("id", "title", "lines", "more", "image")},
-                **_said(own.get((*question.key, one.id))),
-                "found": [] if self.blind else [list(place) for place in one.places.items()],
-                "others": [] if self.blind else others.get(one.id, []),
+                **_judgment_members(judgments.get((*question.key, hit.id))),
+                "found": [] if self.blind else [list(place) for place in hit.places.items()],
+                "others": [] if self.blind else others.get(hit.id, []),
             }
-            for card, one in zip(cards, found, strict=True)
+            for card, hit in zip(cards, found, strict=True)
         ]
 
-    def _own(self) -> Own:
+    def _own_judgments(self) -> OwnJudgments:
         return {table.key_of(row)[:3]: row for row in self.value if row["rater"] == self.rater}
 
     def _others(self, question: Question) -> dict[str, list[str]]:
-        told: dict[str, list[str]] = {}
+        ratings: dict[str, list[str]] = {}
         for row in self.value:
             if (row["query"], row["filters"]) == question.key and row["rater"] != self.rater:
-                told.setdefault(row["objectID"], []).append(f"{row['rater']}: {_grade(row)}")
-        return told
+                ratings.setdefault(row["objectID"], []).append(f"{row['rater']}: {_grade(row)}")
+        return ratings
 
-    def _done(self, place: int, own: Own) -> int:
-        key = self._asked[place].key
-        return sum(table.is_judged(own.get((*key, one.id))) for one in self._pools[place])
+    def _count_judged(self, place: int, judgments: OwnJudgments) -> int:
+        key = self._questions[place].key
+        return sum(table.is_judged(judgments.get((*key, hit.id))) for hit in self._pools[place])
 
-    def _note(self, id: str, said: Mapping[str, Any]) -> None:  # noqa: A002
-        question = self._asked[self._at]
-        if id not in [one.id for one in self._pools[self._at]]:
+    def _judge(self, id: str, changes: Mapping[str, Any]) -> None:  # noqa: A002
+        question = self._questions[self._place]
+        if id not in [hit.id for hit in self._pools[self._place]]:
             raise BadOption(f"`{id}` is not on this sheet")
         key = (*question.key, id, self.rater)
         before: table.Row = next((row for row in self.value if table.key_of(row) == key), {})
         about = {"query": question.query, "filters": question.filters, "objectID": id}
         stamp = {"rater": self.rater, "judged_at": table.now(), "source": "human"}
-        [row] = table.read_judgments([{**before, **about, **said, **stamp}])
-        if before and all(same(before[name], row[name]) for name in said):
+        [row] = table.read_judgments([{**before, **about, **changes, **stamp}])
+        if before and all(same(before[name], row[name]) for name in changes):
             return
-        self._settle(self._draft.put(_replaced(self.value, key, row)))
+        self._set_draft(self._draft.put(_replace_row(self.value, key, row)))
 
 
-def _replaced(rows: Rows, key: table.Key, row: table.Row) -> Rows:
-    """Put a row in its place, last where it is new; one that says nothing goes."""
-    kept = [row] if table.says_something(row) else []
+def _replace_row(rows: Rows, key: table.Key, row: table.Row) -> Rows:
+    """Replace the row of a key, or append it; remove it if it has no content."""
+    new_rows = [row] if table.is_worth_storing(row) else []
     place = next((n for n, other in enumerate(rows) if table.key_of(other) == key), len(rows))
-    return [*rows[:place], *kept, *rows[place + 1 :]]
+    return [*rows[:place], *new_rows, *rows[place + 1 :]]
 
 
-def _said(row: Mapping[str, Any] | None) -> dict[str, Any]:
+def _judgment_members(row: Mapping[str, Any] | None) -> dict[str, Any]:
     return {name: row[name] if row else None for name in ("rating", "unrateable", "note")}
 
 

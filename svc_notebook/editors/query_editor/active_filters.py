@@ -10,19 +10,19 @@ from svc_notebook.display import shorten
 from svc_notebook.editors.query_editor import facets
 
 Params = dict[str, Any]
-MAX_LABEL_CHARACTERS = 60  # characters of one
-OWN = ("query", "page", "offset", "length")
+MAX_LABEL_CHARACTERS = 60
+UNLISTED = ("query", "page", "offset", "length")
 
 
 class ActiveFilter(TypedDict):
-    """One filter or parameter, in words, and the search parameters without it."""
+    """The label of a filter or parameter, and the search parameters without it."""
 
     label: str
     value: Params
 
 
-def list_held(params: Params) -> list[ActiveFilter]:
-    """Name all that holds a search, the facets first."""
+def list_active_filters(params: Params) -> list[ActiveFilter]:
+    """List the filters and parameters of a search, facets first."""
     return [*_values(params), *_ranges(params), *_others(params)]
 
 
@@ -34,11 +34,9 @@ def _values(params: Params) -> Iterator[ActiveFilter]:
 
 
 def _ranges(params: Params) -> Iterator[ActiveFilter]:
-    for name in facets.held_facets(params):
-        least, most = facets.bounds_of(params, name)
-        ends = [
-            f"{sign} {end:.12g}" for sign, end in (("≥", least), ("≤", most)) if end is not None
-        ]
+    for name in facets.active_facets(params):
+        low, high = facets.bounds_of(params, name)
+        ends = [f"{sign} {end:.12g}" for sign, end in (("≥", low), ("≤", high)) if end is not None]
         if ends:
             rest = facets.put_bounds(params, name, None, None)
             yield {
@@ -48,12 +46,12 @@ def _ranges(params: Params) -> Iterator[ActiveFilter]:
 
 
 def _others(params: Params) -> Iterator[ActiveFilter]:
-    """Parameters as they are, of filters only what facets do not show."""
+    """Yield parameters, of filters only the parts that are not shown as facets."""
     hidden = params
-    for name in facets.held_facets(params):
+    for name in facets.active_facets(params):
         hidden = facets.put_bounds(facets.put_facet(hidden, name, []), name, None, None)
     for name in hidden:
-        if name not in OWN:
+        if name not in UNLISTED:
             text = json.dumps(hidden[name], ensure_ascii=False)
             yield {
                 "label": _cut(f"{name}: {text}"),
@@ -61,10 +59,10 @@ def _others(params: Params) -> Iterator[ActiveFilter]:
             }
 
 
-def _without(params: Params, name: str, gone: Any) -> Params:
+def _without(params: Params, name: str, removed: Any) -> Params:
     rest = {key: value for key, value in params.items() if key not in (name, "page")}
-    if isinstance(gone, list) and isinstance(params[name], list):
-        kept = [entry for entry in params[name] if entry not in gone]
+    if isinstance(removed, list) and isinstance(params[name], list):
+        kept = [entry for entry in params[name] if entry not in removed]
         return {**rest, name: kept} if kept else rest
     return rest
 

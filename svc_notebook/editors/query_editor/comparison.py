@@ -8,20 +8,20 @@ from typing import Any, TypedDict
 from svc_notebook.client import AsyncClient
 from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
 
-SHOWN_HITS = 20  # hits of either side
+SHOWN_HITS = 20  # of each search
 
 
 class ComparedSearch(TypedDict):
-    """One of the two."""
+    """The results of one of the two searches."""
 
     index: str
     nbHits: int
     hits: list[dict[str, Any]]
-    applied: list[str]  # rules, where the service tells
+    applied: list[str]  # rules, if the service reports them
 
 
 class SideBySide(TypedDict):
-    """Both sides, and the pairs of places of the hits they share."""
+    """The two searches, and the pairs of places of the hits that both have."""
 
     sides: list[ComparedSearch]
     shared: list[list[int]]
@@ -33,7 +33,7 @@ class SideBySide(TypedDict):
 async def compare(
     client: AsyncClient, sides: Sequence[tuple[str, Mapping[str, Any]]]
 ) -> SideBySide:
-    """Search both ways in one request, and hold the first hits against each other."""
+    """Run both searches in one request, and compare their first hits."""
     requests: Any = [_request(index, params) for index, params in sides]
     answers: Any = (await client.search_many(requests))["results"]
     drawn = [_side(index, answer) for (index, _), answer in zip(sides, answers, strict=True)]
@@ -48,9 +48,9 @@ async def compare(
 
 
 def _request(index: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    own = {"hitsPerPage": SHOWN_HITS, "page": 0, "highlightPreTag": PRE, "highlightPostTag": POST}
-    rest = {name: value for name, value in params.items() if name not in ("offset", "length")}
-    return {**rest, **own, "indexName": index}
+    added = {"hitsPerPage": SHOWN_HITS, "page": 0, "highlightPreTag": PRE, "highlightPostTag": POST}
+    kept = {name: value for name, value in params.items() if name not in ("offset", "length")}
+    return {**kept, **added, "indexName": index}
 
 
 def _side(index: str, answer: Mapping[str, Any]) -> ComparedSearch:

@@ -21,7 +21,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
-from svc_notebook.editors.query_editor.active_filters import list_held
+from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.editors.ranking_explanation import criteria_of
 from svc_notebook.editors.rpc import call
@@ -32,7 +32,7 @@ from svc_notebook.errors import BadInput, BadOption, KeyRefused
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
 Curate = Callable[[dict[str, Any]], object]
-FACET_DELAY_SECONDS = 0.06  # seconds to draw hits; facets are not counted before
+FACET_DELAY_SECONDS = 0.06  # between the hits and the count of facets, to draw the hits first
 
 
 class QueryEditor(Editor):
@@ -55,18 +55,18 @@ class QueryEditor(Editor):
 
     def __init__(self, index: str, *, images: bool = False, **options: Any) -> None:
         self.settings: Mapping[str, Any] = {}
-        self._asked = 0
-        self._opened = False
-        self._turns = asyncio.Lock()
+        self._search_count = 0
+        self._is_open = False
+        self._search_lock = asyncio.Lock()
         self._searching: Future[None] | None = None
-        self._found: dict[str, int] = {}
+        self._hit_counts: dict[str, int] = {}
         self._listeners: dict[str, list[Curate]] = {"pin": [], "hide": []}
         super().__init__(index, images=images, **options)
 
-    # What an editor says of itself.
+    # Methods of the base class.
 
     async def load(self) -> Params:
-        """Read the index's settings, if the key can; a search is not stored."""
+        """Read the settings of the index, if the key can; searches are not stored."""
         try:
             self.settings = await self.client.get_settings(self.index)
         except KeyRefused:
@@ -74,13 +74,13 @@ class QueryEditor(Editor):
         return {}
 
     def check(self, value: Any) -> Params:
-        """Accept only search parameters of the right types."""
+        """Validate search parameters and their types."""
         if not isinstance(value, dict):
-            raise BadInput("the value of a query editor is search parameters, as a dict")
+            raise BadInput("the value of a query editor must be a dict: search parameters")
         return check_members(value, SearchParams, "")
 
-    def picture(self) -> str:
-        """Write the hits as a table."""
+    def write_html(self) -> str:
+        """Return the hits as an HTML table."""
         cards = self.answer.get("hits", [])
         hits = format_count(self.answer.get("nbHits", 0), "hit")
         found = f"{hits} for {json.dumps(self.value)}"
@@ -91,10 +91,10 @@ class QueryEditor(Editor):
         return write_line(found) + write_table(("", "objectID", "", ""), rows)
 
     def codes(self) -> dict[str, str]:
-        """The search as Python, as a magic and as curl."""
+        """Return the search as Python, as a magic and as curl."""
         return write_search(self.client.connection, self.index, self.value)
 
-    # For cells.
+    # Methods for cells.
 
     def on_pin(self, callback: Curate) -> None:
         """Register `callback` for hits to pin."""
@@ -109,11 +109,11 @@ class QueryEditor(Editor):
         """The searches so far, newest first: `{value, label, hits}`."""
         known = {_key(value): value for value in (*self._draft.past, self.value)}
         return [
-            {"value": value, "label": _label(value), "hits": self._found.get(key)}
+            {"value": value, "label": _label(value), "hits": self._hit_counts.get(key)}
             for key, value in reversed(known.items())
         ]
 
-    # For views.
+    # Calls for views.
 
     @call
     def toggle(self, facet: str, value: str, mode: faceting.Mode) -> None:
@@ -130,7 +130,7 @@ class QueryEditor(Editor):
     def clear(self, facet: str | None = None) -> None:
         """Deselect all values of a facet, or of all facets."""
         value = self.value
-        for name in [facet] if facet else faceting.held_facets(self.value):
+        for name in [facet] if facet else faceting.active_facets(self.value):
             value = faceting.put_bounds(faceting.put_facet(value, name, []), name, None, None)
         self.edit(value)
 
@@ -152,11 +152,11 @@ class QueryEditor(Editor):
 
     @call
     async def sort(self, index: str) -> None:
-        """Search the index itself, or a replica with another order."""
+        """Search the index itself, or a replica with a different order."""
         if index not in (self._primary, *self.state["replicas"]):
-            raise BadOption(f"`{index}` is no replica of `{self._primary}`")
+            raise BadOption(f"`{index}` is not a replica of `{self._primary}`")
         self.index = index
-        self._tell(index=index)
+        self._update_state(index=index)
         await self._search()
 
     @call
@@ -172,20 +172,20 @@ class QueryEditor(Editor):
         return [[hit["value"], hit["count"], hit["value"] in chosen] for hit in found["facetHits"]]
 
     @call
-    def record(self, id: str) -> dict[str, Any]:  # noqa: A002 - as the view says it
+    def record(self, id: str) -> dict[str, Any]:  # noqa: A002 - the name in the view
         """Return one complete hit, and select it."""
         self.selected = id
         hit = next((hit for hit in self.hits if hit["objectID"] == id), None)
         if hit is None:
-            raise BadOption(f"`{id}` is no longer among the hits")
+            raise BadOption(f"`{id}` is not among the current hits")
         return {name: value for name, value in hit.items() if name[:1] != "_" or name == "_geoloc"}
 
     @call
     def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
         """Call the registered callbacks for a hit to pin or hide."""
-        told = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
+        event = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
         for callback in self._listeners[action]:
-            callback(told)
+            callback(event)
 
     @call
     def parameters(self) -> list[Any]:
@@ -209,19 +209,19 @@ class QueryEditor(Editor):
         sides = [(self.index, self.value), (index or self.index, other)]
         return await comparison.compare(self.client, sides)
 
-    # The rest.
+    # Internals.
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
-        self._opened = True
+        self._is_open = True
         self._primary = self.index
         replicas = list(self.settings.get("replicas") or [])
-        self._tell(primary=self.index, replicas=replicas, curates=False)
+        self._update_state(primary=self.index, replicas=replicas, curates=False)
         await self._search()
 
-    def _settle(self, draft: Draft) -> None:
-        super()._settle(draft)
-        if not self._opened:
+    def _set_draft(self, draft: Draft) -> None:
+        super()._set_draft(draft)
+        if not self._is_open:
             return
         self._searching = event_loop.begin(self._search())
 
@@ -230,44 +230,44 @@ class QueryEditor(Editor):
             await asyncio.wrap_future(self._searching)
 
     async def _search(self) -> None:
-        """Search with the current value, one search at a time; of waiting ones the last runs."""
-        self._asked += 1
-        turn = self._asked
-        async with self._turns:
-            if turn == self._asked:
-                await self._try(turn, self._find())
+        """Search with the current value; of several waiting searches only the last runs."""
+        self._search_count += 1
+        number = self._search_count
+        async with self._search_lock:
+            if number == self._search_count:
+                await self._run_part(number, self._find())
         await asyncio.sleep(FACET_DELAY_SECONDS)
-        if turn == self._asked and not self.state["error"]:
-            await self._try(turn, self._count(turn))
+        if number == self._search_count and not self.state["error"]:
+            await self._run_part(number, self._count(number))
 
-    async def _try(self, turn: int, work: Coroutine[Any, Any, None]) -> None:
-        """Do one part of a search; an error is shown unless a later search is running."""
-        wrong = None
+    async def _run_part(self, number: int, work: Coroutine[Any, Any, None]) -> None:
+        """Run one part of a search; show its error unless a later search has started."""
+        failure = None
         try:
             await work
         except Exception as error:
-            wrong = explain(error)
-        if turn == self._asked:
-            self._tell(error=wrong)
+            failure = explain(error)
+        if number == self._search_count:
+            self._update_state(error=failure)
 
     async def _find(self) -> None:
         params, start = self.value, time.perf_counter()
-        found = await search.look(self.client, self.index, params)
-        self._found[_key(params)] = found["nbHits"]
+        found = await search.search(self.client, self.index, params)
+        self._hit_counts[_key(params)] = found["nbHits"]
         self.hits = search.with_tags(found["hits"], *_tags(params))
         drawn = search.draw_answer(found, criteria_of(self.settings))
         took = round((time.perf_counter() - start) * 1000, 1)
-        self.answer = {**drawn, "held": list_held(params), "took": took}
+        self.answer = {**drawn, "held": list_active_filters(params), "took": took}
 
-    async def _count(self, turn: int) -> None:
+    async def _count(self, number: int) -> None:
         """Count facets after the hits are drawn, without delaying the next hits."""
         facets = await search.count(self.client, self.index, self.value)
-        if turn == self._asked:
+        if number == self._search_count:
             self.facets = facets
 
     def _listen(self, action: Action, callback: Curate) -> None:
         self._listeners[action].append(callback)
-        self._tell(curates=True)
+        self._update_state(curates=True)
 
 
 def _tags(params: Params) -> tuple[str, str]:

@@ -31,7 +31,7 @@ class FacetCard(TypedDict):
 def draw_facets(
     params: Params, counts: Mapping[str, Mapping[str, int]], stats: Mapping[str, Any]
 ) -> list[FacetCard]:
-    """Put together what a panel of facets shows; chosen values stand even where none is left."""
+    """Return the facets as a panel shows them; selected values are included even without hits."""
     names = [*counts, *(name for name in chosen_facets(params) if name not in counts)]
     return [
         _card(params, name, dict(counts.get(name, {})), stats.get(name))
@@ -44,15 +44,15 @@ def _card(params: Params, name: str, counts: dict[str, int], stats: Any) -> Face
     ordered = _by_number(counts) if stats else counts
     values = [[value, count, value in chosen] for value, count in ordered.items()]
     values += [[value, 0, True] for value in chosen if value not in counts]
-    least, most = bounds_of(params, name)
+    low, high = bounds_of(params, name)
     return {
         "name": name, "mode": mode, "values": values, "chosen": chosen, "stats": stats,
-        "least": least, "most": most,
+        "least": low, "most": high,
     }  # fmt: skip
 
 
 def chosen_facets(params: Params) -> dict[str, tuple[list[str], Mode]]:
-    """The values chosen of each facet, and whether any or all of them must hold."""
+    """Return the selected values of each facet, and whether any or all of them must match."""
     found: dict[str, tuple[list[str], Mode]] = {}
     for entry in _entries(params):
         mode: Mode = "all" if isinstance(entry, str) else "any"
@@ -63,7 +63,7 @@ def chosen_facets(params: Params) -> dict[str, tuple[list[str], Mode]]:
 
 
 def _by_number(counts: dict[str, int]) -> dict[str, int]:
-    """Numbers in the order of numbers, not of letters; the most frequent first if they were."""
+    """Sort numeric values as numbers; by count first, if the service sorted by count."""
     found = list(counts.values())
     by_count = found == sorted(found, reverse=True)
     return dict(
@@ -79,58 +79,58 @@ def _number(text: str) -> float:
 
 
 def is_searchable(settings: Mapping[str, Any], name: str) -> bool:
-    """Whether a service searches inside a facet's values, as far as is known."""
+    """Return whether a facet's values are searchable; true if the settings are unknown."""
     declared = settings.get("attributesForFaceting")
     return declared is None or f"searchable({name})" in declared
 
 
 def find_values(facets: Sequence[FacetCard], name: str, text: str) -> list[list[Any]]:
-    """Find a text in those values of a facet that were counted."""
+    """Find the counted values of a facet that contain a text."""
     values = next((card["values"] for card in facets if card["name"] == name), [])
     return [row for row in values if text.casefold() in row[0].casefold()]
 
 
 def toggle_facet(params: Params, name: str, value: str, mode: Mode = "any") -> Params:
-    """Choose a value, or take the choice back; goes back to the first page."""
+    """Select or deselect a value, and return to the first page."""
     chosen = chosen_facets(params).get(name, ([], mode))[0]
     values = [v for v in chosen if v != value] if value in chosen else [*chosen, value]
     return put_facet(params, name, values, mode)
 
 
 def put_facet(params: Params, name: str, values: list[str], mode: Mode = "any") -> Params:
-    """Let these values of a facet be chosen."""
-    kept = [entry for entry in _entries(params) if not _is_of(entry, name)]
-    own = [f"{name}:{_escaped(value)}" for value in values]
-    entries = kept + (own if mode == "all" else [own] * bool(own))
+    """Set the selected values of a facet."""
+    others = [entry for entry in _entries(params) if not _is_of(entry, name)]
+    added = [f"{name}:{_escaped(value)}" for value in values]
+    entries = others + (added if mode == "all" else [added] * bool(added))
     return _with(params, "facetFilters", entries)
 
 
 def without_facet(params: Params, name: str) -> Params:
-    """The parameters as if nothing of a facet were chosen."""
+    """Return the parameters without the selected values of a facet."""
     return _with(params, "facetFilters", [e for e in _entries(params) if not _is_of(e, name)])
 
 
 def bounds_of(params: Params, name: str) -> tuple[float | None, float | None]:
-    """The range a numeric facet is held to."""
+    """Return the range of a numeric facet."""
     found = {sign: bound for attribute, sign, bound in _bounds(params) if attribute == name}
     return found.get(">="), found.get("<=")
 
 
-def held_facets(params: Params) -> list[str]:
-    """Every facet of which a value is chosen or that is held to a range."""
+def active_facets(params: Params) -> list[str]:
+    """Return the facets with selected values or a range."""
     bound = [name for name, _, _ in _bounds(params)]
     return list(dict.fromkeys([*chosen_facets(params), *bound]))
 
 
-def put_bounds(params: Params, name: str, least: float | None, most: float | None) -> Params:
-    """Hold a numeric facet to a range; an end that is None is open."""
-    kept = [e for e in _numeric(params) if not (isinstance(e, str) and _is_bound(e, name))]
-    own = [
+def put_bounds(params: Params, name: str, low: float | None, high: float | None) -> Params:
+    """Set the range of a numeric facet; None is an open end."""
+    others = [e for e in _numeric(params) if not (isinstance(e, str) and _is_bound(e, name))]
+    added = [
         f"{name}{sign}{bound:.12g}"
-        for sign, bound in ((">=", least), ("<=", most))
+        for sign, bound in ((">=", low), ("<=", high))
         if bound is not None
     ]
-    return _with(params, "numericFilters", [*kept, *own])
+    return _with(params, "numericFilters", [*others, *added])
 
 
 def _with(params: Params, name: str, entries: list[Any]) -> Params:
@@ -160,7 +160,7 @@ def _is_bound(entry: str, name: str) -> bool:
 
 
 def _pairs(entry: Any) -> list[tuple[str, str]]:
-    """The `name:value` of an entry that a panel can show: one facet, nothing negated."""
+    """Return the name and value pairs of an entry with one facet and no negation, else none."""
     texts = [entry] if isinstance(entry, str) else entry
     if not all(isinstance(text, str) and ":" in text for text in texts):
         return []

@@ -13,7 +13,7 @@ Kind = Literal["switch", "number", "choice", "words", "text", "json"]
 
 
 class PanelRow(TypedDict):
-    """One parameter."""
+    """One parameter and the control that sets it."""
 
     name: str
     meaning: str
@@ -24,7 +24,7 @@ class PanelRow(TypedDict):
 
 
 def list_parameters(settings: Mapping[str, Any]) -> list[PanelRow]:
-    """All a search takes; what an index's settings say takes the default's place."""
+    """List the search parameters; a setting of the index replaces the default."""
     return [
         describe(parameter, settings.get(parameter.name, parameter.default))
         for parameter in sorted(PARAMETERS.values(), key=lambda p: (p.effect != "works", p.name))
@@ -33,12 +33,12 @@ def list_parameters(settings: Mapping[str, Any]) -> list[PanelRow]:
 
 
 def read_parameter(name: str, text: str) -> Any:
-    """Read a parameter's value as it was typed."""
+    """Parse the typed value of a parameter."""
     return read_word(text, PARAMETERS[name].type, name)
 
 
 def describe(parameter: Parameter, default: Any) -> PanelRow:
-    """Say what one parameter is, and which control sets it."""
+    """Describe one parameter, and the control that sets it."""
     kind = _kind(parameter.type)
     return {
         "name": parameter.name, "meaning": parameter.meaning, "kind": kind,

@@ -9,7 +9,7 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.editors.query_editor import facets as faceting
 
 Params = dict[str, Any]
-MAX_RELAXED_WORDS = 12  # of a query that are tried
+MAX_RELAXED_WORDS = 12  # of a query; each is one more search
 FILTERS = (
     "filters", "facetFilters", "numericFilters", "tagFilters", "restrictSearchableAttributes",
     "aroundLatLng", "aroundRadius", "insideBoundingBox", "insidePolygon",
@@ -18,7 +18,7 @@ PAGING = ("page", "offset", "length")
 
 
 class RelaxedSearch(TypedDict):
-    """A search that finds something, and what was left out for it."""
+    """A search with hits, and the description of what it leaves out."""
 
     label: str
     hits: int
@@ -26,41 +26,41 @@ class RelaxedSearch(TypedDict):
 
 
 async def relax(client: AsyncClient, index: str, params: Params) -> list[RelaxedSearch]:
-    """Try what may be left out, in one request; what finds most comes first."""
-    ways = list(_ways(params))
-    if not ways:
+    """Search without each word and filter, in one request; return those with hits, most first."""
+    variants = list(_list_variants(params))
+    if not variants:
         return []
     own = {"hitsPerPage": 0, "facets": [], "analytics": False, "indexName": index}
-    requests: Any = [{**_without(value, *PAGING), **own} for _, value in ways]
+    requests: Any = [{**_without(value, *PAGING), **own} for _, value in variants]
     answers: Any = (await client.search_many(requests))["results"]
     found: list[RelaxedSearch] = [
         {"label": label, "hits": answer["nbHits"], "value": value}
-        for (label, value), answer in zip(ways, answers, strict=True)
+        for (label, value), answer in zip(variants, answers, strict=True)
         if answer["nbHits"]
     ]
-    return sorted(found, key=lambda way: -way["hits"])
+    return sorted(found, key=lambda search: -search["hits"])
 
 
-def _ways(params: Params) -> Iterator[tuple[str, Params]]:
+def _list_variants(params: Params) -> Iterator[tuple[str, Params]]:
     rest = _without(params, *PAGING)
     if rest != params:
-        yield "From the first hit on", rest
+        yield "First page", rest
     words = params.get("query", "").split()
     if 1 < len(words) <= MAX_RELAXED_WORDS:
         for place, word in enumerate(words):
             left = " ".join(words[:place] + words[place + 1 :])
             yield f"Without “{word}”", {**rest, "query": left}
-    facets = faceting.held_facets(params)
+    facets = faceting.active_facets(params)
     for name in facets:
-        free = faceting.put_bounds(faceting.without_facet(rest, name), name, None, None)
-        yield f"Any {name}", free
-    held = [name for name in FILTERS if name in params]
-    for name in held:
+        without_facet = faceting.put_bounds(faceting.without_facet(rest, name), name, None, None)
+        yield f"Any {name}", without_facet
+    active = [name for name in FILTERS if name in params]
+    for name in active:
         if facets and name in ("facetFilters", "numericFilters"):
             continue
         yield f"Without {name}", _without(rest, name)
-    if len(held) > 1 or len(facets) > 1:
-        yield "Without any filter", _without(rest, *held)
+    if len(active) > 1 or len(facets) > 1:
+        yield "Without any filter", _without(rest, *active)
 
 
 def _without(params: Params, *names: str) -> Params:

@@ -1,1 +1,1 @@
-"""The settings editor: how an index searches and ranks, tried on queries before it is applied."""
+"""The settings editor: changes settings of an index, and previews their effect on queries."""

@@ -1,6 +1,6 @@
-"""Settings as a draft: what is absent, what is set, and what goes back to its default.
+"""The changes that a draft of settings makes.
 
-A draft names every setting that is saved; `None` stands for one that is to be reset.
+A draft has every saved setting; `None` resets a setting to its default.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ How = Literal["set", "changed", "reset"]
 
 
 class SettingChange(TypedDict):
-    """What happens to one setting when the draft is applied."""
+    """The change of one setting when the draft is applied."""
 
     name: str
     how: How
@@ -27,19 +27,19 @@ class SettingChange(TypedDict):
 
 
 def complete(saved: Mapping[str, Any], value: Mapping[str, Any]) -> Settings:
-    """Make a draft whole, as the API takes it: what is left out stays as it is saved."""
+    """Complete a draft in which missing settings keep their saved values."""
     return tidy(saved, {**saved, **value})
 
 
 def tidy(saved: Mapping[str, Any], value: Mapping[str, Any]) -> Settings:
-    """Make a draft whole that leaves out what is to be reset."""
+    """Complete a draft in which missing settings are reset."""
     reset = {name: None for name in saved if name not in value}
     kept = {name: member for name, member in value.items() if member is not None or name in saved}
     return {**kept, **reset}
 
 
 def changes_of(saved: Mapping[str, Any], value: Mapping[str, Any]) -> Settings:
-    """What differs, as the API takes it: `None` resets."""
+    """Return the changed settings as the API accepts them; `None` resets."""
     whole = tidy(saved, value)
     return {
         name: member
@@ -51,12 +51,12 @@ def changes_of(saved: Mapping[str, Any], value: Mapping[str, Any]) -> Settings:
 def rebase(
     before: Mapping[str, Any], value: Mapping[str, Any], saved: Mapping[str, Any]
 ) -> Settings:
-    """Take the changes of a draft over to what is saved now."""
+    """Apply the changes of a draft to newly saved settings."""
     return tidy(saved, {**saved, **changes_of(before, value)})
 
 
 def list_changes(saved: Mapping[str, Any], value: Mapping[str, Any]) -> list[SettingChange]:
-    """Tell the changes one by one, as a view shows them."""
+    """List the changes as a view shows them."""
     return [
         {
             "name": name,
@@ -70,14 +70,14 @@ def list_changes(saved: Mapping[str, Any], value: Mapping[str, Any]) -> list[Set
 
 
 def inverse(saved: Mapping[str, Any], changes: Mapping[str, Any]) -> Settings:
-    """The changes that take others back."""
+    """Return the changes that revert other changes."""
     return {name: saved.get(name) for name in changes}
 
 
 def find_conflicts(
     saved: Mapping[str, Any], now: Mapping[str, Any], changes: Mapping[str, Any]
 ) -> list[str]:
-    """Name the settings to be changed that somebody else changed meanwhile, to something else."""
+    """Return the settings of `changes` that were also changed elsewhere, to other values."""
     return [
         name
         for name, member in changes.items()
@@ -86,5 +86,5 @@ def find_conflicts(
 
 
 def show(value: Any) -> str:
-    """Write a setting's value on one line."""
+    """Return a setting's value as one line of JSON."""
     return json.dumps(value, ensure_ascii=False)

@@ -23,11 +23,11 @@ from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.query_editor.panel import read_parameter
-from svc_notebook.editors.rpc import call, tell_progress, wait_for
+from svc_notebook.editors.rpc import call, report_progress, wait_for
 from svc_notebook.editors.settings_editor import changes as changing
-from svc_notebook.editors.settings_editor.known_attributes import look_at
+from svc_notebook.editors.settings_editor.known_attributes import read_attributes
 from svc_notebook.editors.settings_editor.panel import (
-    AROUND,
+    MODIFIERS,
     check_entries,
     find_problems,
     list_settings,
@@ -45,11 +45,11 @@ Settings = dict[str, Any]
 
 
 class SettingsEditor(Editor):
-    """Change how an index searches and ranks, and see on queries what comes of it.
+    """Change the settings of an index, and preview their effect on queries.
 
-    `value` is the settings, those to be reset as `None`; a value set in Python leaves as they
-    are the settings it does not name. `queries` are searched before and after the draft, in
-    `previews`; `history` holds what was applied. With `forward`, replicas change with the index.
+    `value` is the settings, with `None` for those to be reset; settings that a value set in Python
+    does not name stay. `previews` has the results of `queries` with the saved settings and with the
+    draft, `history` the applied changes. With `forward`, replicas are changed as well.
     """
 
     title: ClassVar[str] = "Settings editor"
@@ -68,56 +68,56 @@ class SettingsEditor(Editor):
         self, index: str, *, queries: Any = (), forward: bool = False, **options: Any
     ) -> None:
         self._copy: Copy | None = None
-        self._asked = 0
-        self._opened = False
-        self._turns = asyncio.Lock()
-        self._looking: Future[None] | None = None
+        self._preview_count = 0
+        self._is_open = False
+        self._preview_lock = asyncio.Lock()
+        self._running_preview: Future[None] | None = None
         super().__init__(index, queries=queries, forward=forward, **options)
 
-    # What an editor says of itself.
+    # Methods of the base class.
 
     async def load(self) -> Settings:
-        """Read the settings; whom a replica follows is none that could be changed."""
-        told: Any = dict(await self.client.get_settings(self.index))
-        self._follows = told.pop("primary", "")
-        return dict(told)
+        """Read the settings; `primary`, which a replica has, cannot be changed and is removed."""
+        saved: Any = dict(await self.client.get_settings(self.index))
+        self._follows = saved.pop("primary", "")
+        return dict(saved)
 
     def check(self, value: Any) -> Settings:
-        """Take settings only, each of its type, with entries that mean something."""
+        """Validate settings, their types and the entries of attribute lists."""
         if not isinstance(value, dict):
-            raise BadInput("the value of a settings editor is settings, as a dict")
+            raise BadInput("the value of a settings editor must be a dict: settings")
         checked = check_members(value, Shape, "")
-        for name in AROUND:
+        for name in MODIFIERS:
             check_entries(name, checked.get(name) or [])
         return changing.complete(self.saved, checked)
 
     async def save(self, saved: Settings, value: Settings) -> Tasks:
-        """Send what changed and nothing else, unless somebody else changed the same."""
+        """Send only the changed settings; raise `BadOption` if one was also changed elsewhere."""
         changes = changing.changes_of(saved, value)
         now = await self.load()
         if conflicts := changing.find_conflicts(saved, now, changes):
             name = conflicts[0]
             raise BadOption(
-                f"`{name}` was changed meanwhile, to {changing.show(now.get(name))}: "
-                "reload to see it; your changes stay"
+                f"`{name}` was changed elsewhere to {changing.show(now.get(name))}: "
+                "reload to see the change; yours stay"
             )
         more: Any = {"forwardToReplicas": True} if self.forward else {}
         wanted: Any = changes
         return dict(await self.client.set_settings(self.index, wanted, **more))
 
     async def is_saved(self, saved: Settings, value: Settings) -> bool:
-        """Say whether the settings that change are as they should be."""
+        """Return whether the changed settings have the values of the draft."""
         changes = changing.changes_of(saved, value)
         return await holds(self.client, self.index, "settings", changes)
 
-    def noting(self, saved: Settings, value: Settings) -> AbstractAsyncContextManager[None]:
-        """Keep what the settings that change were."""
+    def journal_change(self, saved: Settings, value: Settings) -> AbstractAsyncContextManager[None]:
+        """Record in the journal the previous values of the changed settings."""
         changes = changing.changes_of(saved, value)
         note = self.title.lower()
         return noting(self.client, self.index, {"settings": changes}, note=note)
 
-    def picture(self) -> str:
-        """Write what is set and what would change as tables."""
+    def write_html(self) -> str:
+        """Return the changes and the settings as HTML tables."""
         changes = [
             (c["name"], c["how"], changing.show(c["before"]), changing.show(c["after"]))
             for c in self.changes
@@ -127,49 +127,49 @@ class SettingsEditor(Editor):
             for name, member in self.value.items()
             if member is not None
         ]
-        told = [write_line("Not applied yet"), write_table(("", "", "before", "after"), changes)]
-        return "".join(told if changes else []) + write_table(("setting", "", "default"), rows)
+        parts = [write_line("Unsaved changes"), write_table(("", "", "before", "after"), changes)]
+        return "".join(parts if changes else []) + write_table(("setting", "", "default"), rows)
 
     def codes(self) -> dict[str, str]:
-        """The changes in Python, as a magic and for a terminal; without any, all settings."""
+        """Return the changes as Python, as a magic and as curl; without changes, all settings."""
         changes = changing.changes_of(self.saved, self.value) or self.value
         return write_settings(self.client.connection, self.index, changes, forward=self.forward)
 
-    # For cells.
+    # Methods for cells.
 
     def apply(self) -> None:
-        """Write the draft to the service; warns of attributes that no record has."""
+        """Write the draft to the service; warn about attributes that no record has."""
         changes = changing.changes_of(self.saved, self.value)
         wait_for(check_attributes(self.client, self.index, changes)).warn()
         super().apply()
 
     def close(self) -> None:
-        """Close the editor, and drop the copy that it tried settings on."""
+        """Close the editor, and drop its copy of the index."""
         if self._copy and not event_loop.is_here():
             wait_for(self.drop_copy())
         super().close()
 
-    # For views.
+    # Calls for views.
 
     @call
     def put(self, name: str, text: str) -> None:
-        """Set one setting to what was typed; nothing typed goes back to what is saved."""
+        """Set one setting to the typed value; an empty text returns to the saved value."""
         rest = {key: member for key, member in self.value.items() if key != name}
         self.edit({**rest, name: read_parameter(name, text)} if text.strip() else rest)
 
     @call
     def pin(self, query: str) -> None:
-        """Search for one more query before and after the draft."""
+        """Add a query to the preview."""
         self.queries = [*(other for other in self.queries if other != query), query]
 
     @call
     def unpin(self, query: str) -> None:
-        """Search no more for a query."""
+        """Remove a query from the preview."""
         self.queries = [other for other in self.queries if other != query]
 
     @call
     def reach(self, forward: bool) -> None:
-        """Let replicas change with the index, or not."""
+        """Set whether replicas are changed as well."""
         self.forward = forward
 
     @call
@@ -179,7 +179,7 @@ class SettingsEditor(Editor):
 
     @call
     async def write(self) -> None:
-        """Apply the draft, keep it in the history, and read what the service made of it."""
+        """Apply the draft, add it to the history, and read the settings that the service stored."""
         saved = self.saved
         changes = changing.changes_of(saved, self.value)
         if not changes:
@@ -192,29 +192,29 @@ class SettingsEditor(Editor):
 
     @call
     async def refresh(self) -> None:
-        """Read what is saved; what was edited stays, the rest follows."""
-        self._tell(busy="loading", error=None)
+        """Read the saved settings; edited settings stay."""
+        self._update_state(busy="loading", error=None)
         try:
             saved = await self.load()
         finally:
-            self._tell(busy="")
+            self._update_state(busy="")
         draft, value = self._draft, changing.rebase(self.saved, self.value, saved)
-        self._settle(Draft(value=value, saved=saved, past=draft.past, future=draft.future))
+        self._set_draft(Draft(value=value, saved=saved, past=draft.past, future=draft.future))
 
     @call
     def take_back(self, place: int) -> None:
-        """Draft the way back from one change that was applied."""
+        """Draft the reversal of one applied change."""
         self.edit({**self.value, **self.history[place]["before"]})
 
     @call
     async def make_copy(self) -> None:
-        """Copy the index, to try settings that no search can name; see `drop_copy`."""
+        """Copy the index to preview settings that are not search parameters; see `drop_copy`."""
         await self.drop_copy()
         copy = Copy(self.client, self.index)
-        tell_progress(0, 0, f"copying {self.index} to {copy.name}")
+        report_progress(0, 0, f"copying {self.index} to {copy.name}")
         await copy.make(self.saved)
         self._copy = copy
-        await self._look()
+        await self._preview()
 
     @call
     async def drop_copy(self) -> None:
@@ -222,61 +222,61 @@ class SettingsEditor(Editor):
         copy, self._copy = self._copy, None
         if copy:
             await copy.drop()
-            await self._look()
+            await self._preview()
 
     @call
     async def look(self) -> None:
-        """Search for the pinned queries anew."""
-        await self._look()
+        """Repeat the preview."""
+        await self._preview()
 
-    # The rest.
+    # Internals.
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
-        found = await look_at(self.client, self.index)
-        self._tell(attributes=found, follows=self._follows)
-        self._opened = True
+        found = await read_attributes(self.client, self.index)
+        self._update_state(attributes=found, follows=self._follows)
+        self._is_open = True
         self.problems = find_problems(self.value, [a["name"] for a in found])
-        await self._look()
+        await self._preview()
 
-    def _settle(self, draft: Draft) -> None:
+    def _set_draft(self, draft: Draft) -> None:
         value = changing.tidy(draft.saved, draft.value)
-        super()._settle(Draft(value, draft.saved, draft.past, draft.future))
+        super()._set_draft(Draft(value, draft.saved, draft.past, draft.future))
         self.changes = changing.list_changes(self.saved, value)
-        if self._opened:
+        if self._is_open:
             names = [a["name"] for a in self.state["attributes"]]
             self.problems = find_problems(value, names)
-            self._looking = event_loop.begin(self._look())
+            self._running_preview = event_loop.begin(self._preview())
 
     async def _follow_up(self) -> None:
-        if self._looking:
-            await asyncio.wrap_future(self._looking)
+        if self._running_preview:
+            await asyncio.wrap_future(self._running_preview)
 
     @traitlets.observe("queries")
-    def _take_queries(self, _: Any) -> None:
-        if getattr(self, "_opened", False):
-            self._look_soon()
+    def _preview_queries(self, _: Any) -> None:
+        if getattr(self, "_is_open", False):
+            self._start_preview()
 
-    def _look_soon(self) -> None:
+    def _start_preview(self) -> None:
         if event_loop.is_here():
-            event_loop.begin(self._look())
+            event_loop.begin(self._preview())
         else:
-            wait_for(self._look())
+            wait_for(self._preview())
 
-    async def _look(self) -> None:
-        """Preview the draft as it is, once at a time; of those that wait the last is enough."""
-        self._asked += 1
-        turn = self._asked
-        async with self._turns:
-            if turn == self._asked:
-                await self._look_once()
+    async def _preview(self) -> None:
+        """Preview the draft; of several waiting previews only the last runs."""
+        self._preview_count += 1
+        number = self._preview_count
+        async with self._preview_lock:
+            if number == self._preview_count:
+                await self._preview_once()
 
-    async def _look_once(self) -> None:
+    async def _preview_once(self) -> None:
         value, copy = self.value, self._copy
         changes = changing.changes_of(self.saved, value)
         params, others = as_parameters(changes, value)
         after: tuple[str, Mapping[str, Any]] = (copy.name, {}) if copy else (self.index, params)
-        told = {
+        facts = {
             "by": "" if not changes else "copy" if copy else "parameters",
             "others": others, "copy": copy.name if copy else "",
         }  # fmt: skip
@@ -285,6 +285,6 @@ class SettingsEditor(Editor):
                 await copy.configure(value)
             found = await preview(self.client, self.index, self.queries, after)
         except Exception as error:
-            self.previews = {**self.previews, **told, "error": explain(error)}
+            self.previews = {**self.previews, **facts, "error": explain(error)}
         else:
-            self.previews = {**told, "queries": found}
+            self.previews = {**facts, "queries": found}

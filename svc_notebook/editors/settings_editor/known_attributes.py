@@ -1,4 +1,4 @@
-"""The attributes that an index's records have, as far as a look at some of them tells."""
+"""The attributes of an index's records, read from a sample of the records."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from typing import Any, TypedDict
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import KeyRefused
 
-SAMPLE_RECORDS = 100  # records
+SAMPLE_RECORDS = 100
 MAX_DEPTH = 5  # levels of nested members
 
 
 class Attribute(TypedDict):
-    """One attribute, the kinds of its values, and how many of the records have it."""
+    """One attribute, the kinds of its values, and the share of the sample that has it."""
 
     name: str
     kinds: list[str]
     share: float
 
 
-async def look_at(client: AsyncClient, index: str) -> list[Attribute]:
-    """Look at some records; a key that may not search sees none."""
+async def read_attributes(client: AsyncClient, index: str) -> list[Attribute]:
+    """Read the attributes of a sample; none if the key cannot search."""
     own: Any = {
         "hitsPerPage": SAMPLE_RECORDS,
         "attributesToHighlight": [],
@@ -36,7 +36,7 @@ async def look_at(client: AsyncClient, index: str) -> list[Attribute]:
 
 
 def list_attributes(records: Iterable[Mapping[str, Any]]) -> list[Attribute]:
-    """List attributes, nested ones by their path, in the order in which they come."""
+    """List attributes, nested ones by path, in the order of their first occurrence."""
     count = 0
     seen: Counter[str] = Counter()
     kinds: dict[str, dict[str, None]] = {}
@@ -64,5 +64,5 @@ def _walk(value: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
 
 
 def _kind(value: Any) -> str:
-    kinds: dict[type, str] = {bool: "yes or no", int: "number", float: "number", str: "text"}
+    kinds: dict[type, str] = {bool: "true or false", int: "number", float: "number", str: "text"}
     return kinds.get(type(value), "object")

@@ -1,4 +1,4 @@
-"""Every setting as a view lists it, by the group it belongs to."""
+"""The settings as a view lists them, by group, and checks of their entries."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from svc_notebook.errors import BadInput, did_you_mean
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
 CRITERIA: tuple[str, ...] = tuple(default_of("ranking"))
-# What may stand around an attribute; where the first is empty, nothing may.
-AROUND: dict[str, tuple[str, ...]] = {
+# The modifiers of an attribute; "" if an attribute without a modifier is allowed.
+MODIFIERS: dict[str, tuple[str, ...]] = {
     "searchableAttributes": ("", "unordered", "ordered"),
     "attributesForFaceting": ("", "searchable", "filterOnly", "afterDistinct"),
     "customRanking": ("desc", "asc"),
@@ -24,7 +24,7 @@ AROUND: dict[str, tuple[str, ...]] = {
 
 
 class Problem(TypedDict):
-    """What is odd about an entry; it may be applied all the same."""
+    """A warning about an entry; it does not prevent applying."""
 
     name: str
     entry: str
@@ -32,10 +32,10 @@ class Problem(TypedDict):
 
 
 def check_entries(name: str, entries: Sequence[str]) -> None:
-    """Refuse what could not mean anything."""
-    twice = [entry for entry, count in Counter(entries).items() if count > 1]
-    if twice:
-        raise BadInput(f"`{name}` has `{twice[0]}` twice")
+    """Raise `BadInput` for duplicate or invalid entries."""
+    duplicates = [entry for entry, count in Counter(entries).items() if count > 1]
+    if duplicates:
+        raise BadInput(f"`{name}` has the duplicate entry `{duplicates[0]}`")
     for entry in entries:
         _check_entry(name, entry)
 
@@ -44,40 +44,42 @@ def _check_entry(name: str, entry: str) -> None:
     if not attributes_in(entry):
         raise BadInput(f"`{name}` has an entry without a name")
     found = _CALL.fullmatch(entry)
-    around = found[1] if found else ""
-    if around not in AROUND[name] and (around or name == "customRanking"):
-        forms = " or ".join(f"`{word}(attribute)`" for word in AROUND[name] if word)
+    modifier = found[1] if found else ""
+    if modifier not in MODIFIERS[name] and (modifier or name == "customRanking"):
+        forms = " or ".join(f"`{word}(attribute)`" for word in MODIFIERS[name] if word)
         raise BadInput(f"`{name}`: `{entry}` is not of the form {forms}")
-    if name == "ranking" and not around and entry not in CRITERIA:
-        near = did_you_mean(entry, CRITERIA)
-        raise BadInput(f"`ranking`: `{entry}` is no criterion{near or '; use asc(a) or desc(a)'}")
+    if name == "ranking" and not modifier and entry not in CRITERIA:
+        suggestion = did_you_mean(entry, CRITERIA)
+        raise BadInput(
+            f"`ranking`: `{entry}` is not a criterion{suggestion or '; use asc(a) or desc(a)'}"
+        )
 
 
-def _is_there(attribute: str, known: Collection[str]) -> bool:
-    """Whether records have an attribute, or members of it."""
+def _is_known(attribute: str, known: Collection[str]) -> bool:
+    """Return whether records have an attribute, or nested members of it."""
     return attribute in known or any(name.startswith(f"{attribute}.") for name in known)
 
 
 def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list[Problem]:
-    """Find what was probably not meant, by the attributes that records have."""
+    """Find probable mistakes: attributes that no record has, and an unused custom ranking."""
     known = set(attributes)
     found: list[Problem] = []
     for name in value if known else ():
         for entry in entries_of(value[name]):
-            unseen = [a for a in name_attributes({name: entry}) if not _is_there(a, known)]
-            if unseen:
-                text = f"no record that was looked at has `{unseen[0]}`"
+            unknown = [a for a in name_attributes({name: entry}) if not _is_known(a, known)]
+            if unknown:
+                text = f"no record of the sample has `{unknown[0]}`"
                 found.append(
-                    {"name": name, "entry": entry, "text": text + did_you_mean(unseen[0], known)}
+                    {"name": name, "entry": entry, "text": text + did_you_mean(unknown[0], known)}
                 )
     ranking = value.get("ranking")
     if ranking is not None and value.get("customRanking") and "custom" not in ranking:
-        text = "`custom` is not in the ranking, so that the custom ranking does nothing"
+        text = "the custom ranking has no effect, because `custom` is not in the ranking"
         found.append({"name": "customRanking", "entry": "", "text": text})
     return found
 
 
-# Groups in their order, and the settings that stand first in them; the rest come under the last.
+# Groups in display order, with their settings; all other settings are in the group `REST`.
 GROUPS: dict[str, tuple[str, ...]] = {
     "searching": (
         "searchableAttributes", "queryType", "removeWordsIfNoResults", "optionalWords",
@@ -105,12 +107,12 @@ GROUPS: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 REST = "others"
-# Yes, no, or for some languages.
+# Settings that are true, false or a list of languages.
 BY_LANGUAGE = ("ignorePlurals", "removeStopWords")
 
 
 class SettingRow(TypedDict):
-    """One setting."""
+    """One setting and the control that sets it."""
 
     name: str
     meaning: str
@@ -147,5 +149,5 @@ def _row(parameter: Parameter, group: str) -> SettingRow:
         "effect": row["effect"],
         "group": group,
         "scope": parameter.scope,
-        "around": list(AROUND.get(parameter.name, ())),
+        "around": list(MODIFIERS.get(parameter.name, ())),
     }

@@ -107,7 +107,8 @@ def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
 def check_language(dictionary: str, language: str, at: str) -> None:
     """Raise `BadInput` for a language that the dictionary does not support."""
     if not supports(dictionary, language):
-        advice = did_you_mean(language, LANGUAGES)
+        supported = [known for known in LANGUAGES if supports(dictionary, known)]
+        advice = did_you_mean(language, supported)
         raise BadInput(f"`{at}`: {dictionary} do not support the language {language[:40]}{advice}")
 
 

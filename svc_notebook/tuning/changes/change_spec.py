@@ -16,8 +16,15 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
-from svc_notebook.tuning.changes.snapshots import tell_change
-from svc_notebook.tuning.changes.state import KINDS, SCOPES, TOLD, Objects, Scope, by_id
+from svc_notebook.tuning.changes.snapshots import tabulate_change
+from svc_notebook.tuning.changes.state import (
+    KINDS,
+    READ_ONLY_SETTINGS,
+    SCOPES,
+    Objects,
+    Scope,
+    by_id,
+)
 
 # Settings to change; one synonym or rule, or several; or some of each by scope, where a list
 # contains objects to save, and a mapping can also delete objects, with None.
@@ -70,10 +77,10 @@ async def apply(
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
     if is_scratch(index):  # a private copy, without a journal
-        return tell_change(await journalled_write.apply(own, index, wanted, note=note))
+        return tabulate_change(await journalled_write.apply(own, index, wanted, note=note))
     async with journalled_write.alone(own, index):
         made = await journalled_write.apply(own, index, wanted, note=note)
-    return tell_change(made)
+    return tabulate_change(made)
 
 
 def read_proposal(change: Proposal) -> dict[Scope, Objects]:
@@ -90,22 +97,24 @@ def read_proposal(change: Proposal) -> dict[Scope, Objects]:
             if (part := [each for each in documents if _scope_of(each) == scope])
         }
     if not any(found.values()):
-        raise BadInput("nothing is to be changed; give settings, synonyms or rules")
+        raise BadInput("the change is empty: give settings, synonyms or rules")
     return found
 
 
 def _scope_of(document: Any) -> Scope:
     if not isinstance(document, Mapping):
-        raise BadInput(f"a change is made of objects, not of {document!r}")
+        raise BadInput(f"a change must consist of objects, not {document!r}")
     return "rules" if "consequence" in document else "synonyms"
 
 
 def _read_part(scope: Scope, given: Any) -> Objects:
     if scope == "settings":
         if not isinstance(given, Mapping):
-            raise BadInput("settings are a dict by their names")
+            raise BadInput("settings must be a dict of names and values")
         named = {ALIASES.get(str(name)) or str(name): value for name, value in given.items()}
-        return check_members({k: v for k, v in named.items() if k not in TOLD}, Settings, "")
+        return check_members(
+            {k: v for k, v in named.items() if k not in READ_ONLY_SETTINGS}, Settings, ""
+        )
     if isinstance(given, Mapping) and "objectID" not in given:
         return {str(name): _named(scope, str(name), each) for name, each in given.items()}
     documents = [given] if isinstance(given, Mapping) else list(given)
@@ -121,6 +130,6 @@ def _checked(
 ) -> dict[str, Any]:
     """Check a synonym or rule; one without an objectID gets one if `kind` is given."""
     if not isinstance(document, Mapping):
-        raise BadInput(f"{scope}{where} should be an object, not {document!r}")
+        raise BadInput(f"{scope}{where} must be an object, not {document!r}")
     document = with_id(kind, document) if kind else document
     return check_members(document, KINDS[scope].shape, f"{scope}{where}")

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from svc_notebook.display import Html, write_table
-from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_usual
+from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_default
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]
 STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
@@ -38,7 +38,7 @@ def tabulate(deltas: Deltas) -> Differences:
 def _rows(scope: Scope, delta: Delta) -> Iterator[tuple[Any, ...]]:
     for name, before in delta.before.items():
         after = delta.after[name]
-        new, gone = is_usual(scope, name, before), is_usual(scope, name, after)
+        new, gone = is_default(scope, name, before), is_default(scope, name, after)
         kind = "new" if new else "gone" if gone else "changed"
         yield scope, name, kind, before, after
 

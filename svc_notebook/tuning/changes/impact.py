@@ -26,17 +26,14 @@ from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
 from svc_notebook.tuning.changes.state import compare as differ
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
-from svc_notebook.tuning.evaluation.comparison_summary import (
-    definitions,
-    verdict_of,
-)
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, describe_row
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table
 
 By = Literal["parameters", "scratch copy"]
-SHOWN_QUERIES = 10  # number of displayed queries
+SHOWN_QUERIES = 10
 TEXTS = ("query", "filters")
 _CODE = re.compile("`([^`]+)`")
 TOUCHED = ["up", "down", "entered", "left"]
@@ -109,9 +106,9 @@ class Impact:
     @cached_property
     def unjudged(self) -> DataFrame:
         """New hits without a judgment: judge them before you rely on the scores."""
-        came = (self.moves["kind"] == "entered") & self.moves["gain"].isna()
+        new_unjudged = (self.moves["kind"] == "entered") & self.moves["gain"].isna()
         columns = [*QUESTION, "objectID", "rank_after"]
-        return self.moves.loc[came, columns].reset_index(drop=True)
+        return self.moves.loc[new_unjudged, columns].reset_index(drop=True)
 
     @property
     def touched(self) -> int:
@@ -119,7 +116,7 @@ class Impact:
         return int((self.queries[TOUCHED].sum(axis=1) > 0).sum())
 
     def __repr__(self) -> str:
-        return "\n".join([_headline(self), *_verdicts(self)])
+        return "\n".join([_headline(self), *_describe_scores(self)])
 
     def _repr_html_(self) -> str:
         return _draw(self)
@@ -187,14 +184,14 @@ async def impact(
     >>> impact.queries[["query", "up", "down", "entered", "left"]]
     """
     if queries is None and judgments is None:
-        raise BadInput("name queries to try it on, or give judgments")
+        raise BadInput("give `queries` to try the change on, or `judgments`")
     own, wanted = asynchronous(client), read_proposal(change)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
-    asked: Any = judgments if queries is None else queries
+    tried_queries: Any = judgments if queries is None else queries
     deltas = await _find_deltas(own, index, wanted)
-    before = await run(index, asked, k=k, name=index, client=own)
-    by, after = await _try(own, index, wanted, asked, k)
+    before = await run(index, tried_queries, k=k, name=index, client=own)
+    by, after = await _try(own, index, wanted, tried_queries, k)
     comparison = None
     if judgments is not None:
         comparison = compare(before, after, judgments, metrics, **options)
@@ -209,19 +206,21 @@ async def _find_deltas(client: AsyncClient, index: str, wanted: Mapping[Scope, O
 
 
 async def _try(
-    client: AsyncClient, index: str, wanted: Mapping[Scope, Objects], asked: Any, k: int
+    client: AsyncClient, index: str, wanted: Mapping[Scope, Objects], tried_queries: Any, k: int
 ) -> tuple[By, DataFrame]:
-    """Search as if a change were made."""
+    """Search with the change, by parameters or on a scratch copy."""
     name = f"{index} with the change"
     if wanted.keys() == {"settings"}:
         now = await read_part(client, index, "settings")
         params, others = as_parameters(wanted["settings"], {**now, **wanted["settings"]})
         if not others:
-            told: Any = {key: value for key, value in params.items() if key not in FIXED}
-            return "parameters", await run(index, asked, told, k=k, name=name, client=client)
+            search_params: Any = {key: value for key, value in params.items() if key not in FIXED}
+            return "parameters", await run(
+                index, tried_queries, search_params, k=k, name=name, client=client
+            )
     async with AsyncScratch(index, client) as s:
         await write_parts(client, s.name, wanted)
-        return "scratch copy", await run(s.name, asked, k=k, name=name, client=client)
+        return "scratch copy", await run(s.name, tried_queries, k=k, name=name, client=client)
 
 
 def _count(found: DataFrame) -> pd.Series[int]:
@@ -229,35 +228,37 @@ def _count(found: DataFrame) -> pd.Series[int]:
 
 
 def _headline(impact: Impact) -> str:
-    none = [int((impact.queries[f"hits_{side}"] == 0).sum()) for side in ("before", "after")]
+    zero_results = [
+        int((impact.queries[f"hits_{side}"] == 0).sum()) for side in ("before", "after")
+    ]
     kinds = impact.moves["kind"].value_counts()
     entered, left = int(kinds.get("entered", 0)), int(kinds.get("left", 0))
     moved = int(kinds.get("up", 0) + kinds.get("down", 0))
     return (
         f"{impact.index}, {len(impact.change)} change{'s' * (len(impact.change) != 1)} tried by "
         f"{impact.by}, nothing saved: {impact.touched:,} of {len(impact.queries):,} queries "
-        f"touched; {format_count(entered, 'hit')} came, {left:,} went, {moved:,} moved; "
-        f"without hits {none[0]:,} → {none[1]:,}"
+        f"touched; {format_count(entered, 'hit')} new, {left:,} dropped out, {moved:,} moved; "
+        f"zero results {zero_results[0]:,} → {zero_results[1]:,}"
     )
 
 
-def _verdicts(impact: Impact) -> list[str]:
+def _describe_scores(impact: Impact) -> list[str]:
     if not impact.comparison:
         return []
     lines = [
-        "  ".join([row["metric"], *verdict_of(row)])
+        "  ".join([row["metric"], *describe_row(row)])
         for row in impact.comparison.test().to_dict("records")
     ]
     lines += [f"  {name}: {words}" for name, words in definitions(impact.comparison)]
     if count := len(impact.unjudged):
-        lines.append(f"{format_count(count, 'hit')} came that nobody judged: see `.unjudged`")
+        lines.append(f"{format_count(count, 'hit')} new and unjudged: see `.unjudged`")
     return lines
 
 
 def _draw(impact: Impact) -> str:
     lines = [f"<p><b>{escape(_headline(impact))}</b></p>", impact.change._repr_html_()]
-    told = [_CODE.sub(r"<code>\1</code>", escape(line)) for line in _verdicts(impact)]
-    lines += [f"<p>{line}</p>" for line in told]
+    parts = [_CODE.sub(r"<code>\1</code>", escape(line)) for line in _describe_scores(impact)]
+    lines += [f"<p>{line}</p>" for line in parts]
     shown = impact.queries[impact.queries[TOUCHED].sum(axis=1) > 0].head(SHOWN_QUERIES)
     if not shown.empty:
         lines.append(_draw_queries(shown))

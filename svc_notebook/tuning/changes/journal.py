@@ -48,7 +48,7 @@ class Change(msgspec.Struct, frozen=True):
 
 # Created here, once: msgspec fails if two threads use a type for the first time simultaneously.
 _CHANGE = msgspec.json.Decoder(Change)
-_TOLD: set[Path] = set()
+_WARNED_PATHS: set[Path] = set()
 
 
 def new_change(index: str, deltas: dict[Scope, Delta], note: str, parent: str) -> Change:
@@ -66,8 +66,8 @@ class Journal:
     def of(cls, client: AsyncClient, index: str) -> Journal:
         """Return the journal of an index of the client's application."""
         app_id, address = client.connection.place
-        folder = f"{_plain(app_id)}-{_digest(app_id, address)}"
-        return cls(journal_folder() / folder / f"{_plain(index)}-{_digest(index)}.jsonl")
+        folder = f"{_encode_name(app_id)}-{_digest(app_id, address)}"
+        return cls(journal_folder() / folder / f"{_encode_name(index)}-{_digest(index)}.jsonl")
 
     async def write(self, change: Change) -> None:
         """Append the current state of a change; after this returns, it survives a killed process.
@@ -97,7 +97,7 @@ class Journal:
         except OSError as error:
             raise BadInput(
                 f"the journal {self.path} cannot be written: {error.strerror}; without it a "
-                "change could not be undone"
+                "change cannot be undone"
             ) from None
 
     def read(self) -> list[Change]:
@@ -108,20 +108,20 @@ class Journal:
             return []
         except OSError as error:
             raise BadInput(f"the journal {self.path} cannot be read: {error.strerror}") from None
-        found = [_read(json) for json in _whole(lines)]
+        found = [_read(json) for json in _undamaged(lines)]
         known = [each for each in found if each]
         if len(known) < len(found):
-            self._tell_once(len(found) - len(known))
+            self._warn_once(len(found) - len(known))
         # A later line about a change replaces the earlier one.
         return list({each.change_id: each for each in known}.values())
 
-    def _tell_once(self, lines: int) -> None:
-        if self.path not in _TOLD:
-            _TOLD.add(self.path)
-            some = "1 line" if lines == 1 else f"{lines} lines"
+    def _warn_once(self, lines: int) -> None:
+        if self.path not in _WARNED_PATHS:
+            _WARNED_PATHS.add(self.path)
+            count_text = "1 line" if lines == 1 else f"{lines} lines"
             warn_user(
-                f"{some} of the journal {self.path} left out, of another version of svc-notebook: "
-                "look at those changes, and undo them, with that version"
+                f"skipped {count_text} of the journal {self.path}, by another version of "
+                "svc-notebook: list and undo those changes with that version"
             )
 
     def find(self, change_id: str) -> Change:
@@ -133,9 +133,9 @@ class Journal:
         if len(matching) == 1:
             return changes[matching[0]]
         if matching:
-            raise BadInput(f"`{change_id}` begins several changes: {', '.join(matching)}")
+            raise BadInput(f"`{change_id}` is ambiguous: {', '.join(matching)}")
         advice = did_you_mean(change_id, changes) or "; `history` lists them"
-        raise BadInput(f"there is no change `{change_id}` here{advice}")
+        raise BadInput(f"the journal has no change `{change_id}`{advice}")
 
 
 def journal_folder() -> Path:
@@ -145,7 +145,7 @@ def journal_folder() -> Path:
     return user_data_path("svc-notebook", appauthor=False) / "changes"
 
 
-def _plain(name: str) -> str:
+def _encode_name(name: str) -> str:
     """Encode a name for any file system; the digest beside it makes it unique."""
     return re.sub(r"[^A-Za-z0-9_-]+", "_", name)[:40]
 
@@ -171,7 +171,7 @@ def _append(path: Path, line: bytes) -> None:
         os.fsync(file.fileno())
 
 
-def _whole(lines: Iterable[bytes]) -> Iterator[bytes]:
+def _undamaged(lines: Iterable[bytes]) -> Iterator[bytes]:
     """Drop lines that are torn or damaged."""
     for line in lines:
         check, _, json = line.partition(b" ")

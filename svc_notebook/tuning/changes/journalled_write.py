@@ -1,4 +1,4 @@
-"""Changes around an index's records that are kept, so that they can be undone."""
+"""Writes of an index's configuration with a record in the journal, so that they can be undone."""
 
 from __future__ import annotations
 
@@ -21,32 +21,32 @@ Wanted = Mapping[Scope, Objects]
 async def apply(
     client: AsyncClient, index: str, wanted: Wanted, *, note: str = "", parent: str = ""
 ) -> Change | None:
-    """Write what is named, keep it in the journal, and return what was changed, if anything.
+    """Write objects and a journal record; return the change, None if nothing differs.
 
-    A journal that cannot be written refuses before anything is sent.
+    Raises `BadInput` before anything is sent if the journal cannot be written.
     """
-    async with keeping(client, index, wanted, note=note, parent=parent) as kept:
-        if kept.change:
-            parts = {scope: delta.after for scope, delta in kept.change.deltas.items()}
+    async with recording(client, index, wanted, note=note, parent=parent) as recorded:
+        if recorded.change:
+            parts = {scope: delta.after for scope, delta in recorded.change.deltas.items()}
             await write_parts(client, index, parts)
-    return kept.change
+    return recorded.change
 
 
 @asynccontextmanager
 async def alone(client: AsyncClient, index: str) -> AsyncIterator[None]:
-    """Let no other process of this user look at an index and change it at the same time."""
+    """Hold the lock of an index, so that no other process of this user changes it."""
     async with Journal.of(client, index).alone():
         yield
 
 
-class KeptChange:
-    """The change that is being kept; None if nothing differs."""
+class RecordedChange:
+    """The change that is being recorded; None if nothing differs."""
 
     change: Change | None = None
 
 
 @asynccontextmanager
-async def keeping(
+async def recording(
     client: AsyncClient,
     index: str,
     wanted: Wanted,
@@ -54,26 +54,26 @@ async def keeping(
     whole: bool = False,
     note: str = "",
     parent: str = "",
-) -> AsyncIterator[KeptChange]:
-    """Keep the change that the caller makes inside: it leaves `wanted`, by scope and name.
+) -> AsyncIterator[RecordedChange]:
+    """Record the change to `wanted`, by scope and name, that the caller makes inside.
 
-    With `whole`, what is not named in a scope goes. How it ended is read off the index, for a
-    call that failed may have been carried out.
+    With `whole`, objects of a scope that are not named are deleted. The outcome is read from the
+    index, because a failed call may have had an effect.
     """
-    # What is tried on a scratch copy is kept when it is promoted.
-    journal, kept = None if is_scratch(index) else Journal.of(client, index), KeptChange()
+    # Changes of a scratch copy are recorded when it is promoted.
+    journal, recorded = None if is_scratch(index) else Journal.of(client, index), RecordedChange()
     deltas = await _find_deltas(client, index, wanted, whole)
     if deltas:
-        kept.change = new_change(index, deltas, note, parent)
-        await _keep(journal, kept.change)
+        recorded.change = new_change(index, deltas, note, parent)
+        await _record(journal, recorded.change)
     try:
-        yield kept
+        yield recorded
     except Exception:
-        if kept.change:
-            await _close(client, journal, kept, failed=True)
+        if recorded.change:
+            await _close(client, journal, recorded, failed=True)
         raise
-    if kept.change:
-        await _close(client, journal, kept, failed=False)
+    if recorded.change:
+        await _close(client, journal, recorded, failed=False)
 
 
 async def _find_deltas(
@@ -91,52 +91,55 @@ async def _find_deltas(
 async def _read_or_nothing(
     client: AsyncClient, index: str, scope: Scope, names: Objects | None
 ) -> Objects:
-    """Read a scope; of an index that is not there yet, that is nothing."""
+    """Read a scope; empty for an index that does not exist yet."""
     try:
         return await read_part(client, index, scope, names)
     except NotFound:
         return {}
 
 
-async def _keep(journal: Journal | None, change: Change) -> None:
+async def _record(journal: Journal | None, change: Change) -> None:
     if journal:
         await journal.write(change)
 
 
 async def _close(
-    client: AsyncClient, journal: Journal | None, kept: KeptChange, *, failed: bool
+    client: AsyncClient, journal: Journal | None, recorded: RecordedChange, *, failed: bool
 ) -> None:
-    """Write down how a change ended; one that cannot be looked at stays open."""
-    assert kept.change
+    """Record the outcome of a change; it stays open if the index cannot be read."""
+    assert recorded.change
     with suppress(SvcError):
-        kept.change = await _ended(client, kept.change, failed)
-        await _keep(journal, kept.change)
+        recorded.change = await _read_outcome(client, recorded.change, failed)
+        await _record(journal, recorded.change)
 
 
-async def _ended(client: AsyncClient, change: Change, failed: bool) -> Change:
-    left = {
+async def _read_outcome(client: AsyncClient, change: Change, failed: bool) -> Change:
+    current = {
         scope: await _read_or_nothing(client, change.index, scope, delta.before)
         for scope, delta in change.deltas.items()
     }
-    if failed and not _differs(change, left):
+    if failed and not _differs(change, current):
         return msgspec.structs.replace(change, state="failed")
     found = {
-        scope: compare(scope, delta.before, {name: left[scope].get(name) for name in delta.before})
+        scope: compare(
+            scope, delta.before, {name: current[scope].get(name) for name in delta.before}
+        )
         for scope, delta in change.deltas.items()
     }
     return msgspec.structs.replace(change, deltas=found, state="done")
 
 
-def _differs(change: Change, left: Mapping[Scope, Objects]) -> bool:
+def _differs(change: Change, current: Mapping[Scope, Objects]) -> bool:
     return any(
-        compare(scope, delta.before, left[scope]).before for scope, delta in change.deltas.items()
+        compare(scope, delta.before, current[scope]).before
+        for scope, delta in change.deltas.items()
     )
 
 
-def warn_not_kept(index: str, *scopes: Scope) -> None:
-    """Warn that a change is made without a record of what was there before."""
+def warn_not_recorded(index: str, *scopes: Scope) -> None:
+    """Warn that a change is made without a journal record."""
     warn_user(
-        f"this key may not read the {' and '.join(scopes)} of {index} (right `settings`): the "
+        f"this key cannot read the {' and '.join(scopes)} of {index} (right `settings`): the "
         "change is not in the journal and cannot be undone by `undo`"
     )
 
@@ -145,11 +148,11 @@ def warn_not_kept(index: str, *scopes: Scope) -> None:
 async def noting(
     client: AsyncClient, index: str, wanted: Wanted, *, whole: bool = False, note: str = ""
 ) -> AsyncIterator[None]:
-    """Keep a change where that can be done; where not, the change is made all the same.
+    """Record a change if possible; otherwise warn, and let the caller make it without a record.
 
-    Others of this user who change the index wait until it is made, if the disk allows that much.
-    For those who change an index by hand: a key that may write need not be one that may read, and
-    a disk that is full is no reason to refuse.
+    Other processes of this user that change the index wait until it is made, if the lock can be
+    written. This is for direct changes: a key with write access may lack read access, and a full
+    disk must not prevent the change.
     """
     if is_scratch(index):
         yield
@@ -157,10 +160,10 @@ async def noting(
     async with AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(alone(client, index))
-            around = keeping(client, index, wanted, whole=whole, note=note)
-            await stack.enter_async_context(around)
+            context = recording(client, index, wanted, whole=whole, note=note)
+            await stack.enter_async_context(context)
         except KeyRefused:
-            warn_not_kept(index, *wanted)
+            warn_not_recorded(index, *wanted)
         except BadInput as error:
             warnings.warn(f"{error}", stacklevel=2)
         yield

@@ -11,7 +11,8 @@ from typing import Any
 
 from svc_notebook.api.parameters import PARAMETERS, default_of
 
-LEFT_OUT = ("replicas", "paginationLimitedTo")  # without effect on the first hits of one index
+# Settings without effect on the first hits of one index.
+IGNORED_SETTINGS = ("replicas", "paginationLimitedTo")
 
 
 def as_parameters(
@@ -24,17 +25,17 @@ def as_parameters(
     shared = {name for name in changes if PARAMETERS[name].scope == "both"}
     params = {name: _or_default(name, changes[name]) for name in shared}
     if changes.keys() & {"ranking", "customRanking"}:
-        params["ranking"] = _spell_out(value)
-    told = {name: member for name, member in params.items() if member is not None}
-    others = [name for name in changes if name not in {*shared, "customRanking", *LEFT_OUT}]
-    return told, others
+        params["ranking"] = _expand_custom(value)
+    given = {name: member for name, member in params.items() if member is not None}
+    others = [name for name in changes if name not in {*shared, "customRanking", *IGNORED_SETTINGS}]
+    return given, others
 
 
 def _or_default(name: str, value: Any) -> Any:
     return default_of(name) if value is None else value
 
 
-def _spell_out(value: Mapping[str, Any]) -> list[str]:
+def _expand_custom(value: Mapping[str, Any]) -> list[str]:
     ranking = _or_default("ranking", value.get("ranking"))
     custom = _or_default("customRanking", value.get("customRanking"))
     return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]

@@ -32,15 +32,15 @@ async def warn_of_rule_filters(
         return
     entries = {**settings, **wanted.get("settings", {})}.get("attributesForFaceting") or ()
     facets = {TAGS, *(name for entry in entries for name in attributes_in(entry))}
-    told = [
+    warnings = [
         f"rule `{rule}` filters by `{name}`, which is not among attributesForFaceting of {index}, "
-        f"so that no record matches that{did_you_mean(name, facets - {TAGS})}"
+        f"so that no record matches it{did_you_mean(name, facets - {TAGS})}"
         for rule, name in named
         if name not in facets
     ]
-    if told:
-        more = f"; and {len(told) - SHOWN_RULES} more" if len(told) > SHOWN_RULES else ""
-        warn_user("; ".join(told[:SHOWN_RULES]) + more)
+    if warnings:
+        more = f"; and {len(warnings) - SHOWN_RULES} more" if len(warnings) > SHOWN_RULES else ""
+        warn_user("; ".join(warnings[:SHOWN_RULES]) + more)
 
 
 def _name_filters(rules: Objects) -> Iterator[tuple[str, str]]:

@@ -25,7 +25,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change
-from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot, tell_change
+from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot, tabulate_change
 from svc_notebook.tuning.changes.state import (
     Deltas,
     IndexConfiguration,
@@ -136,7 +136,7 @@ class AsyncScratch:
             made = await self._put_in_place(_deltas(now, tried), note or f"promote {self.name}")
         await self.drop()
         self._copy.state = "promoted"
-        return tell_change(made)
+        return tabulate_change(made)
 
     async def drop(self) -> None:
         """Delete the copy; the index is unchanged. Dropping it twice is harmless."""
@@ -172,7 +172,7 @@ class AsyncScratch:
 
     async def _put_in_place(self, found: Deltas, note: str) -> Change | None:
         wanted = {scope: delta.after for scope, delta in found.items()}
-        around = journalled_write.keeping(self.client, self.index, wanted, note=note)
+        around = journalled_write.recording(self.client, self.index, wanted, note=note)
         async with around as kept:
             if kept.change:
                 scopes: list[Scope] = list(kept.change.deltas)

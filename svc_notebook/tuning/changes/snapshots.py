@@ -23,17 +23,17 @@ from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.state import (
     KINDS,
-    TOLD,
+    READ_ONLY_SETTINGS,
     IndexConfiguration,
     by_id,
     differences,
-    is_usual,
+    is_default,
     read_state,
     without,
 )
 
 SNAPSHOT_FORMAT = 1
-ENDING = ".json"  # extension of a name that is a file, where it could be an index
+ENDING = ".json"  # distinguishes the name of a file from the name of an index
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,12 @@ class Snapshot:
     @property
     def hash(self) -> str:
         """A digest of the content: equal for equal settings, synonyms and rules."""
-        told = {
+        settings = {
             name: value
             for name, value in self.state.settings.items()
-            if not is_usual("settings", name, value)
+            if not is_default("settings", name, value)
         }
-        content = [told, dict(self.state.synonyms), dict(self.state.rules)]
+        content = [settings, dict(self.state.synonyms), dict(self.state.rules)]
         return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()[:16]
 
     def to_json(self) -> dict[str, Any]:
@@ -162,9 +162,7 @@ async def snapshot(
     'products'
     """
     if isinstance(path, str) and not path.endswith(ENDING):
-        raise BadInput(
-            f"call the file {path}{ENDING}: by the end of its name it is told from an index"
-        )
+        raise BadInput(f"name the file {path}{ENDING}: without {ENDING} the name means an index")
     now = datetime.now(UTC).isoformat(timespec="seconds")
     taken = Snapshot(index, now, await read_state(asynchronous(client), index))
     if path is not None:
@@ -209,10 +207,12 @@ def read_snapshot(source: str | os.PathLike[str] | Mapping[str, Any]) -> Snapsho
 
 def _checked(found: Any, name: str) -> Snapshot:
     if not isinstance(found, Mapping) or not {"settings", "synonyms", "rules"} <= found.keys():
-        raise BadInput(f"{name} is no snapshot: it wants settings, synonyms and rules")
+        raise BadInput(f"{name} is not a snapshot: it needs settings, synonyms and rules")
     if found.get("edition", SNAPSHOT_FORMAT) != SNAPSHOT_FORMAT:
         raise BadInput(f"{name} was written by another edition ({found['edition']})")
-    settings = {key: value for key, value in found["settings"].items() if key not in TOLD}
+    settings = {
+        key: value for key, value in found["settings"].items() if key not in READ_ONLY_SETTINGS
+    }
     lists = {
         scope: by_id(check_members(each, kind.shape, f"{scope}[{place}]")
                      for place, each in enumerate(found[scope]))
@@ -225,7 +225,7 @@ def _checked(found: Any, name: str) -> Snapshot:
     if found.get("hash", read.hash) != read.hash:
         raise BadInput(
             f"{name} was changed since it was written: its hash is {read.hash}, not "
-            f"{found['hash']}; if that was on purpose, leave out `hash`"
+            f"{found['hash']}; if that is intended, remove `hash`"
         )
     return read
 
@@ -345,7 +345,7 @@ async def restore(
             own, index, {scope: delta.after for scope, delta in found.items()},
             note=note or f"restore {_name(source)}",
         )  # fmt: skip
-    return tell_change(change)
+    return tabulate_change(change)
 
 
 def _name(source: Side) -> str:
@@ -354,7 +354,7 @@ def _name(source: Side) -> str:
     return "a snapshot" if isinstance(source, Mapping) else str(source)
 
 
-def tell_change(change: Change | None) -> Differences:
+def tabulate_change(change: Change | None) -> Differences:
     """Return a change as a table; its `attrs["svc"]` contains the id for `undo`."""
     frame = tabulate(change.deltas if change else {})
     if change:

@@ -1,7 +1,7 @@
-"""What is around an index's records: its settings, synonyms and rules; read, compared, written.
+"""The configuration of an index: its settings, synonyms and rules, read, compared and written.
 
-Everything has a name: a setting its own, a synonym and a rule its objectID. `None` stands for what
-is not there, which for a setting means its default.
+Each object has a name: a setting its own, a synonym and a rule its objectID. `None` is a missing
+object; a missing setting has its default.
 """
 
 from __future__ import annotations
@@ -31,21 +31,17 @@ Parts = Mapping[Scope, Objects]
 
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 KINDS: dict[Scope, ResourceKind] = {"synonyms": SYNONYMS, "rules": RULES}
-# What services tell among the settings that nobody sets.
-TOLD = ("primary", "version")
-MAX_SINGLE_READS = 10  # objects that are read one by one
+# Members of a response with settings that cannot be set.
+READ_ONLY_SETTINGS = ("primary", "version")
+MAX_SINGLE_READS = 10  # more objects are read as a list
 
 
 @dataclass(frozen=True)
 class Delta:
-    """What differs in one scope: the same names before and after."""
+    """The differences of one scope: the same names before and after."""
 
     before: Objects
     after: Objects
-
-    def turned(self) -> Delta:
-        """The way back."""
-        return Delta(self.after, self.before)
 
 
 Deltas = Mapping[Scope, Delta]
@@ -53,20 +49,20 @@ Deltas = Mapping[Scope, Delta]
 
 @dataclass(frozen=True)
 class IndexConfiguration:
-    """All that is around an index's records at one moment."""
+    """The settings, synonyms and rules of an index at one moment."""
 
     settings: Objects = field(default_factory=dict)
     synonyms: Objects = field(default_factory=dict)
     rules: Objects = field(default_factory=dict)
 
     def part(self, scope: Scope) -> Objects:
-        """What is in one scope."""
+        """Return the objects of one scope."""
         found: Objects = getattr(self, scope)
         return found
 
 
 async def read_state(client: AsyncClient, index: str) -> IndexConfiguration:
-    """Read all of it; raises `NotFound` where there is no such index."""
+    """Read the configuration of an index; raise `NotFound` for an unknown one."""
     settings = await read_part(client, index, "settings")
     synonyms = await read_part(client, index, "synonyms")
     return IndexConfiguration(settings, synonyms, await read_part(client, index, "rules"))
@@ -75,19 +71,19 @@ async def read_state(client: AsyncClient, index: str) -> IndexConfiguration:
 async def read_part(
     client: AsyncClient, index: str, scope: Scope, names: Iterable[str] | None = None
 ) -> dict[str, Any]:
-    """Read one scope; given names, these alone, with `None` for those that are not there."""
+    """Read one scope, or only the given names, with `None` for missing objects."""
     wanted = None if names is None else list(names)
     if scope != "settings" and wanted is not None and len(wanted) <= MAX_SINGLE_READS:
         return dict(await find_few(client, KINDS[scope], index, wanted))
-    found = await _read_whole(client, index, scope)
+    found = await _read_all(client, index, scope)
     return found if wanted is None else {name: found.get(name) for name in wanted}
 
 
-async def _read_whole(client: AsyncClient, index: str, scope: Scope) -> dict[str, Any]:
+async def _read_all(client: AsyncClient, index: str, scope: Scope) -> dict[str, Any]:
     if scope != "settings":
         return by_id(await find_all(client, KINDS[scope], index))
-    told = dict(await client.get_settings(index))
-    return {name: value for name, value in told.items() if name not in TOLD}
+    settings = dict(await client.get_settings(index))
+    return {name: value for name, value in settings.items() if name not in READ_ONLY_SETTINGS}
 
 
 def by_id(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -98,30 +94,30 @@ def by_id(documents: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 def differences(
     before: IndexConfiguration, after: IndexConfiguration, scopes: Iterable[Scope] = SCOPES
 ) -> Deltas:
-    """What differs between two states, scope by scope; scopes that do not differ are left out."""
+    """Return the differences of two states by scope; equal scopes are left out."""
     found = {scope: compare(scope, before.part(scope), after.part(scope)) for scope in scopes}
     return {scope: delta for scope, delta in found.items() if delta.before}
 
 
 def compare(scope: Scope, before: Objects, after: Objects) -> Delta:
-    """What differs between two sides of one scope; order is no difference."""
+    """Return the differences of one scope; the order does not count."""
     names = [
         name
         for name in dict.fromkeys([*before, *after])
-        if not alike(scope, name, before.get(name), after.get(name))
+        if not same_value(scope, name, before.get(name), after.get(name))
     ]
     return Delta(
         {name: before.get(name) for name in names}, {name: after.get(name) for name in names}
     )
 
 
-def alike(scope: Scope, name: str, one: Any, other: Any) -> bool:
-    """Whether two values of one name mean the same; a setting that is not there is at default."""
-    return (is_usual(scope, name, one) and is_usual(scope, name, other)) or same(one, other)
+def same_value(scope: Scope, name: str, one: Any, other: Any) -> bool:
+    """Return whether two values of one name are equal; a missing setting has its default."""
+    return (is_default(scope, name, one) and is_default(scope, name, other)) or same(one, other)
 
 
-def is_usual(scope: Scope, name: str, value: Any) -> bool:
-    """Whether a value says nothing: what is not there, and a setting at its default."""
+def is_default(scope: Scope, name: str, value: Any) -> bool:
+    """Return whether an object is missing, or a setting has its default."""
     if value is None:
         return True
     return scope == "settings" and name in PARAMETERS and same(value, default_of(name))
@@ -130,9 +126,9 @@ def is_usual(scope: Scope, name: str, value: Any) -> bool:
 async def holds(
     client: AsyncClient, index: str, scope: Scope, objects: Objects, *, whole: bool = False
 ) -> bool:
-    """Say whether a scope holds these objects, and those that are `None` no longer.
+    """Return whether a scope has these objects, and not those that are `None`.
 
-    With `whole`, it holds no others. An index that does not exist holds nothing.
+    With `whole` it must have no others. An index that does not exist has none.
     """
     try:
         found = await read_part(client, index, scope, None if whole else objects)
@@ -142,15 +138,15 @@ async def holds(
 
 
 def without(state: IndexConfiguration, setting: str) -> IndexConfiguration:
-    """Leave out one setting."""
+    """Return a state without one setting."""
     kept = {name: value for name, value in state.settings.items() if name != setting}
     return IndexConfiguration(kept, state.synonyms, state.rules)
 
 
 async def write_parts(client: AsyncClient, index: str, parts: Parts) -> None:
-    """Write what is named, each scope at one moment, and wait until it is published.
+    """Write the named objects, each scope atomically, and wait until they are published.
 
-    If a scope fails, those written before it are put back.
+    If a scope fails, the scopes written before it are restored.
     """
     written: list[tuple[Scope, Objects]] = []
     try:
@@ -177,13 +173,13 @@ async def _write_part(client: AsyncClient, index: str, scope: Scope, objects: Ob
 
 
 async def _write_list(client: AsyncClient, index: str, kind: ResourceKind, objects: Objects) -> Any:
-    """Write in one call: by itself what is only added or only taken away, else the whole list."""
+    """Write a list in one call: only added or one deleted object as such, else the whole list."""
     saved = [document for document in objects.values() if document is not None]
-    gone = [name for name, document in objects.items() if document is None]
-    if not gone and len(saved) <= HITS_PER_PAGE:
+    deleted = [name for name, document in objects.items() if document is None]
+    if not deleted and len(saved) <= HITS_PER_PAGE:
         return await kind.save(client, index, saved, False, {})
-    if not saved and len(gone) == 1:
-        return await kind.delete(client, index, gone[0], {})
+    if not saved and len(deleted) == 1:
+        return await kind.delete(client, index, deleted[0], {})
     present = by_id(await find_all(client, kind, index))
-    left = {name: document for name, document in {**present, **objects}.items() if document}
-    return await write_all(client, kind, index, list(left.values()))
+    remaining = {name: document for name, document in {**present, **objects}.items() if document}
+    return await write_all(client, kind, index, list(remaining.values()))

@@ -14,16 +14,16 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.journal import Change, Journal
-from svc_notebook.tuning.changes.snapshots import tell_change
-from svc_notebook.tuning.changes.state import Scope, alike, read_part
+from svc_notebook.tuning.changes.snapshots import tabulate_change
+from svc_notebook.tuning.changes.state import Scope, read_part, same_value
 from svc_notebook.tuning.tables.schema import TIME
 
 COLUMNS: dict[str, Any] = {
     "change_id": "string", "when": TIME, "index": "string", "scope": "string",
     "before": object, "after": object, "note": "string", "parent": "string", "state": "string",
 }  # fmt: skip
-MAX_LISTED_CONFLICTS = 5  # conflicts listed in an error
-MAX_NAMED_ENTRIES = 3  # names of a change, in a confirmation
+MAX_LISTED_CONFLICTS = 5
+MAX_NAMED_ENTRIES = 3
 
 
 @public(verb("history", "history products", lists=True))
@@ -77,7 +77,7 @@ def _rows(change: Change) -> Iterator[tuple[Any, ...]]:
 def settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
     """Describe the change that is undone, and bind the call to it."""
     change = find_change(client.aio, given["index"], given.get("change_id"))
-    action = f"undo change {change.change_id}: {say_change(change)}"
+    action = f"undo change {change.change_id}: {describe_change(change)}"
     made_by = f", made by `{change.note}`" if change.note else ""
     force = ", overwriting what was changed there since" if given.get("force") else ""
     return f"{action}{made_by}{force}", {"change_id": change.change_id}
@@ -143,7 +143,7 @@ async def undo(
     own = asynchronous(client)
     change = find_change(own, index, change_id)
     if change.state == "failed":
-        raise BadInput(f"the change {change.change_id} failed, so that there is nothing to undo")
+        raise BadInput(f"the change {change.change_id} failed: there is nothing to undo")
     async with journalled_write.alone(own, index):
         conflicts = [
             conflict
@@ -153,9 +153,11 @@ async def undo(
         if conflicts and not force:
             raise BadInput(_refusal(change, conflicts))
         wanted = {scope: delta.before for scope, delta in change.deltas.items()}
-        told = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
-        made = await journalled_write.apply(own, index, wanted, note=told, parent=change.change_id)
-    return tell_change(made)
+        undo_note = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
+        made = await journalled_write.apply(
+            own, index, wanted, note=undo_note, parent=change.change_id
+        )
+    return tabulate_change(made)
 
 
 def find_change(client: AsyncClient, index: str, change_id: str | None = None) -> Change:
@@ -164,13 +166,13 @@ def find_change(client: AsyncClient, index: str, change_id: str | None = None) -
     return journal.find(change_id) if change_id else find_newest(journal.read(), index)
 
 
-def say_change(change: Change) -> str:
+def describe_change(change: Change) -> str:
     """Describe the size and names of a change, such as `2 settings (distinct, ranking)`."""
-    parts = [_say_delta(scope, list(delta.before)) for scope, delta in change.deltas.items()]
+    parts = [_describe_delta(scope, list(delta.before)) for scope, delta in change.deltas.items()]
     return f"{', '.join(parts) or 'nothing'} on {change.index}"
 
 
-def _say_delta(scope: Scope, names: list[str]) -> str:
+def _describe_delta(scope: Scope, names: list[str]) -> str:
     what = scope if len(names) != 1 else scope[:-1]
     more = f" and {len(names) - MAX_NAMED_ENTRIES} more" if len(names) > MAX_NAMED_ENTRIES else ""
     return f"{len(names):,} {what} ({', '.join(names[:MAX_NAMED_ENTRIES])}{more})"
@@ -179,11 +181,11 @@ def _say_delta(scope: Scope, names: list[str]) -> str:
 def find_newest(changes: list[Change], index: str) -> Change:
     """Find the newest change that is not an undo and was not undone."""
     done = [each for each in changes if each.state != "failed"]
-    gone: set[str] = set()
+    undone: set[str] = set()
     for each in reversed(done):
-        if each.parent and each.change_id not in gone:
-            gone.add(each.parent)
-        elif not each.parent and each.change_id not in gone:
+        if each.parent and each.change_id not in undone:
+            undone.add(each.parent)
+        elif not each.parent and each.change_id not in undone:
             return each
     raise BadInput(f"there is nothing to undo: no change of {index} is known here")
 
@@ -195,8 +197,8 @@ async def _find_conflicts(client: AsyncClient, change: Change, scope: Scope) -> 
     return [
         f"{scope} `{name}`"
         for name, value in now.items()
-        if not alike(scope, name, value, delta.after[name])
-        and not alike(scope, name, value, delta.before[name])
+        if not same_value(scope, name, value, delta.after[name])
+        and not same_value(scope, name, value, delta.before[name])
     ]
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pandas import DataFrame
 
-from svc_notebook.plots.canvas import clean, colours, make_axes, say_empty, tell_key
+from svc_notebook.plots.canvas import clean, colours, draw_empty, draw_legend, make_axes
 from svc_notebook.tuning.clicks.impressions import check_impressions
 from svc_notebook.tuning.clicks.models import ImpressionArrays, divide
 from svc_notebook.tuning.clicks.position_based_model import fit_examination, sum_by
@@ -114,15 +114,15 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes
     axis: Axes = make_axes(axes, 1, 1, HEIGHT_INCHES)[0]
     if shown.empty:
         clean(axis, "Click-through rate by position")
-        say_empty(axis, "nothing was shown")
+        draw_empty(axis, "no impressions")
         return axis
     rows = positions(shown).head(top)
     clean(axis, f"Click-through rate by position; {rows['impressions'].sum():,.0f} impressions")
     own = colours()
-    axis.bar(rows["position"], rows["ctr"], width=0.7, color=own.palest, label="as it is")
+    axis.bar(rows["position"], rows["ctr"], width=0.7, color=own.palest, label="raw")
     axis.plot(
         rows["position"], rows["corrected"], color=own.hue, marker="o", markersize=4,
-        linewidth=1, label="corrected for what is looked at",
+        linewidth=1, label="corrected for examination",
     )  # fmt: skip
     if len(rows) <= MAX_LABELLED_POSITIONS:
         _print_values(axis, rows)
@@ -130,7 +130,7 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes
     axis.set_ylim(0, max(rows["ctr"].max(), rows["corrected"].max()) * 1.2 or 1)
     axis.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
     axis.set_xlabel("position", fontsize=8.5, color=own.ink)
-    tell_key(axis)
+    draw_legend(axis)
     return axis
 
 

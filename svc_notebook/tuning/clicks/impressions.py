@@ -10,7 +10,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
-from svc_notebook.tuning.tables.logged_queries import read_asked
+from svc_notebook.tuning.tables.logged_queries import read_logged_query
 
 Action = Literal["click", "conversion"]
 KEY = ["session", "objectID"]
@@ -82,7 +82,7 @@ def impressions(
 def _check_columns(frame: DataFrame, needed: Iterable[str], what: str, reader: str) -> None:
     missing = [name for name in needed if name not in frame]
     if missing:
-        raise BadInput(f"{what} need a column `{missing[0]}`; svc.{reader}(…) gives such")
+        raise BadInput(f"{what} need a column `{missing[0]}`; svc.{reader}(…) returns them")
 
 
 def _shown(searches: DataFrame) -> DataFrame:
@@ -90,13 +90,17 @@ def _shown(searches: DataFrame) -> DataFrame:
     own = searches.drop_duplicates("queryID")
     lists = [list(ids) for ids in own["objectIDs"]]
     counts = np.array([len(ids) for ids in lists], dtype=np.int64)
-    asked = [read_asked(params) for params in own["params"]]
+    logged_queries = [read_logged_query(params) for params in own["params"]]
     rows = np.repeat(np.arange(len(own)), counts)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
     first = own["first"].to_numpy(dtype=np.int64)
     times = own["timestamp"] if "timestamp" in own else Series(pd.NaT, own.index)
-    texts = own["query"] if "query" in own else Series([query for query, _ in asked], own.index)
-    filters = Series([filters for _, filters in asked], own.index, dtype="str")
+    texts = (
+        own["query"]
+        if "query" in own
+        else Series([query for query, _ in logged_queries], own.index)
+    )
+    filters = Series([filters for _, filters in logged_queries], own.index, dtype="str")
     return DataFrame(
         {
             "session": own["queryID"].astype("str").to_numpy()[rows],
@@ -170,7 +174,7 @@ def check_impressions(given: DataFrame) -> DataFrame:
     0   mug          MUG-001         1    30.0        100.0
     1   mug          MUG-002         2    12.0        100.0
     """
-    advice = "clicks.impressions(events, searches) makes such, or give columns of your own"
+    advice = "clicks.impressions(events, searches) returns them"
     for name in ("query", "objectID", "position"):
         if name not in given:
             near = did_you_mean(name, map(str, given))
@@ -206,7 +210,7 @@ def check_impressions(given: DataFrame) -> DataFrame:
 
 def _numbers(frame: DataFrame, name: str) -> Series[float]:
     values = pd.to_numeric(frame[name], errors="coerce").astype("float64")
-    _refuse(~np.isfinite(values), frame, name, "a number is wanted")
+    _refuse(~np.isfinite(values), frame, name, "expected a number")
     return values
 
 

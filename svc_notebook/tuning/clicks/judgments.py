@@ -12,7 +12,7 @@ from svc_notebook.tuning.clicks.impressions import Action, check_impressions, im
 from svc_notebook.tuning.clicks.models import MODELS, ImpressionArrays, Model
 from svc_notebook.tuning.tables.tables import check_judgments
 
-ASKED = ["query", "filters"]
+QUERY_COLUMNS = ["query", "filters"]
 
 
 def judgments(
@@ -104,7 +104,7 @@ def judgments(
     judged.attrs["svc"] = {
         "model": model, "rating": method.words, "smoothing": strength, "minimum": minimum,
         "grades": list(grades) if isinstance(grades, Sequence) else grades,
-        "left_out": len(frame) - len(kept), **fitted.told,
+        "left_out": len(frame) - len(kept), **fitted.facts,
     }  # fmt: skip
     return judged
 
@@ -114,8 +114,8 @@ def _known(frame: DataFrame, minimum: float) -> DataFrame:
     if not enough.any():
         most = frame["impressions"].max() if len(frame) else 0
         raise BadInput(
-            f"no hit was shown {minimum:g} times for one query, the most is {most:g}; gather more, "
-            f"or take less for enough: minimum={max(most, 1):g}"
+            f"no hit was shown {minimum:g} times for one query, the maximum is {most:g}; collect "
+            f"more events, or lower the limit: minimum={max(most, 1):g}"
         )
     return frame[enough].reset_index(drop=True)
 
@@ -128,7 +128,7 @@ def grade(frame: DataFrame, grades: int | Sequence[float] | None) -> Series[floa
     if isinstance(grades, int):
         if grades < 1:
             raise BadInput(f"`grades` is the best grade, 1 or more, not {grades}")
-        best = frame.groupby(ASKED)["rating"].transform("max")
+        best = frame.groupby(QUERY_COLUMNS)["rating"].transform("max")
         part = (rating / best.where(best > 0)).fillna(0)
         return Series(np.floor(part.to_numpy() * grades + 0.5), frame.index)
     limits = np.array(list(grades), dtype=np.float64)

@@ -37,8 +37,8 @@ class ImpressionArrays:
     @classmethod
     def of(cls, frame: DataFrame) -> ImpressionArrays:
         """Count checked impressions; those of a session in the order of their positions."""
-        together = "session" in frame
-        own = frame.sort_values(["session", "position"], kind="stable") if together else frame
+        by_session = "session" in frame
+        own = frame.sort_values(["session", "position"], kind="stable") if by_session else frame
         grouped = own.groupby(PAIR, sort=True)
         pairs = grouped.size().index.to_frame(index=False)
         return cls(
@@ -47,7 +47,7 @@ class ImpressionArrays:
             position=np.asarray(own["position"], dtype=np.intp),
             shown=own["impressions"].to_numpy(dtype=np.float64),
             clicked=own["clicks"].to_numpy(dtype=np.float64),
-            session=pd.factorize(own["session"])[0].astype(np.intp) if together else None,
+            session=pd.factorize(own["session"])[0].astype(np.intp) if by_session else None,
         )
 
     def add_up(self, values: Floats) -> Floats:
@@ -66,7 +66,7 @@ class FittedModel(NamedTuple):
 
     rating: Floats
     columns: Mapping[str, Floats] = MappingProxyType({})
-    told: Mapping[str, Any] = MappingProxyType({})
+    facts: Mapping[str, Any] = MappingProxyType({})
 
 
 def divide(one: Floats, other: Floats) -> Floats:
@@ -117,10 +117,10 @@ def sdbn(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     """
     if counted.session is None:
         raise BadInput(
-            "the model sdbn has to know what was shown together: give a column `session`, a queryID"
+            "the model sdbn needs to know which hits were shown together: give a column `session`"
         )
     if (counted.shown != 1).any():
-        raise BadInput("the model sdbn reads single impressions: give `clicked`, not sums")
+        raise BadInput("the model sdbn needs single impressions: give `clicked`, not sums")
     clicked = counted.clicked > 0
     last = np.full(counted.session.max(initial=-1) + 1, -1, dtype=np.intp)
     np.maximum.at(last, counted.session[clicked], counted.position[clicked])
@@ -151,13 +151,13 @@ def pbm(counted: ImpressionArrays, smoothing: float) -> FittedModel:
         len(counted.pairs),
         smoothing,
     )
-    told = {
+    facts = {
         "examination": {
             int(k): float(v) for k, v in zip(found.places, found.examined, strict=True)
         },
         "rounds": found.rounds,
     }
-    return FittedModel(found.attractive, {}, told)
+    return FittedModel(found.attractive, {}, facts)
 
 
 class Method(NamedTuple):

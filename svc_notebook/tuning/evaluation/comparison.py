@@ -14,12 +14,14 @@ from pandas import DataFrame
 
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.comparison_summary import write_html, write_text
-from svc_notebook.tuning.evaluation.missing_queries import add_absent, warn_of_absent
+from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows, warn_of_missing
 from svc_notebook.tuning.evaluation.rank_changes import find_moves, find_overlaps
 from svc_notebook.tuning.evaluation.ranked_lists import known_gains
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, score_runs
-from svc_notebook.tuning.evaluation.statistics import (
+from svc_notebook.tuning.plots.deltas import plot_deltas
+from svc_notebook.tuning.statistics import (
     RESAMPLES,
+    TIE_TOLERANCE,
     check_resamples,
     check_seed,
     holm,
@@ -39,8 +41,6 @@ TESTED = [
     "run", "metric", "before", "after", "delta", "low", "high", "p", "p_holm", "wins", "ties",
     "losses", "queries", "left_out", "judged_before", "judged_after",
 ]  # fmt: skip
-TIE_TOLERANCE = 1e-9
-"""Differences up to this are of rounding."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -181,8 +181,6 @@ class Comparison:
         BadInput
             If the metric or the run does not exist.
         """
-        from svc_notebook.tuning.plots import plot_deltas
-
         drawn: Axes = plot_deltas(self, metric, run=run, axes=axes)
         return drawn
 
@@ -298,12 +296,12 @@ def compare(
     check_resamples(resamples)
     base = check_runs(a)
     if base.empty:
-        raise BadInput("`a` is a run of no query")
+        raise BadInput("`a` has no query")
     if base["run"].nunique() != 1:
-        raise BadInput(f"`a` is one run, not {base['run'].nunique()}")
+        raise BadInput(f"`a` must be one run, not {base['run'].nunique()}")
     others = list(_others(b))
     if not others:
-        raise BadInput("there is no run to compare with")
+        raise BadInput("`b` has no run")
     own = str(base["run"].iloc[0])
     named = _apart([own, *(name for name, _ in others)])
     frames = [base, *(frame for _, frame in others)]
@@ -312,12 +310,12 @@ def compare(
         ignore_index=True,
     )
     judged = check_judgments(judgments)
-    runs, absent = add_absent(runs, judged, queries)
+    runs, absent = add_missing_rows(runs, judged, queries)
     long = score_runs(
         runs, judged, metrics, unjudged=unjudged, gains=gains, relevant=relevant, queries=queries
     )
     long.attrs["svc"]["absent"] = absent
-    warn_of_absent(absent, runs)
+    warn_of_missing(absent, runs)
     return Comparison(
         own, tuple(named[1:]), runs, long, known_gains(judged, gains), seed, resamples
     )

@@ -2,43 +2,43 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from pandas import DataFrame
 
-from svc_notebook.display import NO_VALUE, format_difference, format_number, shorten, write_table
-from svc_notebook.tuning.evaluation.missing_queries import say_absent
+from svc_notebook.display import format_difference, format_number, shorten, write_table
+from svc_notebook.tuning.evaluation.missing_queries import describe_missing
+from svc_notebook.tuning.number_format import p_value, span
 
 if TYPE_CHECKING:
-    from svc_notebook.tuning.evaluation.comparison import Comparison
+    from svc_notebook.tuning.results import ComparedRuns
 
 SHOWN_QUERIES = 5
-"""So many winners and losers."""
+"""Of the winners, and of the losers."""
 MAX_TEXT_CHARACTERS = 60
 SMALL = "opacity:.75;font-size:90%;margin:.3em 0"
 
 
-def write_text(comparison: Comparison) -> str:
+def write_text(comparison: ComparedRuns) -> str:
     """Write a comparison as lines of text."""
     several = len(comparison.variants) > 1
     lines = [headline(comparison)]
     for row in comparison.test().to_dict("records"):
         name = f"{row['run']}: " if several else ""
-        verdict = "  ".join([f"{name}{row['metric']}", *verdict_of(row, several)])
-        lines.append(verdict)
+        line = "  ".join([f"{name}{row['metric']}", *describe_row(row, several)])
+        lines.append(line)
     lines += [f"  {name}: {words}" for name, words in definitions(comparison)]
     return "\n".join([*lines, *notes(comparison)])
 
 
-def write_html(comparison: Comparison) -> str:
+def write_html(comparison: ComparedRuns) -> str:
     """Write a comparison as HTML: results, definitions, and the largest gains and losses."""
     several = len(comparison.variants) > 1
     head = ["run", "metric", "before → after", "difference", "p", "won / tied / lost", "judged"]
     rows = [
-        [row["run"], row["metric"], *verdict_of(row, several)]
+        [row["run"], row["metric"], *describe_row(row, several)]
         for row in comparison.test().to_dict("records")
     ]
     parts = [
@@ -52,14 +52,14 @@ def write_html(comparison: Comparison) -> str:
     return f"<div>{''.join(parts)}</div>"
 
 
-def headline(comparison: Comparison) -> str:
+def headline(comparison: ComparedRuns) -> str:
     """Return the names of the compared runs."""
     after = " and ".join(_short(name) for name in comparison.variants)
-    asked = len(comparison.long[["query", "filters"]].drop_duplicates())
-    return f"{_short(comparison.base)} → {after}: {asked:,} quer{'y' if asked == 1 else 'ies'}"
+    count = len(comparison.long[["query", "filters"]].drop_duplicates())
+    return f"{_short(comparison.base)} → {after}: {count:,} quer{'y' if count == 1 else 'ies'}"
 
 
-def verdict_of(row: Any, corrected: bool = False) -> list[str]:
+def describe_row(row: Any, corrected: bool = False) -> list[str]:
     """Describe one row of `Comparison.test`: means, difference, interval, p, outcomes, judged."""
     p = row["p_holm"] if corrected else row["p"]
     return [
@@ -77,13 +77,13 @@ def judged_shares(row: Any) -> str:
     return f"judged {format_number(before, 2)} → {format_number(after, 2)}"
 
 
-def definitions(comparison: Comparison) -> Iterator[tuple[str, str]]:
+def definitions(comparison: ComparedRuns) -> Iterator[tuple[str, str]]:
     """Yield the definition of each metric."""
-    told = comparison.long.drop_duplicates("metric")
-    yield from zip(told["metric"], told["definition"], strict=True)
+    metrics = comparison.long.drop_duplicates("metric")
+    yield from zip(metrics["metric"], metrics["definition"], strict=True)
 
 
-def notes(comparison: Comparison) -> Iterator[str]:
+def notes(comparison: ComparedRuns) -> Iterator[str]:
     """Describe the conditions: left-out queries, moved hits, and the test method."""
     for name in (comparison.base, *comparison.variants):
         if apart := _apart(comparison, name):
@@ -91,10 +91,10 @@ def notes(comparison: Comparison) -> Iterator[str]:
     facts = comparison.long.attrs.get("svc", {})
     for name, count in facts.get("absent", {}).items():
         if count:
-            asked = len(comparison.run_of(name)[["query", "filters"]].drop_duplicates())
-            yield say_absent(_short(name), count, asked)
-    if gone := facts.get("judged_but_not_run", 0):
-        yield f"{gone:,} judged quer{'y was' if gone == 1 else 'ies were'} not run"
+            total = len(comparison.run_of(name)[["query", "filters"]].drop_duplicates())
+            yield describe_missing(_short(name), count, total)
+    if not_run := facts.get("judged_but_not_run", 0):
+        yield f"{not_run:,} judged quer{'y was' if not_run == 1 else 'ies were'} not run"
     for name in comparison.variants:
         moves = comparison.moves[comparison.moves["run"] == name]
         rbo = comparison.rbo.loc[comparison.rbo["run"] == name, "rbo"].mean()
@@ -110,19 +110,7 @@ def notes(comparison: Comparison) -> Iterator[str]:
     )
 
 
-def span(low: float, high: float) -> str:
-    """Format an interval, if there is one."""
-    return "" if math.isnan(low) else f"[{format_difference(low)}, {format_difference(high)}]"
-
-
-def p_value(p: float) -> str:
-    """Format a p-value."""
-    if math.isnan(p):
-        return NO_VALUE
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
-
-
-def _apart(comparison: Comparison, run: str) -> str:
+def _apart(comparison: ComparedRuns, run: str) -> str:
     first = comparison.metrics[0]
     scores = comparison.long[(comparison.long["run"] == run) & (comparison.long["metric"] == first)]
     failed = scores["error"] != ""
@@ -134,7 +122,7 @@ def _apart(comparison: Comparison, run: str) -> str:
     return ", ".join(f"{int(mask.sum()):,} {words}" for words, mask in counts.items() if mask.any())
 
 
-def _extremes(comparison: Comparison) -> Iterator[str]:
+def _extremes(comparison: ComparedRuns) -> Iterator[str]:
     first = comparison.metrics[0]
     for name in comparison.variants:
         scores = comparison.scores

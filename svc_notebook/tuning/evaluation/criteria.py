@@ -66,25 +66,25 @@ async def ranking_of(client: AsyncClient, index: str) -> dict[str, Any]:
     return {name: settings[name] for name in DECIDING if settings.get(name) is not None}
 
 
-def steps_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[Criterion]:
+def criteria_in_order(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[Criterion]:
     """Return the criteria in order."""
     found = [Criterion(PROMOTED, ("_rankingInfo", PROMOTED), PROMOTED)]
-    asked = _asked(settings, params)
-    for entry in asked["ranking"]:
+    effective = _effective_settings(settings, params)
+    for entry in effective["ranking"]:
         if entry == "custom":
-            found += map(_sort, asked["customRanking"])
+            found += map(_sort, effective["customRanking"])
         elif entry in CRITERIA:
             member, first = CRITERIA[entry]
             found.append(Criterion(entry, ("_rankingInfo", member), first))
         else:
             found.append(_sort(entry))
-    strict = asked.get("typoTolerance") in ("min", "strict")
+    strict = effective.get("typoTolerance") in ("min", "strict")
     return sorted(found, key=lambda step: step.name not in (PROMOTED, "typo")) if strict else found
 
 
 def sorts_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[str]:
     """Return the attributes of records that the criteria compare."""
-    steps = steps_of(settings, params)
+    steps = criteria_in_order(settings, params)
     return list(dict.fromkeys(".".join(s.path) for s in steps if s.path[0] != "_rankingInfo"))
 
 
@@ -102,7 +102,7 @@ def difference(
     return Difference(TIE, "", one["objectID"], other["objectID"])
 
 
-def stands_first(difference: Difference) -> bool:
+def ranks_first(difference: Difference) -> bool:
     """Return whether the criterion in which two hits differ ranks the first one higher."""
     _, first, here, there = difference
     if here is None or there is None:
@@ -118,11 +118,11 @@ def value_at(hit: Mapping[str, Any], step: Criterion) -> Any:
     return value
 
 
-def _asked(settings: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
-    asked = {**settings, **{name: value for name, value in params.items() if value is not None}}
-    asked["ranking"] = asked.get("ranking") or default_of("ranking")
-    asked["customRanking"] = asked.get("customRanking") or []
-    return asked
+def _effective_settings(settings: Mapping[str, Any], params: Mapping[str, Any]) -> dict[str, Any]:
+    effective = {**settings, **{name: value for name, value in params.items() if value is not None}}
+    effective["ranking"] = effective.get("ranking") or default_of("ranking")
+    effective["customRanking"] = effective.get("customRanking") or []
+    return effective
 
 
 def _sort(entry: str) -> Criterion:

@@ -16,7 +16,7 @@ _SORT = re.compile(rf"(?:{'|'.join(SORTS)})\((.*)\)")
 _UNORDERED = re.compile(r"unordered\((.*)\)")
 
 
-def say_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[str] = ()) -> str:
+def describe_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[str] = ()) -> str:
     """Describe a criterion's value in words, such as `1 typo` or "2nd word of `title`".
 
     `searchable` is the ordered list of searchable attributes, by which `attribute` is encoded.
@@ -26,10 +26,10 @@ def say_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[str] = 
     if criterion == PROMOTED:
         return "pinned by a rule" if value else "not pinned"
     if criterion == "attribute" and isinstance(value, int | float):
-        return _say_attribute(int(value), searchable)
+        return _describe_attribute(int(value), searchable)
     if criterion in PHRASES and isinstance(value, int | float):
         return PHRASES[criterion](int(value), hit)
-    return _say_member(criterion, value)
+    return _describe_member(criterion, value)
 
 
 def ordinal(number: int) -> str:
@@ -38,7 +38,7 @@ def ordinal(number: int) -> str:
     return f"{number}{ending or 'th'}"
 
 
-def _say_attribute(encoded: int, searchable: Sequence[str]) -> str:
+def _describe_attribute(encoded: int, searchable: Sequence[str]) -> str:
     place, word = divmod(encoded, ATTRIBUTE_STEP)
     entry = searchable[place] if place < len(searchable) else ""
     if not entry:
@@ -50,7 +50,7 @@ def _say_attribute(encoded: int, searchable: Sequence[str]) -> str:
     return f"{ordinal(word + 1)} word of {shown}" if ordered else f"in {shown}"
 
 
-def _say_proximity(distance: int, hit: Hit) -> str:
+def _describe_proximity(distance: int, hit: Hit) -> str:
     if distance == 0:
         return "a single word"
     if distance == 1:
@@ -59,7 +59,7 @@ def _say_proximity(distance: int, hit: Hit) -> str:
     return f"{distance} words apart" + (" in total" if several > 2 else "")
 
 
-def _say_distance(steps: int, hit: Hit) -> str:
+def _describe_distance(steps: int, hit: Hit) -> str:
     info = hit.get("_rankingInfo") or {}
     metres = (info.get("matchedGeoLocation") or {}).get("distance")
     if metres is None and info.get("geoPrecision"):
@@ -67,7 +67,7 @@ def _say_distance(steps: int, hit: Hit) -> str:
     return f"distance {steps:,}" if metres is None else f"{int(metres):,} m away"
 
 
-def _say_member(criterion: str, value: Any) -> str:
+def _describe_member(criterion: str, value: Any) -> str:
     sort = _SORT.fullmatch(criterion)
     if value is None:
         return f"no `{sort[1] if sort else criterion}`"
@@ -80,9 +80,9 @@ def _count(number: int, one: str, several: str) -> str:
 
 PHRASES: dict[str, Callable[[int, Hit], str]] = {
     "typo": lambda value, hit: _count(value, "typo", "typos"),
-    "geo": _say_distance,
+    "geo": _describe_distance,
     "words": lambda value, hit: f"{_count(value, 'query word', 'query words')} found",
     "filters": lambda value, hit: f"filter score {value:,}",
-    "proximity": _say_proximity,
+    "proximity": _describe_proximity,
     "exact": lambda value, hit: _count(value, "exact word", "exact words"),
 }

@@ -15,11 +15,11 @@ from svc_notebook.tuning.evaluation.criteria import (
     RANKING,
     TIE,
     Difference,
+    criteria_in_order,
     difference,
-    stands_first,
-    steps_of,
+    ranks_first,
 )
-from svc_notebook.tuning.evaluation.criterion_phrases import say_value
+from svc_notebook.tuning.evaluation.criterion_phrases import describe_value
 from svc_notebook.tuning.tables.tables import ANSWER, Table, check_runs
 
 TEXTS = ["criterion", "better", "objectID", "value", "next_objectID", "next_value", "swap", "also"]
@@ -81,19 +81,19 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = _hits_of(check_runs(run), query, filters)
     settings, params = facts.get("ranking") or {}, facts.get("params") or {}
-    steps = steps_of(settings, params)
+    steps = criteria_in_order(settings, params)
     rows = []
     for (rank, one), (_, other) in itertools.pairwise(hits):
         found = difference(one, other, steps)
         swap, setting = _find_swap(one, other, found, settings, params)
         also = ALSO.get(found.criterion, "the records' own values")
-        said = (
-            say_value(found.criterion, value, hit, settings.get("searchableAttributes") or ())
+        values = (
+            describe_value(found.criterion, value, hit, settings.get("searchableAttributes") or ())
             for value, hit in ((found.value, one), (found.other, other))
         )
         rows.append((
-            rank, found.criterion, found.first, one["objectID"], next(said), other["objectID"],
-            next(said), swap, setting, also, found.value, found.other,
+            rank, found.criterion, found.first, one["objectID"], next(values), other["objectID"],
+            next(values), swap, setting, also, found.value, found.other,
         ))  # fmt: skip
     frame = DataFrame(rows, columns=COLUMNS, dtype=object)
     frame = frame.astype({"rank": "int64", **dict.fromkeys(TEXTS, "str")})
@@ -104,19 +104,19 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
 def _hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, dict[str, Any]]]:
     """Return the hits of one query by rank, each as in a search response."""
     if not isinstance(query, str):
-        raise BadInput(f"`query` is the text of one query of the run, not {query!r}")
-    asked = run[run["query"] == query]
-    if asked.empty:
+        raise BadInput(f"`query` must be the text of a query of the run, not {query!r}")
+    rows = run[run["query"] == query]
+    if rows.empty:
         raise BadInput(f"the run has no query {query!r}{did_you_mean(query, run['query'])}")
     if filters is not None:
-        asked = asked[asked["filters"] == filters]
-    answers = asked[ANSWER].drop_duplicates()
+        rows = rows[rows["filters"] == filters]
+    answers = rows[ANSWER].drop_duplicates()
     if len(answers) != 1:
         about = "run" if answers["run"].nunique() > 1 else "filters"
         known = ", ".join(repr(one) for one in answers[about].unique())
-        raise BadInput(f"say which {about} of {query!r} is meant: {known or 'there is no such'}")
-    rows = asked[asked["objectID"].notna()].sort_values("rank").to_dict("records")
-    return [(int(row["rank"]), _hit(row)) for row in rows]
+        raise BadInput(f"`{about}` of {query!r} is ambiguous or missing; known: {known or 'none'}")
+    hits = rows[rows["objectID"].notna()].sort_values("rank").to_dict("records")
+    return [(int(hit["rank"]), _hit(hit)) for hit in hits]
 
 
 def _hit(row: Mapping[Any, Any]) -> dict[str, Any]:
@@ -140,8 +140,8 @@ def _find_swap(
     for words, change in _changes(found.criterion, settings, params):
         # A parameter would override the change.
         left = {name: value for name, value in params.items() if name not in change}
-        later = difference(one, other, steps_of({**settings, **change}, left))
-        if later.criterion not in (TIE, PROMOTED) and not stands_first(later):
+        later = difference(one, other, criteria_in_order({**settings, **change}, left))
+        if later.criterion not in (TIE, PROMOTED) and not ranks_first(later):
             return words, change
     return "", None
 
@@ -150,17 +150,17 @@ def _changes(
     criterion: str, settings: Settings, params: Settings
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield changes that move another criterion before this one, then changes that remove it."""
-    asked = {**settings, **params}
-    ranking = list(asked.get("ranking") or default_of("ranking"))
-    custom = list(asked.get("customRanking") or [])
+    effective = {**settings, **params}
+    ranking = list(effective.get("ranking") or default_of("ranking"))
+    custom = list(effective.get("customRanking") or [])
     if criterion in custom:
-        yield from _moved("customRanking", custom, criterion)
+        yield from _move_entries("customRanking", custom, criterion)
         criterion = CUSTOM
     if criterion in ranking:
-        yield from _moved("ranking", ranking, criterion)
+        yield from _move_entries("ranking", ranking, criterion)
 
 
-def _moved(
+def _move_entries(
     name: str, entries: Sequence[str], criterion: str
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     place = entries.index(criterion)

@@ -92,10 +92,10 @@ async def measure(
     """
     wanted = [metrics] if isinstance(metrics, str) else list(metrics)
     judged = check_judgments(judgments)
-    asked = judged if queries is None else queries
+    searched = judged if queries is None else queries
     found = await run(
         index,
-        asked,
+        searched,
         params,
         k=deepest(wanted, k),
         name=name,
@@ -105,7 +105,7 @@ async def measure(
     return summary(
         evaluate(
             found, judged, wanted, unjudged=unjudged, gains=gains, relevant=relevant,
-            queries=asked,
+            queries=searched,
         )
     )  # fmt: skip
 
@@ -144,20 +144,20 @@ async def missing(index: str, judgments: Table, *, client: AnyClient | None = No
     >>> svc.tuning.missing("products", "judgments.csv").empty
     True
     """
-    own = asynchronous(client)
+    reader = asynchronous(client)
     judged = check_judgments(judgments)
     ids = judged["objectID"].drop_duplicates().tolist()
-    gone: set[str] = set()
+    missing_ids: set[str] = set()
     for start in range(0, len(ids), MAX_IDS_PER_REQUEST):
         part = ids[start : start + MAX_IDS_PER_REQUEST]
-        found = await own.get_objects(
+        found = await reader.get_objects(
             [
                 {"indexName": index, "objectID": one, "attributesToRetrieve": ["objectID"]}
                 for one in part
             ]
         )
         pairs = zip(part, found["results"], strict=True)
-        gone |= {one for one, record in pairs if record is None}
-    frame = judged[judged["objectID"].isin(gone)].reset_index(drop=True)
-    frame.attrs["svc"] = {"index": index, "records": len(ids), "gone": len(gone)}
+        missing_ids |= {one for one, record in pairs if record is None}
+    frame = judged[judged["objectID"].isin(missing_ids)].reset_index(drop=True)
+    frame.attrs["svc"] = {"index": index, "records": len(ids), "gone": len(missing_ids)}
     return frame

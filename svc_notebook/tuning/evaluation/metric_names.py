@@ -26,8 +26,8 @@ class Family:
     """
 
     options: tuple[str, ...]
-    cut: bool
-    says: str
+    needs_cutoff: bool
+    definition: str
     doubling: bool = False
     unset: tuple[str, ...] = ()
 
@@ -43,9 +43,10 @@ class Measure:
     @property
     def name(self) -> str:
         """Its canonical name in the grammar."""
-        said = {"p": "{:g}"}
+        formats = {"p": "{:g}"}
         inner = ",".join(
-            said.get(name, f"{name}={{:g}}").format(value) for name, value in self.options.items()
+            formats.get(name, f"{name}={{:g}}").format(value)
+            for name, value in self.options.items()
         )
         own = f"{self.family}({inner})" if inner else self.family
         return own if self.cutoff is None else f"{own}@{self.cutoff}"
@@ -86,16 +87,16 @@ def read_measure(name: str) -> Measure:
         raise BadInput(f"a metric is written as ndcg@10, rbp(0.8) or p(rel=2)@5, not {name!r}")
     own, inner, cutoff = parts[1].lower(), parts[2], parts[3]
     if own not in FAMILIES:
-        meant = f"; say `{ALIASES[own]}`" if own in ALIASES else did_you_mean(own, FAMILIES)
-        raise BadInput(f"there is no metric `{own}`{meant or f'; there are {_list()}'}")
+        suggestion = f"; use `{ALIASES[own]}`" if own in ALIASES else did_you_mean(own, FAMILIES)
+        raise BadInput(f"unknown metric `{own}`{suggestion or f'; known are {_list_names()}'}")
     family = FAMILIES[own]
-    if cutoff == "0" or (family.cut and cutoff is None):
-        raise BadInput(f"`{own}` needs the number of hits it looks at, 1 or more: {own}@10")
+    if cutoff == "0" or (family.needs_cutoff and cutoff is None):
+        raise BadInput(f"`{own}` needs a cutoff of 1 or more, such as {own}@10")
     measure = Measure(own, int(cutoff) if cutoff else None, _read_options(name, family, inner))
     return _checked(measure)
 
 
-def _list() -> str:
+def _list_names() -> str:
     return ", ".join(FAMILIES)
 
 
@@ -123,7 +124,7 @@ def _checked(measure: Measure) -> Measure:
     if any(not 0 < options.get(name, 1) < float("inf") for name in ("rel", "max")):
         raise BadInput(f"`{measure.name}`: rel and max are more than 0")
     if measure.family == "rbp" and measure.cutoff is not None:
-        raise BadInput("`rbp` looks at all there is and tells the residual: leave the cutoff out")
+        raise BadInput("`rbp` evaluates all hits and reports a residual: omit the cutoff")
     return measure
 
 
@@ -140,7 +141,7 @@ def describe(measure: Measure, *, relevant: float, best: float) -> str:
     options = completed(measure, relevant=relevant, best=best)
     binary = "rel" in options
     gain = f"1 from r = {options['rel']:g}" if binary else f"r / {options.get('max', best):g}"
-    return FAMILIES[measure.family].says.format(**options, gain=gain)
+    return FAMILIES[measure.family].definition.format(**options, gain=gain)
 
 
 def deepest(metrics: str | Iterable[str], k: int | None = None) -> int:

@@ -58,10 +58,10 @@ def average_precision(lists: Lists, cutoff: int | None, options: Options) -> Flo
 def expected_reciprocal_rank(lists: Lists, cutoff: int | None, options: Options) -> Floats:
     """The expected value of one over the rank at which a user who reads down is satisfied."""
     stops = (np.exp2(lists.gain[:, :cutoff]) - 1) / np.exp2(options["max"])
-    goes_on = np.cumprod(1 - stops, axis=1)
-    arrives = np.concatenate([np.ones((len(stops), 1)), goes_on[:, :-1]], axis=1)
-    arrives = arrives[:, : stops.shape[1]]
-    return _where_known((arrives * stops / _ranks(stops)).sum(axis=1), lists)
+    continues = np.cumprod(1 - stops, axis=1)
+    reaches = np.concatenate([np.ones((len(stops), 1)), continues[:, :-1]], axis=1)
+    reaches = reaches[:, : stops.shape[1]]
+    return _where_known((reaches * stops / _ranks(stops)).sum(axis=1), lists)
 
 
 def rank_biased(lists: Lists, cutoff: int | None, options: Options) -> Floats:
@@ -102,8 +102,8 @@ def _share(part: Floats, whole: Floats) -> Floats:
         return np.where(whole > 0, np.minimum(part / whole, 1.0), np.nan)
 
 
-def _where_known(values: Floats, lists: Lists, least: float | None = None) -> Floats:
-    floor = np.nextafter(0, 1) if least is None else least
+def _where_known(values: Floats, lists: Lists, min_gain: float | None = None) -> Floats:
+    floor = np.nextafter(0, 1) if min_gain is None else min_gain
     return np.where(lists.count_relevant(floor) > 0, values, np.nan)
 
 

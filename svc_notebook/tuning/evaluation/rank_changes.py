@@ -24,15 +24,15 @@ def find_moves(before: DataFrame, after: DataFrame, gains: DataFrame) -> DataFra
     `moved` is the number of ranks by which it rose; `kind` is up, down, same, entered or left. A
     query that only one run has is left out.
     """
-    asked = _both(before, after)
-    old, new = (_ranks(frame, asked) for frame in (before, after))
+    pairs = _both(before, after)
+    old, new = (_ranks(frame, pairs) for frame in (before, after))
     key = [*QUESTION, "objectID"]
     moves = old.merge(new, on=key, how="outer", suffixes=("_before", "_after"), sort=False)
     moves = moves.merge(gains, on=key, how="left", sort=False)
     moves["moved"] = moves["rank_before"] - moves["rank_after"]
     moves["kind"] = _kinds(moves)
     moves["run"] = after["run"].iloc[0] if len(after) else ""
-    places = asked.assign(place=range(len(asked)))
+    places = pairs.assign(place=range(len(pairs)))
     ordered = moves.merge(places, on=QUESTION, sort=False)
     best = ordered[["rank_before", "rank_after"]].min(axis=1)
     ordered = ordered.assign(best=best).sort_values(["place", "best"], kind="stable")
@@ -45,18 +45,18 @@ def find_overlaps(before: DataFrame, after: DataFrame, p: float = RBO_PERSISTENC
     After Webber, Moffat and Zobel (2010), also for lists of different lengths; two empty lists have
     1.
     """
-    asked = _both(before, after)
-    old, new = (_ranks(frame, asked) for frame in (before, after))
-    one, other = (_lengths(frame, asked) for frame in (old, new))
+    pairs = _both(before, after)
+    old, new = (_ranks(frame, pairs) for frame in (before, after))
+    one, other = (_lengths(frame, pairs) for frame in (old, new))
     both = old.merge(new, on=[*QUESTION, "objectID"], suffixes=("_before", "_after"))
-    rows = both[QUESTION].merge(asked.reset_index(), on=QUESTION, how="left")["index"]
+    rows = both[QUESTION].merge(pairs.reset_index(), on=QUESTION, how="left")["index"]
     depths = both[["rank_before", "rank_after"]].max(axis=1).to_numpy(dtype=np.int64)
     longest = int(max([0, *one, *other]))
-    common = np.zeros((len(asked), longest + 1))
+    common = np.zeros((len(pairs), longest + 1))
     np.add.at(common, (rows.to_numpy(dtype=np.int64), depths), 1)
     overlaps = _extrapolated(np.cumsum(common, axis=1), one, other, p)
     name = after["run"].iloc[0] if len(after) else ""
-    return asked.assign(run=name, rbo=overlaps)[["run", *QUESTION, "rbo"]]
+    return pairs.assign(run=name, rbo=overlaps)[["run", *QUESTION, "rbo"]]
 
 
 def _extrapolated(common: Floats, one: Any, other: Any, p: float) -> Floats:
@@ -82,17 +82,17 @@ def _both(before: DataFrame, after: DataFrame) -> DataFrame:
     return old.merge(new, on=QUESTION, sort=False).reset_index(drop=True)
 
 
-def _ranks(frame: DataFrame, asked: DataFrame) -> DataFrame:
+def _ranks(frame: DataFrame, pairs: DataFrame) -> DataFrame:
     """Number the hits of each query from 1, whatever their ranks were."""
-    hits = frame[frame["objectID"].notna()].merge(asked, on=QUESTION, sort=False)
+    hits = frame[frame["objectID"].notna()].merge(pairs, on=QUESTION, sort=False)
     hits = hits.sort_values("rank", kind="stable")
     ranks = hits.groupby(ANSWER, sort=False).cumcount() + 1
     return hits[[*QUESTION, "objectID"]].assign(rank=ranks.astype("Int64"))
 
 
-def _lengths(hits: DataFrame, asked: DataFrame) -> Any:
+def _lengths(hits: DataFrame, pairs: DataFrame) -> Any:
     counts = hits.groupby(QUESTION, sort=False).size().rename("count").reset_index()
-    return asked.merge(counts, on=QUESTION, how="left")["count"].fillna(0).to_numpy(dtype=np.int64)
+    return pairs.merge(counts, on=QUESTION, how="left")["count"].fillna(0).to_numpy(dtype=np.int64)
 
 
 def _kinds(moves: DataFrame) -> Series[Any]:

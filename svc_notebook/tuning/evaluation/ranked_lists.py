@@ -35,9 +35,9 @@ class Lists:
     of: NDArray[np.int64]
     best: float
 
-    def count_relevant(self, least: float) -> Floats:
+    def count_relevant(self, min_gain: float) -> Floats:
         """Count, for each answer, the judged records with at least this gain."""
-        counts = np.bincount(self.of[self.known >= least], minlength=len(self.gain))
+        counts = np.bincount(self.of[self.known >= min_gain], minlength=len(self.gain))
         return counts.astype(np.float64)
 
     def condensed(self) -> Lists:
@@ -47,13 +47,13 @@ class Lists:
         gain = np.take_along_axis(self.gain, order, axis=1)
         return replace(self, gain=gain, rated=rated, hit=rated)
 
-    def hoping(self) -> Lists:
+    def with_best_grades(self) -> Lists:
         """Treat every hit without a rating as one of the best grade."""
         unrated = self.hit & ~self.rated
         return replace(self, gain=np.where(unrated, self.best, self.gain))
 
 
-def gather_lists(
+def build_ranked_lists(
     runs: DataFrame, judgments: DataFrame, *, depth: int | None
 ) -> tuple[DataFrame, Lists]:
     """Combine checked runs and `known_gains`: the answers, and their arrays in that order.
@@ -72,7 +72,7 @@ def gather_lists(
         rated=_matrix(shape, rows[rated], places[rated], True),
         hit=_matrix(shape, rows, places, True),
         ended=_ended(answers),
-        ideal=_falling(len(answers), of, known, depth),
+        ideal=_sort_descending(len(answers), of, known, depth),
         known=known, of=of,
         best=float(judgments["gain"].max()) if len(judgments) else 0.0,
     )  # fmt: skip
@@ -90,9 +90,9 @@ def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> Da
         if not isinstance(gains, Mapping):
             raise BadInput("`gains` is a dict, such as {100: 3, 10: 2, 1: 1, 0: 0}")
         named = {float(rating): float(gain) for rating, gain in gains.items()}
-        unnamed = sorted(set(values.unique()) - named.keys())
-        if unnamed:
-            raise BadInput(f"`gains` says nothing of the rating {unnamed[0]:g}")
+        unmapped = sorted(set(values.unique()) - named.keys())
+        if unmapped:
+            raise BadInput(f"`gains` does not contain the rating {unmapped[0]:g}")
         if any(not 0 <= gain < float("inf") for gain in named.values()):
             raise BadInput("`gains` are 0 or more")
         values = values.map(named)
@@ -132,7 +132,7 @@ def _known(answers: DataFrame, judgments: DataFrame) -> tuple[NDArray[np.int64],
     return merged["of"].to_numpy(dtype=np.int64), merged["gain"].to_numpy(dtype=np.float64)
 
 
-def _falling(count: int, of: NDArray[np.int64], known: Floats, depth: int | None) -> Floats:
+def _sort_descending(count: int, of: NDArray[np.int64], known: Floats, depth: int | None) -> Floats:
     order = np.lexsort((-known, of))
     rows, gains = of[order], known[order]
     starts = np.searchsorted(rows, np.arange(count))

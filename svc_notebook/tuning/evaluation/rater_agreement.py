@@ -12,6 +12,7 @@ from pandas import DataFrame
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
 from svc_notebook.tuning.evaluation.ranked_lists import Floats, known_gains
+from svc_notebook.tuning.statistics import cohen, fleiss, krippendorff
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments, check_runs
 
 AGREEMENT = ["measure", "raters", "value", "hits"]
@@ -151,47 +152,3 @@ def _agreements(table: DataFrame) -> Iterator[tuple[str, str, float, int]]:
         yield "Fleiss' kappa", everyone, fleiss(whole), len(whole)
     twice = int(((~np.isnan(values)).sum(axis=1) > 1).sum())
     yield "Krippendorff's alpha", everyone, krippendorff(values), twice
-
-
-def cohen(pair: Floats, *, weighted: bool) -> float:
-    """Compute Cohen's kappa of two columns of ratings; `weighted` uses squared distances."""
-    grades, coded = np.unique(pair, return_inverse=True)
-    coded = coded.reshape(pair.shape)
-    seen = np.zeros((len(grades), len(grades)))
-    np.add.at(seen, (coded[:, 0], coded[:, 1]), 1)
-    apart = (grades[:, None] - grades) ** 2 if weighted else grades[:, None] != grades
-    chance = np.outer(seen.sum(axis=1), seen.sum(axis=0)) / max(len(pair), 1)
-    return _beyond((seen * apart).sum(), (chance * apart).sum())
-
-
-def fleiss(values: Floats) -> float:
-    """Compute Fleiss' kappa of ratings that every rater has given."""
-    if not len(values):
-        return np.nan
-    raters = values.shape[1]
-    grades = np.unique(values)
-    counts = (values[:, :, None] == grades).sum(axis=1)
-    equal = ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
-    chance = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
-    return _beyond(1 - equal.mean(), 1 - chance)
-
-
-def krippendorff(values: Floats) -> float:
-    """Compute Krippendorff's alpha for ordered grades; ratings can be missing."""
-    grades = np.unique(values[~np.isnan(values)])
-    counts = (values[:, :, None] == grades).sum(axis=1).astype(np.float64)
-    counts = counts[counts.sum(axis=1) > 1]
-    if not len(counts):
-        return np.nan
-    pairs = counts.sum(axis=1) - 1
-    together = (counts / pairs[:, None]).T @ counts - np.diag((counts / pairs[:, None]).sum(axis=0))
-    totals = together.sum(axis=0)
-    upto = np.cumsum(totals) - totals / 2
-    apart = (upto[:, None] - upto) ** 2
-    chance = np.outer(totals, totals) / (totals.sum() - 1)
-    return _beyond((together * apart).sum(), (chance * apart).sum())
-
-
-def _beyond(seen: float, chance: float) -> float:
-    """Return one minus observed over expected disagreement; NaN if none is expected."""
-    return float(1 - seen / chance) if chance > 0 else np.nan

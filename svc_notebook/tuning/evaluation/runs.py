@@ -24,18 +24,17 @@ from svc_notebook.tuning.tables.schema import RUNS, now, read_column
 from svc_notebook.tuning.tables.tables import Queries
 
 MAX_QUERIES_PER_REQUEST = 50
-"""Searches of one request, which the service answers in one go."""
 MAX_PARALLEL_REQUESTS = 2
-"""Requests under way at a time: while one is answered, the one before it is read."""
+"""While one request is answered, the previous response is read."""
 MAX_HITS_PER_QUERY = 1000
 FIXED = ("hitsPerPage", "page", "offset", "length")
 # Failures of the connection and of the key affect every query, and are raised.
-EVERYBODYS = (KeyRefused, TooMany, Unreachable)
+GENERAL_ERRORS = (KeyRefused, TooMany, Unreachable)
 
 
 @dataclass(frozen=True)
 class FailedSearch:
-    """A search that was refused."""
+    """A search that the service refused."""
 
     error: CallFailed
 
@@ -117,7 +116,7 @@ async def run(
         "attributesToRetrieve": ["objectID", *sorts],
     }  # fmt: skip
     requests = [question.request(index, shared, more) for question in questions]
-    answers = await ask_all(own, requests, on_progress)
+    answers = await search_all(own, requests, on_progress)
     title = name or _title(index, shared)
     frame = _frame(title, questions, answers)
     frame.attrs["svc"] = {
@@ -127,7 +126,7 @@ async def run(
     return frame
 
 
-async def ask_all(
+async def search_all(
     client: AsyncClient,
     requests: Sequence[Mapping[str, Any]],
     on_progress: OnProgress | None = None,
@@ -136,13 +135,15 @@ async def ask_all(
 
     Raises the first failure if all have failed, and failures that no single query causes.
     """
-    answers: list[Answer] = [FailedSearch(CallFailed("never asked"))] * len(requests)
-    gate, done = asyncio.Semaphore(MAX_PARALLEL_REQUESTS), 0
+    answers: list[Answer] = [FailedSearch(CallFailed("not sent"))] * len(requests)
+    semaphore, done = asyncio.Semaphore(MAX_PARALLEL_REQUESTS), 0
 
     async def ask(start: int) -> None:
         nonlocal done
-        async with gate:
-            part = await _ask(client, requests[start : start + MAX_QUERIES_PER_REQUEST])
+        async with semaphore:
+            part = await _search_or_bisect(
+                client, requests[start : start + MAX_QUERIES_PER_REQUEST]
+            )
         answers[start : start + len(part)] = part
         done += len(part)
         if on_progress:
@@ -156,32 +157,37 @@ async def ask_all(
     return answers
 
 
-async def _ask(client: AsyncClient, requests: Sequence[Mapping[str, Any]]) -> list[Answer]:
+async def _search_or_bisect(
+    client: AsyncClient, requests: Sequence[Mapping[str, Any]]
+) -> list[Answer]:
     """Send one request; if it is refused, bisect it until the refused search is found."""
     try:
-        asked: Any = list(requests)
-        results: Any = (await client.search_many(asked))["results"]
+        searches: Any = list(requests)
+        results: Any = (await client.search_many(searches))["results"]
         return list(results)
-    except EVERYBODYS:
+    except GENERAL_ERRORS:
         raise
     except CallFailed as error:
         if len(requests) == 1:
             return [FailedSearch(error)]
     half = len(requests) // 2
-    return [*await _ask(client, requests[:half]), *await _ask(client, requests[half:])]
+    return [
+        *await _search_or_bisect(client, requests[:half]),
+        *await _search_or_bisect(client, requests[half:]),
+    ]
 
 
 def _check_params(params: Any) -> dict[str, Any]:
     found = dict(check_members(params or {}, SearchParams, "params"))
     for name in FIXED:
         if name in found:
-            raise BadInput(f"`{name}` is not for params: `k` says how many hits a run takes")
+            raise BadInput(f"`{name}` is not allowed in params: `k` is the number of hits of a run")
     return found
 
 
 def _title(index: str, params: Params) -> str:
-    said = [f"{name}={text_of(value, compact=True)}" for name, value in params.items()]
-    return " ".join([index, *said])
+    parts = [f"{name}={text_of(value, compact=True)}" for name, value in params.items()]
+    return " ".join([index, *parts])
 
 
 def _frame(name: str, questions: Sequence[Question], answers: Sequence[Answer]) -> DataFrame:
@@ -204,11 +210,11 @@ def _rows(answer: Answer) -> Iterator[dict[str, Any]]:
     for rank, hit in enumerate(answer["hits"], 1):
         info = {PROMOTED: False, **hit.get("_rankingInfo", {})}
         criteria = {column: info.get(member) for column, member in RANKING.items()}
-        others = {key: value for key, value in hit.items() if key not in AROUND}
+        others = {key: value for key, value in hit.items() if key not in NOT_SORTED_BY}
         yield {
             **shared, **criteria, "rank": rank, "objectID": hit["objectID"],
             "score": -float(rank), "sorted": others,
         }  # fmt: skip
 
 
-AROUND = ("objectID", "_rankingInfo", "_highlightResult", "_snippetResult", "_distinctSeqID")
+NOT_SORTED_BY = ("objectID", "_rankingInfo", "_highlightResult", "_snippetResult", "_distinctSeqID")

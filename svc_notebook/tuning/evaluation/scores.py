@@ -19,9 +19,14 @@ from svc_notebook.tuning.evaluation.metric_names import (
     read_measures,
 )
 from svc_notebook.tuning.evaluation.metrics import FORMULAS, judged, rank_biased_tail
-from svc_notebook.tuning.evaluation.missing_queries import add_absent, warn_of_absent
-from svc_notebook.tuning.evaluation.ranked_lists import Floats, Lists, gather_lists, known_gains
-from svc_notebook.tuning.evaluation.statistics import RESAMPLES, interval
+from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows, warn_of_missing
+from svc_notebook.tuning.evaluation.ranked_lists import (
+    Floats,
+    Lists,
+    build_ranked_lists,
+    known_gains,
+)
+from svc_notebook.tuning.statistics import RESAMPLES, interval
 from svc_notebook.tuning.tables.tables import (
     ANSWER,
     QUESTION,
@@ -45,7 +50,7 @@ SCORES = [
 ]  # fmt: skip
 OF_QUERIES = ("weight", "stratum", "split")
 MAX_USUAL_GRADE = 10
-"""The greatest grade that may double with each step: 2^10 - 1 is a thousand times a grade of 1."""
+"""The maximum grade of a metric that doubles: 2^10 - 1 is a thousand times the gain of grade 1."""
 
 
 def evaluate(
@@ -110,12 +115,12 @@ def evaluate(
     0   mug  rr@10           3
     """
     found, given = check_runs(runs), check_judgments(judgments)
-    found, absent = add_absent(found, given, queries)
+    found, absent = add_missing_rows(found, given, queries)
     frame = score_runs(
         found, given, metrics, unjudged=unjudged, gains=gains, relevant=relevant, queries=queries
     )
     frame.attrs["svc"]["absent"] = absent
-    warn_of_absent(absent, found)
+    warn_of_missing(absent, found)
     return frame
 
 
@@ -138,8 +143,8 @@ def score_runs(
     known = known_gains(given, gains)
     for measure in measures:
         _check_scale(measure, known["gain"].to_numpy())
-    answers, lists = gather_lists(found, known, depth=_depth(measures))
-    _warn_of_strangers(answers, lists)
+    answers, lists = build_ranked_lists(found, known, depth=_depth(measures))
+    _warn_of_unjudged_runs(answers, lists)
     parts = [_score(answers, lists, one, unjudged, relevant, gains) for one in measures]
     frame = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)[SCORES]
     if queries is not None:
@@ -237,7 +242,7 @@ def _score(
     gains: Mapping[float, float] | None,
 ) -> DataFrame:
     options = completed(measure, relevant=relevant, best=lists.best)
-    least = options["rel"] if "rel" in options else float(np.nextafter(0, 1))
+    min_gain = options["rel"] if "rel" in options else float(np.nextafter(0, 1))
     value, residual = _values(lists, measure, options, unjudged)
     failed = (answers["error"] != "").to_numpy()
     return answers.assign(
@@ -245,7 +250,7 @@ def _score(
         value=np.where(failed, np.nan, value),
         residual=np.where(failed, np.nan, residual),
         judged_at_k=judged(lists, measure.cutoff, {}),
-        n_relevant=lists.count_relevant(least).astype(np.int64),
+        n_relevant=lists.count_relevant(min_gain).astype(np.int64),
         definition=_definition(measure, lists.best, unjudged, relevant, gains),
     )
 
@@ -262,8 +267,8 @@ def _values(
     value = formula(chosen, measure.cutoff, options)
     residual = np.full_like(value, np.nan)
     if unjudged == "bound" or measure.family == "rbp":
-        hopes = lists.hoping() if unjudged != "skip" else chosen
-        residual = formula(hopes, measure.cutoff, options) - value
+        best_case = lists.with_best_grades() if unjudged != "skip" else chosen
+        residual = formula(best_case, measure.cutoff, options) - value
     if measure.family == "rbp":
         residual = residual + rank_biased_tail(chosen, None, options)
     return value, residual
@@ -301,12 +306,12 @@ def _depth(measures: Iterable[Measure]) -> int | None:
     return None if None in graded else max([0, *filter(None, graded)])
 
 
-def _warn_of_strangers(answers: DataFrame, lists: Lists) -> None:
+def _warn_of_unjudged_runs(answers: DataFrame, lists: Lists) -> None:
     """Warn if no hit of a run is judged although its queries are."""
-    asked = lists.count_relevant(0) > 0
+    has_judgments = lists.count_relevant(0) > 0
     counts = DataFrame(
         {"run": answers["run"], "hits": lists.hit.sum(axis=1), "rated": lists.rated.sum(axis=1)}
-    )[asked]
+    )[has_judgments]
     for run, hits, rated in counts.groupby("run", sort=False).sum().itertuples():
         if hits and not rated:
             warn_user(
@@ -324,15 +329,15 @@ def _facts(
     answers: DataFrame,
     known: DataFrame,
 ) -> dict[str, Any]:
-    asked = known[QUESTION].drop_duplicates()
-    met = asked.merge(answers[QUESTION].drop_duplicates(), on=QUESTION)
+    judged_queries = known[QUESTION].drop_duplicates()
+    run_queries = judged_queries.merge(answers[QUESTION].drop_duplicates(), on=QUESTION)
     return {
         "metrics": [measure.name for measure in measures],
         "unjudged": unjudged,
         "gains": None if gains is None else {f"{r:g}": float(g) for r, g in gains.items()},
         "relevant": relevant,
         "best": best,
-        "judged_but_not_run": len(asked) - len(met),
+        "judged_but_not_run": len(judged_queries) - len(run_queries),
     }
 
 

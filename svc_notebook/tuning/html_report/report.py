@@ -23,13 +23,7 @@ from svc_notebook.files import write_named_file
 from svc_notebook.tuning.changes.diff import write_differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import (
-    definitions,
-    judged_shares,
-    notes,
-    p_value,
-    span,
-)
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, judged_shares, notes
 from svc_notebook.tuning.evaluation.scores import summary
 from svc_notebook.tuning.html_report.page import (
     draw,
@@ -39,13 +33,14 @@ from svc_notebook.tuning.html_report.page import (
     write_section,
     write_wide_table,
 )
+from svc_notebook.tuning.number_format import p_value, span
 from svc_notebook.tuning.plots import plot_deltas, plot_density, plot_judged, plot_tops
 from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.tables.schema import now
 from svc_notebook.tuning.variants.result import Search
 
 Subject = Comparison | Impact | Search
-SHOWN_QUERIES = 8  # winners and losers; fewer top hits are drawn
+SHOWN_QUERIES = 8  # of the winners, and of the losers
 SHOWN_TOP_LISTS = 2
 
 
@@ -94,12 +89,12 @@ def report(
     """
     own = Path(path).expanduser()
     if own.suffix.lower() not in (".html", ".htm"):
-        raise BadInput(f"{path} should end in .html")
+        raise BadInput(f"unsupported format `{own.suffix}`; use .html")
     compared = _comparison_of(subject)
     made = change if change is not None else subject.change if isinstance(subject, Impact) else None
     parts = [
         *_write_heads(compared),
-        *([write_section("What was changed", write_differences(made))] if made is not None else []),
+        *([write_section("Changes", write_differences(made))] if made is not None else []),
         *_write_search(subject),
         *_write_scores(compared, titles),
         *_write_configuration(subject, compared, made),
@@ -164,37 +159,43 @@ def _write_heads(compared: Comparison | None) -> Iterator[str]:
 def _write_search(subject: Subject) -> Iterator[str]:
     if not isinstance(subject, Search):
         return
-    best = subject.finalists[0] if subject.finalists else "nothing was better than what there is"
-    told = (
+    best = (
+        subject.finalists[0] if subject.finalists else "no variant is better than the current index"
+    )
+    texts = (
         f"<p>{escape(repr(subject.plan))}.</p><p>Best on the tune queries: {escape(str(best))}.</p>"
     )
     picture = draw(lambda: plot_search(subject), "each trial, and the finalists held out")
     rows = subject.trace.sort_values("score", ascending=False).head(SHOWN_QUERIES)
     columns = ["trial", "variant", "queries", "score", "delta", "judged"]
-    yield write_section("The search", told + picture + write_wide_table(_told(rows[columns])))
+    yield write_section(
+        "The search", texts + picture + write_wide_table(_format_numbers(rows[columns]))
+    )
     if subject.holdout is not None:
         frame = subject.test()[["run", "tune_delta", "delta", "low", "high", "p_holm"]]
-        words = "<p>What was chosen on the tune queries, held against those that chose nothing.</p>"
-        yield write_section("Held out", words + write_wide_table(_told(frame)))
+        words = (
+            "<p>The variants selected on the tune queries, evaluated on the held-out queries.</p>"
+        )
+        yield write_section("Held out", words + write_wide_table(_format_numbers(frame)))
 
 
 def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None) -> Iterator[str]:
     if compared is None:
         return
-    told = [f"{name}: {words}" for name, words in definitions(compared)]
-    small = "".join(f"<p class=small>{escape(line)}</p>" for line in [*told, *notes(compared)])
+    texts = [f"{name}: {words}" for name, words in definitions(compared)]
+    small = "".join(f"<p class=small>{escape(line)}</p>" for line in [*texts, *notes(compared)])
     tested = compared.test()[[
         "run", "metric", "before", "after", "delta", "low", "high", "p", "p_holm", "wins", "ties",
         "losses",
     ]]  # fmt: skip
     tested = tested if len(compared.variants) > 1 else tested.drop(columns="p_holm")
-    yield write_section("Scores", write_wide_table(_told(tested)) + small)
+    yield write_section("Scores", write_wide_table(_format_numbers(tested)) + small)
     pictures = [
-        draw(lambda: plot_deltas(compared), "what each query won or lost"),
+        draw(lambda: plot_deltas(compared), "difference of each query"),
         draw(lambda: plot_density(compared), "the mean difference, resampled"),
-        draw(lambda: plot_judged(summary(compared.long)), "how much of it is judged"),
+        draw(lambda: plot_judged(summary(compared.long)), "judged share"),
     ]
-    yield write_section("How sure that is", "".join(pictures))
+    yield write_section("Uncertainty", "".join(pictures))
     yield write_section("Winners and losers", _write_extremes(compared, titles))
 
 
@@ -216,8 +217,8 @@ def _write_extremes(compared: Comparison, titles: Mapping[str, str] | None) -> s
         for row in part.head(SHOWN_TOP_LISTS).to_dict("records")
     ]
     return (
-        f"<h3>Won most</h3>{write_wide_table(_told(won))}"
-        f"<h3>Lost most</h3>{write_wide_table(_told(lost))}{''.join(tops)}"
+        f"<h3>Won most</h3>{write_wide_table(_format_numbers(won))}"
+        f"<h3>Lost most</h3>{write_wide_table(_format_numbers(lost))}{''.join(tops)}"
     )
 
 
@@ -227,9 +228,9 @@ def _write_configuration(
     """Write what is necessary to reproduce the result, and its undo."""
     known = made.attrs.get("svc", {}) if made is not None else {}
     if known.get("change_id"):
-        way = f'svc.tuning.undo("{known["index"]}", "{known["change_id"]}")'
-        words = "<p>The change is in the journal; this takes it back:</p>"
-        yield write_section("How to undo it", words + write_code(way))
+        call = f'svc.tuning.undo("{known["index"]}", "{known["change_id"]}")'
+        words = "<p>The change is in the journal; this undoes it:</p>"
+        yield write_section("How to undo it", words + write_code(call))
     elif not isinstance(subject, Comparison) and (change := _proposed(subject)):
         words = "<p>Nothing was saved. This saves it, and <code>svc.tuning.undo</code> undoes it:"
         yield write_section("How to do it", f"{words}</p>{write_code(_as_call(subject, change))}")
@@ -262,23 +263,23 @@ def _as_change(made: DataFrame) -> dict[str, Any]:
     return found
 
 
-NUMBERS: dict[str, Callable[[float], str]] = {
+NUMBER_FORMATS: dict[str, Callable[[float], str]] = {
     **dict.fromkeys(("delta", "tune_delta", "low", "high"), format_difference),
     **dict.fromkeys(("p", "p_holm"), p_value),
 }
 
 
-def _told(frame: DataFrame) -> DataFrame:
+def _format_numbers(frame: DataFrame) -> DataFrame:
     """Format numbers as on the rest of the page."""
     shown = frame.drop(columns="filters") if (frame.get("filters", pd.Series([""])) == "").all() \
         and "filters" in frame else frame  # fmt: skip
-    told = {name: [_cell(str(name), value) for value in shown[name]] for name in shown.columns}
-    return DataFrame(told, dtype=object)
+    texts = {name: [_cell(str(name), value) for value in shown[name]] for name in shown.columns}
+    return DataFrame(texts, dtype=object)
 
 
 def _cell(name: str, value: Any) -> str:
     if isinstance(value, str):
         return value
-    if name in NUMBERS:
-        return NUMBERS[name](float(value))
+    if name in NUMBER_FORMATS:
+        return NUMBER_FORMATS[name](float(value))
     return format_number(value) if isinstance(value, float) else f"{value:,}"

@@ -8,17 +8,16 @@ import numpy as np
 
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.evaluation.comparison import TIE_TOLERANCE
-from svc_notebook.tuning.evaluation.comparison_summary import p_value, span
-from svc_notebook.tuning.evaluation.statistics import bootstrap_means
+from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
+from svc_notebook.tuning.number_format import p_value, span
 from svc_notebook.tuning.plots.labels import pick, plain_title, short
+from svc_notebook.tuning.statistics import TIE_TOLERANCE, bootstrap_means
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-    from svc_notebook.tuning.evaluation.comparison import Comparison
+    from svc_notebook.tuning.results import ComparedRuns
 
 ROW_INCHES = 0.24
 """Inches that one query takes where each has its label."""
@@ -26,7 +25,7 @@ STRIP_INCHES = 3.2
 
 
 def plot_deltas(
-    comparison: Comparison,
+    comparison: ComparedRuns,
     metric: str | None = None,
     *,
     run: str | None = None,
@@ -70,7 +69,9 @@ def plot_deltas(
     metric, run = pick(comparison, metric, run)
     rows = comparison.scores
     part = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
-    moved = part[part["delta"].abs() > 1e-9].sort_values("delta", ascending=False, kind="stable")
+    moved = part[part["delta"].abs() > TIE_TOLERANCE].sort_values(
+        "delta", ascending=False, kind="stable"
+    )
     shown = _ends(moved, top)
     axis: Axes = make_axes(axes, 1, 1, 1.1 + ROW_INCHES * max(len(shown), 4))[0]
     tested = comparison.test()
@@ -78,7 +79,7 @@ def plot_deltas(
     clean(axis, _title(row))
     plain_title(axis)
     if moved.empty:
-        say_empty(axis, f"no query's {metric} differs")
+        draw_empty(axis, f"no query's {metric} differs")
         return axis
     _draw_bars(axis, shown, len(moved) - len(shown))
     return axis
@@ -115,7 +116,7 @@ def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
         _write_words(axis, place, row)
     if left_out:
         axis.text(0, gap, f"  {left_out:,} more that differ less  ", ha="center", va="center",
-                  fontsize=8, color=own.grey, backgroundcolor=ground(), zorder=3)  # fmt: skip
+                  fontsize=8, color=own.grey, backgroundcolor=background(), zorder=3)  # fmt: skip
     axis.axvline(0, color=own.grey, lw=0.8)
     axis.set_ylim(places.max() + 0.7, -0.7)
     axis.set_xlim(-1.75 * reach, 1.75 * reach)
@@ -142,7 +143,7 @@ def _write_words(axis: Axes, place: float, row: Any) -> None:
         )  # fmt: skip
 
 
-def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any = None) -> Axes:
+def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: Any = None) -> Axes:
     """Plot the distribution of each run's mean difference over resamples, with its 95 % interval.
 
     Parameters
@@ -179,7 +180,7 @@ def plot_density(comparison: Comparison, metric: str | None = None, *, axes: Any
     plain_title(axis)
     scores = comparison.scores[comparison.scores["metric"] == metric].dropna(subset="delta")
     if scores.groupby("run").size().max() < 2 or scores.empty:
-        say_empty(axis, "there are too few queries to resample")
+        draw_empty(axis, "there are too few queries to resample")
         return axis
     tested = comparison.test().set_index(["run", "metric"])
     for place, name in enumerate(names):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svc_notebook.errors import BadInput
-from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
-from svc_notebook.tuning.evaluation.rater_agreement import cohen
+from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.plots.labels import plain_title, short
+from svc_notebook.tuning.statistics import cohen
 from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 MAX_GRADE_BARS = 12
-"""Grades with a bar each; more are put into so many steps."""
+"""More grades are drawn as a histogram."""
 
 
 def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
@@ -55,7 +55,7 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
     apart = f", {unrateable:,} unrateable" if unrateable else ""
     clean(axis, f"{len(ratings):,} ratings of {queries:,} queries{apart}")
     if not len(ratings):
-        say_empty(axis, "no rating")
+        draw_empty(axis, "no rating")
         return axis
     own = colours()
     # Better grades are darker.
@@ -115,7 +115,7 @@ def plot_confusion(
     clean(axis, f"{len(both):,} hits that {short(one, 20)} and {short(other, 20)} rated{words}")
     plain_title(axis)
     if not len(both):
-        say_empty(axis, "no hit was rated by both")
+        draw_empty(axis, "no hit was rated by both")
         return axis
     _draw_counts(axis, both, grades)
     axis.set_ylabel(short(one), fontsize=8.5, color=colours().grey, parse_math=False)
@@ -148,7 +148,7 @@ def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
         raise BadInput(f"`raters` are two names, such as ('ada', 'ben'), not {raters!r}")
     for name in raters:
         if name not in known:
-            raise BadInput(f"nobody called {name!r} has judged; there are {', '.join(known)}")
+            raise BadInput(f"no judgments of the rater {name!r}; raters are {', '.join(known)}")
     return raters
 
 
@@ -166,11 +166,11 @@ def _draw_counts(axis: Axes, both: Any, grades: Any) -> None:
     counts = np.zeros((len(grades), len(grades)))
     coded = np.searchsorted(grades, both)
     np.add.at(counts, (coded[:, 0], coded[:, 1]), 1)
-    shades = LinearSegmentedColormap.from_list("hue", [ground(), own.palest, own.pale, own.hue])
+    shades = LinearSegmentedColormap.from_list("hue", [background(), own.palest, own.pale, own.hue])
     edges = np.arange(len(grades) + 1) - 0.5
     axis.pcolormesh(edges, edges, counts, cmap=shades, edgecolors=own.palest, linewidth=0.8)
     for (row, column), count in np.ndenumerate(counts):
-        ink = ground() if count > 0.8 * counts.max() else own.ink
+        ink = background() if count > 0.8 * counts.max() else own.ink
         weight = "bold" if row == column else "normal"
         axis.text(column, row, f"{int(count):,}", ha="center", va="center", fontsize=8.5,
                   color=ink, weight=weight)  # fmt: skip

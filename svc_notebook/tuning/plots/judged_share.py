@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.plots.canvas import check_columns, clean, colours, make_axes, say_empty
+from svc_notebook.plots.canvas import check_columns, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.plots.labels import plain_title, short
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def plot_judged(
     known = list(dict.fromkeys(summary["metric"]))
     metric = metric or (known[0] if known else "")
     if known and metric not in known:
-        raise BadInput(f"there is no `{metric}` in it{did_you_mean(metric, known)}")
+        raise BadInput(f"the summary has no metric `{metric}`{did_you_mean(metric, known)}")
     rows = summary[summary["metric"] == metric]
     height = 0.9 + 0.36 * max(len(rows), 1)
     drawn = make_axes(axes, 1, 2, height, sharey=True, width_ratios=[3, 2])
@@ -58,7 +58,7 @@ def plot_judged(
         clean(one, title)
         plain_title(one)
         if rows.empty:
-            say_empty(one, "no scores")
+            draw_empty(one, "no scores")
     if not rows.empty:
         _draw(drawn, rows)
     return drawn

@@ -1,4 +1,4 @@
-"""Text of plots: shortened labels, formatted numbers, and the pair of a comparison to plot."""
+"""Labels of plots, and the metric and run of a comparison that a plot shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from svc_notebook.tuning.evaluation.comparison import Comparison
+    from svc_notebook.tuning.results import ComparedRuns
 
 MAX_LABEL_CHARACTERS = 38
 
@@ -26,7 +26,7 @@ def plain_title(axes: Axes) -> None:
         title.set_parse_math(False)
 
 
-def pick(comparison: Comparison, metric: str | None, run: str | None) -> tuple[str, str]:
+def pick(comparison: ComparedRuns, metric: str | None, run: str | None) -> tuple[str, str]:
     """Return the metric and the run to draw; by default the first of each."""
     metrics, runs = comparison.metrics, comparison.variants
     chosen = metric or metrics[0]
@@ -35,5 +35,5 @@ def pick(comparison: Comparison, metric: str | None, run: str | None) -> tuple[s
         raise BadInput(f"this compares {known}, not `{chosen}`{did_you_mean(chosen, metrics)}")
     named = run or runs[0]
     if named not in runs:
-        raise BadInput(f"there is no run `{named}`{did_you_mean(named, runs)}")
+        raise BadInput(f"the comparison has no run `{named}`{did_you_mean(named, runs)}")
     return chosen, named

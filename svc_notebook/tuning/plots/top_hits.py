@@ -9,19 +9,19 @@ import pandas as pd
 
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.plots.canvas import clean, colours, ground, make_axes
+from svc_notebook.plots.canvas import background, clean, colours, make_axes
 from svc_notebook.tuning.plots.labels import pick, plain_title, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from svc_notebook.tuning.evaluation.comparison import Comparison
+    from svc_notebook.tuning.results import ComparedRuns
 
 ROW_INCHES = 0.34
 
 
 def plot_tops(
-    comparison: Comparison,
+    comparison: ComparedRuns,
     query: str,
     *,
     filters: str = "",
@@ -72,7 +72,7 @@ def plot_tops(
         known = rows["query"].unique()
         if query not in set(known):
             raise BadInput(f"neither run has hits of {query!r}{did_you_mean(query, known)}")
-        raise BadInput(f"say which filters of {query!r} are meant, as in the run")
+        raise BadInput(f"give the `filters` of {query!r}, as in the run")
     deepest = int(part[["rank_before", "rank_after"]].max().max())
     axis: Axes = make_axes(axes, 1, 1, 1.2 + ROW_INCHES * deepest)[0]
     clean(axis, _title(comparison, metric, run, query, filters))
@@ -83,17 +83,17 @@ def plot_tops(
     return axis
 
 
-def _title(comparison: Comparison, metric: str, run: str, query: str, filters: str) -> str:
+def _title(comparison: ComparedRuns, metric: str, run: str, query: str, filters: str) -> str:
     rows = comparison.scores
     own = rows[
         (rows["run"] == run) & (rows["metric"] == metric)
         & (rows["query"] == query) & (rows["filters"] == filters)
     ].iloc[0]  # fmt: skip
-    asked = short(f"{query}  ({filters})" if filters else query, 50)
+    label = short(f"{query}  ({filters})" if filters else query, 50)
     if own["delta"] != own["delta"]:
-        return asked
+        return label
     before, after, delta = own["before"], own["after"], format_difference(own["delta"], 3)
-    return f"“{asked}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
+    return f"“{label}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
 
 
 def _draw_heads(axis: Axes, base: str, run: str, deepest: int) -> None:
@@ -112,18 +112,18 @@ def _draw_hit(axis: Axes, row: Mapping[Any, Any], titles: Mapping[str, str]) -> 
     own = colours()
     stays = row["kind"] == "same"
     places = [row["rank_before"], row["rank_after"]]
-    there = [not pd.isna(place) for place in places]
-    if all(there):
+    is_listed = [not pd.isna(place) for place in places]
+    if all(is_listed):
         colour, width = (own.palest, 1.4) if stays else (own.hue, 1.6)
         axis.plot(
             [0.05, 0.95], [float(place) for place in places], color=colour, lw=width, zorder=1
         )
     label = short(str(titles.get(row["objectID"], row["objectID"])), 34)
-    for x, place, shown in ((0.0, places[0], there[0]), (1.0, places[1], there[1])):
+    for x, place, shown in ((0.0, places[0], is_listed[0]), (1.0, places[1], is_listed[1])):
         if not shown:
             continue
         _draw_mark(axis, x, float(place), row["gain"])
-        alone = not all(there)
+        alone = not all(is_listed)
         axis.text(
             x + (-0.07 if x == 0 else 0.07), float(place), f"{label}  {place}" if x == 0 else
             f"{place}  {label}", ha="right" if x == 0 else "left", va="center", fontsize=8.5,
@@ -134,8 +134,8 @@ def _draw_hit(axis: Axes, row: Mapping[Any, Any], titles: Mapping[str, str]) -> 
 def _draw_mark(axis: Axes, x: float, y: float, gain: float) -> None:
     own = colours()
     unjudged = gain != gain
-    shade = ground() if unjudged else own.hue if gain > 0 else own.pale
+    shade = background() if unjudged else own.hue if gain > 0 else own.pale
     axis.scatter([x], [y], s=130, color=shade, edgecolors=own.hue, linewidths=1.2, zorder=2)
     if not unjudged:
-        ink = ground() if gain > 0 else own.ink
+        ink = background() if gain > 0 else own.ink
         axis.text(x, y, f"{gain:g}"[:3], ha="center", va="center", fontsize=7, color=ink, zorder=3)

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svc_notebook.display import format_difference
-from svc_notebook.plots.canvas import clean, colours, ground, make_axes, say_empty
+from svc_notebook.plots.canvas import background, clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.plots.labels import plain_title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from svc_notebook.tuning.variants.result import Search
+    from svc_notebook.tuning.results import SearchedVariants
 
 HEIGHT_INCHES = 3.4
 
 
-def plot_search(found: Search, *, axes: Any = None) -> Sequence[Axes]:
+def plot_search(found: SearchedVariants, *, axes: Any = None) -> Sequence[Axes]:
     """Draw a variant search: each trial's gain on the tune queries, then the held-out finalists.
 
     A trial on a part of the queries is hollow; the line is the best so far. The second axes shows
@@ -31,7 +31,7 @@ def plot_search(found: Search, *, axes: Any = None) -> Sequence[Axes]:
     return [left, right]
 
 
-def _draw_trials(axis: Axes, found: Search) -> None:
+def _draw_trials(axis: Axes, found: SearchedVariants) -> None:
     own, trace = colours(), found.trace
     whole = (trace["queries"] == found.plan.tune).to_numpy()
     places, deltas = trace["trial"].to_numpy(), trace["delta"].to_numpy(dtype=float)
@@ -49,12 +49,12 @@ def _draw_trials(axis: Axes, found: Search) -> None:
     axis.set_xlabel("trial", fontsize=8.5, color=own.ink)
 
 
-def _draw_finalists(axis: Axes, found: Search) -> None:
+def _draw_finalists(axis: Axes, found: SearchedVariants) -> None:
     own = colours()
     clean(axis, f"the best on {found.plan.holdout:,} held out")
     plain_title(axis)
     if found.holdout is None:
-        say_empty(axis, "nothing was held out")
+        draw_empty(axis, "nothing was held out")
         return
     axis.axhline(0, color=own.grey, linewidth=0.8, zorder=0)
     rows = found.test().to_dict("records")
@@ -62,7 +62,9 @@ def _draw_finalists(axis: Axes, found: Search) -> None:
         tuned, held = row["tune_delta"], row["delta"]
         axis.plot([place - 0.18, place + 0.18], [tuned, held], color=own.pale, linewidth=1.2)
         axis.vlines(place + 0.18, row["low"], row["high"], color=own.hue, linewidth=1.4)
-        axis.scatter([place - 0.18], [tuned], s=26, facecolor=ground(), edgecolor=own.hue, zorder=3)
+        axis.scatter(
+            [place - 0.18], [tuned], s=26, facecolor=background(), edgecolor=own.hue, zorder=3
+        )
         axis.scatter([place + 0.18], [held], s=26, color=own.hue, zorder=3)
         axis.annotate(
             format_difference(held, 3), (place + 0.18, held), (6, -3), textcoords="offset points",

@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.plots.canvas import check_columns, clean, colours, ground, make_axes, say_empty
+from svc_notebook.plots.canvas import (
+    background,
+    check_columns,
+    clean,
+    colours,
+    draw_empty,
+    make_axes,
+)
 from svc_notebook.tuning.plots.labels import plain_title, short
 
 if TYPE_CHECKING:
@@ -57,7 +64,7 @@ def plot_variants(
     known = list(dict.fromkeys(scores["metric"]))
     metric = metric or (known[0] if known else "")
     if known and metric not in known:
-        raise BadInput(f"there are no scores by `{metric}`{did_you_mean(metric, known)}")
+        raise BadInput(f"the scores have no metric `{metric}`{did_you_mean(metric, known)}")
     part = scores[scores["metric"] == metric]
     table = part.pivot(index=["query", "filters"], columns="run", values="value")
     runs = list(dict.fromkeys(part["run"]))
@@ -71,7 +78,7 @@ def plot_variants(
     clean(axis, f"{metric} by query and run{more}")
     plain_title(axis)
     if table.empty:
-        say_empty(axis, "no scores")
+        draw_empty(axis, "no scores")
         return axis
     _draw(axis, table.to_numpy(dtype=float), [_label(*key) for key in table.index], runs)
     return axis
@@ -85,16 +92,16 @@ def _draw(axis: Axes, values: Any, queries: list[str], runs: list[str]) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
     own = colours()
-    shades = LinearSegmentedColormap.from_list("hue", [ground(), own.palest, own.pale, own.hue])
+    shades = LinearSegmentedColormap.from_list("hue", [background(), own.palest, own.pale, own.hue])
     highest = max(float(np.nanmax(values, initial=0)), 1e-9)
     axis.pcolormesh(
         np.arange(len(runs) + 1) - 0.5, np.arange(len(queries) + 1) - 0.5,
-        np.ma.masked_invalid(values), cmap=shades, vmin=0, vmax=highest, edgecolors=ground(),
+        np.ma.masked_invalid(values), cmap=shades, vmin=0, vmax=highest, edgecolors=background(),
         linewidth=1.5,
     )  # fmt: skip
     for (row, column), value in np.ndenumerate(values):
         text = "" if np.isnan(value) else f"{value:.2f}"
-        ink = ground() if value > 0.8 * highest else own.ink
+        ink = background() if value > 0.8 * highest else own.ink
         axis.text(column, row, text, ha="center", va="center", fontsize=8, color=ink)
     axis.set_yticks(range(len(queries)), queries, parse_math=False)
     axis.set_xticks(range(len(runs)), [short(run, 26) for run in runs], parse_math=False)

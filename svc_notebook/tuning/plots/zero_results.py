@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.plots.canvas import clean, colours, make_axes, say_empty
+from svc_notebook.plots.canvas import clean, colours, draw_empty, make_axes
 from svc_notebook.tuning.tables.sampling import zero_shares
 
 if TYPE_CHECKING:
@@ -41,12 +41,12 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
     >>> axes = svc.tuning.plot_zero_shares(log)
     """
     axis: Axes = make_axes(axes, 1, 1, HEIGHT_INCHES)[0]
-    told = zero_shares(log)
-    *_, total = told.to_dict("records")
+    shares = zero_shares(log)
+    *_, total = shares.to_dict("records")
     clean(axis, _title(total))
-    rows = told[(told["stratum"] != "all") & (told["searches"] > 0)]
+    rows = shares[(shares["stratum"] != "all") & (shares["searches"] > 0)]
     if rows.empty:
-        say_empty(axis, "no searches")
+        draw_empty(axis, "no searches")
         return axis
     own = colours()
     places = range(len(rows))
@@ -72,8 +72,7 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
 
 def _title(total: Any) -> str:
     if not total["searches"]:
-        return "Searches that found nothing"
+        return "Zero-result searches"
     return (
-        f"Searches that found nothing: {total['share']:.1%} of {total['searches']:,}, "
-        "by how often their queries were asked"
+        f"Zero-result searches: {total['share']:.1%} of {total['searches']:,}, by query frequency"
     )

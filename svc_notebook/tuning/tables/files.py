@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.tables.schema import ColumnSchema
 
 KINDS = (".csv", ".parquet")
-MARKS = (",", ";", "\t")
-"""What stands between cells; a file with `;` has a comma in its numbers."""
-PLAIN = ("float64", "Int64", "bool", "boolean")
+SEPARATORS = (",", ";", "\t")
+"""Separators of cells; a file with `;` has decimal commas."""
+NUMERIC_DTYPES = ("float64", "Int64", "bool", "boolean")
 FLAGS = {"true": True, "false": False}
 
 
@@ -37,13 +37,13 @@ def is_table_file(name: str | os.PathLike[str]) -> bool:
 def read_table(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
     """Read a file; texts that look like numbers or missing values stay texts."""
     if not is_table_file(path):
-        raise BadInput(f"tables are kept in files ending in {' or '.join(KINDS)}, not {path}")
+        raise BadInput(f"unsupported format `{path.suffix}`; use {' or '.join(KINDS)}")
     try:
         return _read_parquet(path) if path.suffix.lower() == ".parquet" else _read(path, columns)
     except OSError as error:
         raise unreadable(path, error) from error
     except ValueError as error:  # errors of pandas and Arrow for files of another format
-        raise BadInput(f"{path} is no such table: {error}") from error
+        raise BadInput(f"{path} cannot be read as a table: {error}") from error
 
 
 def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
@@ -73,7 +73,7 @@ def write_table(frame: DataFrame, path: str | os.PathLike[str]) -> None:
     """
     target = Path(path).expanduser()
     if not is_table_file(target):
-        raise BadInput(f"tables are kept in files ending in {' or '.join(KINDS)}, not {target}")
+        raise BadInput(f"unsupported format `{target.suffix}`; use {' or '.join(KINDS)}")
     plain = frame.copy(deep=False)
     for name in [name for name, dtype in plain.dtypes.items() if dtype == np.dtype(object)]:
         plain[name] = plain[name].map(_to_json)
@@ -105,16 +105,18 @@ def _read_parquet(path: Path) -> DataFrame:
 
 def _read(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
     """Read CSV, also as spreadsheets save it; rows of empty cells are skipped."""
-    form = _form_of(path, columns)
-    names = [str(name) for name in pd.read_csv(path, nrows=0, index_col=False, **form)]
+    csv_format = _detect_format(path, columns)
+    names = [str(name) for name in pd.read_csv(path, nrows=0, index_col=False, **csv_format)]
     texts = {name: str for name in names if name in columns and columns[name].dtype == "str"}
     others = {name: [""] for name in names if name not in texts}
-    frame = _read_all(path, names, dtype=texts, keep_default_na=False, na_values=others, **form)
+    frame = _read_all(
+        path, names, dtype=texts, keep_default_na=False, na_values=others, **csv_format
+    )
     frame = frame[~(frame.isna() | (frame == "")).all(axis=1)].reset_index(drop=True)
     for name in texts.keys() & {"objectID"}:
         frame[name] = frame[name].where(frame[name] != "")
     for name in others.keys() & columns.keys():
-        if frame[name].dtype.kind not in "biuf" and columns[name].dtype in PLAIN:
+        if frame[name].dtype.kind not in "biuf" and columns[name].dtype in NUMERIC_DTYPES:
             frame[name] = frame[name].astype(object).map(_plain)
     return frame
 
@@ -126,8 +128,8 @@ def _read_all(path: Path, names: list[str], **options: Any) -> DataFrame:
         try:
             return DataFrame(pd.read_csv(path, index_col=False, **options))
         except pd.errors.ParserWarning:
-            form = {name: options[name] for name in ("sep", "encoding")}
-            width = pd.read_csv(path, header=None, skiprows=1, nrows=1, **form).shape[1]
+            csv_format = {name: options[name] for name in ("sep", "encoding")}
+            width = pd.read_csv(path, header=None, skiprows=1, nrows=1, **csv_format).shape[1]
             wide = [*names, *(f"beyond {number}" for number in range(len(names), width))]
             frame = pd.read_csv(path, header=0, names=wide, index_col=False, **options)
     beyond = frame[wide[len(names) :]]
@@ -136,14 +138,14 @@ def _read_all(path: Path, names: list[str], **options: Any) -> DataFrame:
     return DataFrame(frame[names])
 
 
-def _form_of(path: Path, columns: Mapping[str, ColumnSchema]) -> dict[str, Any]:
+def _detect_format(path: Path, columns: Mapping[str, ColumnSchema]) -> dict[str, Any]:
     """Detect separator and encoding, including those of spreadsheets."""
     with path.open("rb") as file:
         encoding = "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
     with path.open(encoding=encoding or "utf-8-sig", errors="replace") as file:
         first = file.readline().strip()
-    found = {mark: columns.keys() & {*_cells(first, mark)} for mark in MARKS}
-    mark = max(MARKS, key=lambda mark: len(found[mark]))
+    found = {mark: columns.keys() & {*_cells(first, mark)} for mark in SEPARATORS}
+    mark = max(SEPARATORS, key=lambda mark: len(found[mark]))
     return {"sep": mark, "decimal": "," if mark == ";" else ".", "encoding": encoding}
 
 

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 
 @lru_cache(10_000)
-def read_asked(params: str) -> tuple[str, str]:
+def read_logged_query(params: str) -> tuple[str, str]:
     """Return the query and the filters of logged search parameters, which are URL-encoded.
 
     A truncated list is dropped; logs truncate long parameters.

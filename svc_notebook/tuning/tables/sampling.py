@@ -12,7 +12,7 @@ from pandas import DataFrame, Series
 
 from svc_notebook.api.texts import list_texts
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.tuning.tables.logged_queries import read_asked
+from svc_notebook.tuning.tables.logged_queries import read_logged_query
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, check_queries
 
 How = Literal["stratified", "frequency", "uniform"]
@@ -21,7 +21,7 @@ STRATA = ("head", "torso", "tail", "zero")
 ENDS = {"head": 1 / 3, "torso": 2 / 3}
 COUNT = ["searches", "zero"]
 # Endings of URLs of requests for records or facets, which are not searches.
-OTHERS = r"/browse$|/facets/|/objects$"
+NOT_SEARCHES = r"/browse$|/facets/|/objects$"
 
 
 def count_queries(log: DataFrame | Iterable[str]) -> DataFrame:
@@ -109,11 +109,15 @@ def no_results(log: DataFrame, *, least: int = 1) -> DataFrame:
     """
     counted = _by_frequency(log)
     total = counted["zero"].sum()
-    vain = counted[counted["zero"] >= max(least, 1)].assign(share=lambda f: f["zero"] / total)
-    ordered = vain.sort_values("zero", ascending=False, kind="stable").reset_index(drop=True)
+    zero_results = counted[counted["zero"] >= max(least, 1)].assign(
+        share=lambda f: f["zero"] / total
+    )
+    ordered = zero_results.sort_values("zero", ascending=False, kind="stable").reset_index(
+        drop=True
+    )
     shares = zero_shares(log)
-    told = zip(shares["stratum"], shares["share"], strict=True)
-    ordered.attrs["svc"] = {"shares": {name: float(share) for name, share in told}}
+    pairs = zip(shares["stratum"], shares["share"], strict=True)
+    ordered.attrs["svc"] = {"shares": {name: float(share) for name, share in pairs}}
     return ordered
 
 
@@ -148,8 +152,8 @@ def zero_shares(log: DataFrame) -> DataFrame:
     parts = [(name, counted[counted["stratum"] == name]) for name in (*ENDS, "tail")]
     rows = [(name, len(part), *part[["frequency", "zero"]].sum()) for name, part in
             [*parts, ("all", counted)]]  # fmt: skip
-    told = DataFrame(rows, columns=["stratum", "queries", "searches", "zero"])
-    return told.assign(share=told["zero"] / told["searches"].where(told["searches"] > 0))
+    frame = DataFrame(rows, columns=["stratum", "queries", "searches", "zero"])
+    return frame.assign(share=frame["zero"] / frame["searches"].where(frame["searches"] > 0))
 
 
 def _by_frequency(log: DataFrame) -> DataFrame:
@@ -201,35 +205,39 @@ def sample_queries(
     counted = count_queries(log)
     if counted.empty:
         raise BadInput("the log holds no queries; let some searches be made first")
-    dice = np.random.default_rng(seed)
-    drawn = DRAWS[how](counted, min(n, len(counted)), dice)
+    generator = np.random.default_rng(seed)
+    drawn = DRAWS[how](counted, min(n, len(counted)), generator)
     drawn["weight"] = drawn["weight"] / drawn["weight"].mean()
     columns = [*QUESTION, "weight", "frequency", "stratum"]
     return check_queries(drawn.sort_index()[columns])
 
 
-def _draw_alike(counted: DataFrame, n: int, dice: np.random.Generator) -> DataFrame:
+def _draw_uniformly(counted: DataFrame, n: int, generator: np.random.Generator) -> DataFrame:
     """Draw rows with equal probability, weighted by their searches."""
-    rows = dice.choice(len(counted), n, replace=False)
+    rows = generator.choice(len(counted), n, replace=False)
     return counted.iloc[rows].assign(weight=lambda f: f["frequency"] * (len(counted) / n))
 
 
-def _draw_often(counted: DataFrame, n: int, dice: np.random.Generator) -> DataFrame:
+def _draw_often(counted: DataFrame, n: int, generator: np.random.Generator) -> DataFrame:
     """Draw rows in proportion to their frequency, with equal weights."""
     shares = counted["frequency"].to_numpy(dtype=np.float64)
-    rows = dice.choice(len(counted), n, replace=False, p=shares / shares.sum())
+    rows = generator.choice(len(counted), n, replace=False, p=shares / shares.sum())
     return counted.iloc[rows].assign(weight=1.0)
 
 
-def _draw_strata(counted: DataFrame, n: int, dice: np.random.Generator) -> DataFrame:
+def _draw_strata(counted: DataFrame, n: int, generator: np.random.Generator) -> DataFrame:
     """Draw equally within strata; if one has too few, the others contribute more."""
     parts = [counted[counted["stratum"] == name] for name in STRATA]
     sizes = share_out(n, [len(part) for part in parts])
-    drawn = [_draw_alike(part, size, dice) for part, size in zip(parts, sizes, strict=True) if size]
+    drawn = [
+        _draw_uniformly(part, size, generator)
+        for part, size in zip(parts, sizes, strict=True)
+        if size
+    ]
     return pd.concat(drawn)
 
 
-DRAWS = {"stratified": _draw_strata, "frequency": _draw_often, "uniform": _draw_alike}
+DRAWS = {"stratified": _draw_strata, "frequency": _draw_often, "uniform": _draw_uniformly}
 
 
 def share_out(n: int, most: Sequence[int]) -> list[int]:
@@ -295,14 +303,14 @@ def _lot(text: str, seed: int) -> float:
 
 def _check_hits(log: Any) -> None:
     if not isinstance(log, DataFrame) or not {"nbHits", "query_nb_hits", "zero"} & {*log}:
-        raise BadInput("the log does not say how much was found: it needs a column `nbHits`")
+        raise BadInput("the log needs a column `nbHits`: the number of hits")
 
 
 def _read_log(log: DataFrame | Iterable[str]) -> DataFrame:
     """Read a log of any form into `query, filters, searches, zero`."""
     if not isinstance(log, DataFrame):
         if isinstance(log, str):
-            raise BadInput("a log is a DataFrame, or a list of the queries that were made")
+            raise BadInput("a log must be a DataFrame, or a list of queries")
         log = DataFrame({"query": Series(list_texts(log, "queries"), dtype="str")})
     if "query_params" in log and "query" not in log:
         log = _read_requests(log)
@@ -313,17 +321,17 @@ def _read_log(log: DataFrame | Iterable[str]) -> DataFrame:
         and "filters" not in log
         and all(isinstance(one, str) for one in log["params"])
     ):
-        log = log.assign(filters=[read_asked(params)[1] for params in log["params"]])
+        log = log.assign(filters=[read_logged_query(params)[1] for params in log["params"]])
     searches = _counts(log)
     found = log["nbHits"] if "nbHits" in log else Series(1, log.index)
-    vain = log["zero"] if "zero" in log else searches.where(found.fillna(1) == 0, 0)
+    zero_results = log["zero"] if "zero" in log else searches.where(found.fillna(1) == 0, 0)
     filters = log["filters"] if "filters" in log else Series("", log.index)
     return DataFrame(
         {
             "query": log["query"].fillna("").astype("str"),
             "filters": filters.fillna("").astype("str"),
             "searches": searches.astype("int64"),
-            "zero": vain.astype("int64"),
+            "zero": zero_results.astype("int64"),
         }
     )
 
@@ -335,7 +343,7 @@ def _counts(log: DataFrame) -> Series[Any]:
     if (bad := counts.isna() | (counts < 0)).any():
         row = int(np.argmax(bad.to_numpy()))
         value = log["frequency"].iloc[row]
-        raise BadInput(f"row {row}, `frequency`: a count is wanted, not {value!r}")
+        raise BadInput(f"row {row}, `frequency`: expected a count, not {value!r}")
     return counts
 
 
@@ -345,10 +353,10 @@ def _read_requests(logs: DataFrame) -> DataFrame:
     Logs of requests with several searches do not contain the number of hits of each.
     """
     answered = logs["answer_code"] == 200 if "answer_code" in logs else Series(True, logs.index)
-    asked = logs["query_params"].fillna("") != ""
+    has_query = logs["query_params"].fillna("") != ""
     paths = logs["url"].str.partition("?")[0] if "url" in logs else Series("", logs.index)
-    own = logs[answered & asked & ~paths.str.contains(OTHERS)]
-    pairs = [read_asked(params) for params in own["query_params"]]
+    own = logs[answered & has_query & ~paths.str.contains(NOT_SEARCHES)]
+    pairs = [read_logged_query(params) for params in own["query_params"]]
     return DataFrame(
         {
             "query": Series([query for query, _ in pairs], dtype="str"),

@@ -29,7 +29,7 @@ class ColumnSchema(NamedTuple):
 def read_column(frame: DataFrame, name: str, column: ColumnSchema) -> Series[Any]:
     """Read one column; raise `BadRecord` for the first invalid value."""
     if name not in frame:
-        return _typed([_fresh(column.default)] * len(frame), column.dtype)
+        return _typed([_copy_default(column.default)] * len(frame), column.dtype)
     given: Any = frame[name]
     if isinstance(given, DataFrame):
         raise BadRecord(f"there are two columns `{name}`; keep one", column=name)
@@ -57,14 +57,14 @@ def _read(value: Any, row: int, name: str, column: ColumnSchema) -> Any:
         if not is_missing(value):
             return column.read(value)
         if not column.required:
-            return _fresh(column.default)
+            return _copy_default(column.default)
         raise ValueError("a value is missing")
     except ValueError as error:
         message = f"row {row}, `{name}`: {error}"
         raise BadRecord(message, row=row, column=name, value=value) from None
 
 
-def _fresh(default: Any) -> Any:
+def _copy_default(default: Any) -> Any:
     return type(default)() if isinstance(default, dict | list) else default
 
 
@@ -90,11 +90,11 @@ def _is_ranks(given: Series[Any]) -> bool:
     return _is_whole(given) and not bool((given < 1).any())
 
 
-def _is_numbers(given: Series[Any], least: float = -np.inf) -> bool:
+def _is_numbers(given: Series[Any], minimum: float = -np.inf) -> bool:
     if given.dtype.kind not in "fiu":
         return False
     values = given.to_numpy(dtype="float64", na_value=np.nan)
-    return bool((np.isnan(values) | ((values >= least) & np.isfinite(values))).all())
+    return bool((np.isnan(values) | ((values >= minimum) & np.isfinite(values))).all())
 
 
 def _typed(values: list[Any], dtype: str) -> Series[Any]:
@@ -107,7 +107,7 @@ def _typed(values: list[Any], dtype: str) -> Series[Any]:
 def read_text(value: Any) -> str:
     """Read a text."""
     if not isinstance(value, str):
-        raise ValueError(f"this is no text: {value!r}")
+        raise ValueError(f"expected a text, not {value!r}")
     try:
         value.encode()
     except UnicodeEncodeError as error:
@@ -127,13 +127,13 @@ def read_id(value: Any) -> str:
 def read_number(value: Any) -> float:
     """Read any finite number."""
     if isinstance(value, bool | str) or not hasattr(value, "__float__"):
-        raise ValueError(f"a number is wanted, not {value!r}")
+        raise ValueError(f"expected a number, not {value!r}")
     try:
         number = float(value)
     except OverflowError:
         number = math.inf
     if not math.isfinite(number):
-        raise ValueError(f"a finite number is wanted, not {value!r}"[:80])
+        raise ValueError(f"expected a finite number, not {value!r}"[:80])
     return number
 
 
@@ -148,7 +148,7 @@ def read_rating(value: Any) -> float:
 def read_whole(value: Any) -> int:
     """Read a whole number of any type."""
     if read_number(value) != int(value) or abs(int(value)) >= 2**63:
-        raise ValueError(f"a whole number is wanted, not {value!r}")
+        raise ValueError(f"expected a whole number, not {value!r}")
     return int(value)
 
 
@@ -178,7 +178,7 @@ def read_object(value: Any) -> dict[str, Any]:
     """Read an object, or the JSON of one; members without a value are dropped."""
     found = _from_json(value)
     if not isinstance(found, Mapping):
-        raise ValueError(f"an object is wanted, not {value!r}")
+        raise ValueError(f"expected an object, not {value!r}")
     return {str(name): inner for name, inner in found.items() if inner is not None}
 
 
@@ -187,7 +187,7 @@ def read_list(value: Any) -> list[str]:
     found = _from_json(value)
     found = found.tolist() if isinstance(found, np.ndarray) else found
     if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
-        raise ValueError(f"a list of texts is wanted, not {value!r}")
+        raise ValueError(f"expected a list of texts, not {value!r}")
     return list(found)
 
 

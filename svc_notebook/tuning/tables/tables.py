@@ -25,7 +25,7 @@ Table = DataFrame | Sequence[Mapping[str, Any]] | str | os.PathLike[str]
 # The same; a text that is not such a path is a query, and a list can contain texts.
 Queries = Table | Sequence[str | Mapping[str, Any]] | Series
 QUESTION = ["query", "filters"]
-"""What tells a query from others: the same words under other filters are another one."""
+"""The identity of a query: the same words with other filters are another query."""
 JUDGED = [*QUESTION, "objectID", "rater"]
 ANSWER = ["run", *QUESTION]
 MAX_LISTED_COLUMNS = 8  # columns listed in an error
@@ -202,9 +202,9 @@ def _check(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> Data
 
 
 def _advise(wanted: str, names: list[str]) -> str:
-    near = did_you_mean(wanted, names)
-    there = ", ".join(f"`{name}`" for name in names[:MAX_LISTED_COLUMNS])
-    return near or (f"; there are {there}: rename the one that is meant" if there else "")
+    suggestion = did_you_mean(wanted, names)
+    listed = ", ".join(f"`{name}`" for name in names[:MAX_LISTED_COLUMNS])
+    return suggestion or (f"; the columns are {listed}: rename one of them" if listed else "")
 
 
 def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataFrame:

@@ -13,7 +13,8 @@ from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, verdict_of
+from svc_notebook.tuning.evaluation.comparison_summary import definitions, describe_row
+from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
 
@@ -93,8 +94,6 @@ class Search:
 
     def plot(self, *, axes: Any = None) -> Sequence[Axes]:
         """Draw each trial's gain on the tune queries, and the held-out finalists; two axes."""
-        from svc_notebook.tuning.plots.trials import plot_search
-
         return plot_search(self, axes=axes)
 
     def report(self, path: str | Path) -> Any:
@@ -104,15 +103,15 @@ class Search:
         return report(self, path=path)
 
     def __repr__(self) -> str:
-        return "\n".join(_story(self))
+        return "\n".join(_describe(self))
 
     def _repr_html_(self) -> str:
-        head, *lines = _story(self)
-        told = "".join(f"<p>{escape(line)}</p>" for line in lines)
-        return f"<div><p><b>{escape(head)}</b></p>{told}</div>"
+        head, *lines = _describe(self)
+        paragraphs = "".join(f"<p>{escape(line)}</p>" for line in lines)
+        return f"<div><p><b>{escape(head)}</b></p>{paragraphs}</div>"
 
 
-def _story(found: Search) -> list[str]:
+def _describe(found: Search) -> list[str]:
     done = f"{len(found.trace):,} trials, {int(found.trace['queries'].sum()):,} searches"
     lines = [f"{found.index}: {found.plan!r}"]
     if not found.finalists:
@@ -122,6 +121,6 @@ def _story(found: Search) -> list[str]:
         return [*lines, "stopped before the best were held out"]
     several = len(found.finalists) > 1
     for row in found.test().to_dict("records"):
-        held = "  ".join(verdict_of(row, several))
+        held = "  ".join(describe_row(row, several))
         lines.append(f"{row['run']}: tune {format_difference(row['tune_delta'])}, held out {held}")
     return [*lines, *(f"{name}: {words}" for name, words in definitions(found.holdout))]

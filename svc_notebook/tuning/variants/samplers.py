@@ -14,7 +14,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 
 SamplerName = Literal["grid", "random", "halving", "coordinate"]
-DEFAULT_TRIALS = 30  # default number of variants
+DEFAULT_TRIALS = 30
 MIN_GAIN = 1e-12
 
 
@@ -41,7 +41,7 @@ class TrialPlan(NamedTuple):
     def __repr__(self) -> str:
         return (
             f"{self.sampler} search over {self.variants:,} of {self.space:,} variants: "
-            f"at the most {self.budget:,} searches on {self.tune:,} queries, then the best on "
+            f"at most {self.budget:,} searches on {self.tune:,} queries, then the best on "
             f"{self.holdout:,} held out"
         )
 
@@ -51,13 +51,13 @@ def budget_of(name: str, space: Space, tune: int, budget: int | None) -> int:
     if name not in SAMPLERS:
         known = ", ".join(SAMPLERS)
         raise BadInput(f"`sampler` is {known}, not {name!r}{did_you_mean(str(name), SAMPLERS)}")
-    all_of_them = (len(space) + 1) * tune
+    full_budget = (len(space) + 1) * tune
     if budget is None:
-        return all_of_them if name == "grid" else min(all_of_them, (DEFAULT_TRIALS + 1) * tune)
-    if name == "grid" and budget < all_of_them:
+        return full_budget if name == "grid" else min(full_budget, (DEFAULT_TRIALS + 1) * tune)
+    if name == "grid" and budget < full_budget:
         raise BadInput(
-            f"the whole grid takes {all_of_them:,} searches, {len(space):,} variants and the index "
-            f"as it is on {tune:,} queries each; allow as many, or take another sampler"
+            f"the whole grid takes {full_budget:,} searches, {len(space):,} variants and the index "
+            f"as it is on {tune:,} queries each; raise the budget, or use another sampler"
         )
     if budget < 2 * tune:
         raise BadInput(

@@ -16,7 +16,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.metric_names import read_measures
-from svc_notebook.tuning.evaluation.statistics import check_seed
+from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.sampling import split
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
@@ -37,7 +37,7 @@ from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
 
 OnProgress = Callable[[int, int], None]
-MIN_QUERIES_PER_PART = 2  # minimum queries on either side
+MIN_QUERIES_PER_PART = 2
 
 
 @public(bar="searches")
@@ -128,11 +128,11 @@ async def search(
     job = _prepare(space, queries, judgments, sampler, metric, budget, holdout, seed)
     own = asynchronous(client)
     before = await snapshot(index, client=own)
-    kept = Notes.open(
+    known_trials = Notes.open(
         notes, [*job.facts, index, before.hash, k, sorted(map(repr, options.items()))]
     )
     async with TrialIndex(own, index, before.state, k=k) as tried:
-        work = _Work(job, tried, kept, on_progress, options)
+        work = _RunningSearch(job, tried, known_trials, on_progress, options)
         try:
             await work.tune()
             finalists = work.finalists(best)
@@ -143,7 +143,9 @@ async def search(
 
 
 def _stopped(found: Search, notes: str | Path | None) -> Stopped:
-    advice = f"the same call goes on from {notes}" if notes else "with `notes` it could go on"
+    advice = (
+        f"the same call resumes from {notes}" if notes else "only with `notes` a search can resume"
+    )
     return Stopped(f"stopped after {len(found.trace)} trials; {advice}", result=found)
 
 
@@ -224,13 +226,13 @@ def _prepare(
     budget: int | None, holdout: float, seed: int,
 ) -> _VariantSearch:  # fmt: skip
     if judgments is None:
-        raise BadInput("a search needs judgments to know what is better")
+        raise BadInput("a search needs judgments to compare variants")
     measures = read_measures(metric)
     if len(measures) != 1:
-        raise BadInput("a search has one metric to choose by")
+        raise BadInput("a search needs exactly one metric")
     judged = check_judgments(judgments)
-    asked = check_queries(judged if queries is None else queries)
-    tune, held = _part(asked, holdout, check_seed(seed))
+    table = check_queries(judged if queries is None else queries)
+    tune, held = _part(table, holdout, check_seed(seed))
     own = Space(space)
     allowed = budget_of(sampler, own, len(tune), budget)
     variants = count_variants(sampler, own, len(tune), allowed)
@@ -238,25 +240,25 @@ def _prepare(
     return _VariantSearch(own, plan, metric, tune, held, judged, seed)
 
 
-def _part(asked: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFrame]:
+def _part(queries: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFrame]:
     """Split queries in two: as marked, else by `split`; shuffled, because some are tried first."""
-    marked = asked if (asked["split"] != "").any() else split(asked, share, seed)
-    mixed = marked.sample(frac=1, random_state=seed)
-    tune, held = (mixed[mixed["split"] == side] for side in ("tune", "holdout"))
+    marked = queries if (queries["split"] != "").any() else split(queries, share, seed)
+    shuffled = marked.sample(frac=1, random_state=seed)
+    tune, held = (shuffled[shuffled["split"] == side] for side in ("tune", "holdout"))
     for side, own in (("tune", tune), ("holdout", held)):
         if own.empty:
             raise BadInput(
-                f"none of the {len(asked)} queries is marked `{side}` in the column `split`; mark "
-                "some, or drop the column: a share of them is held out then"
+                f"none of the {len(queries)} queries is marked `{side}` in the column `split`; "
+                "mark some, or drop the column to hold out a share of the queries"
             )
     if min(len(tune), len(held)) < MIN_QUERIES_PER_PART:
         raise BadInput(
-            f"{len(asked)} queries are too few: {len(tune)} to tune and {len(held)} to hold out"
+            f"{len(queries)} queries are too few: {len(tune)} to tune and {len(held)} to hold out"
         )
     return tune.reset_index(drop=True), held.reset_index(drop=True)
 
 
-class _Work:
+class _RunningSearch:
     """A running search."""
 
     def __init__(
@@ -264,13 +266,13 @@ class _Work:
         job: _VariantSearch,
         tried: TrialIndex,
         notes: Notes,
-        tell: OnProgress | None,
+        on_progress: OnProgress | None,
         options: Any,
     ) -> None:
         self.job = job
         self.field = tried
         self.notes = notes
-        self.tell = tell or (lambda done, total: None)
+        self.on_progress = on_progress or (lambda done, total: None)
         self.options = options
         self.results: dict[tuple[str, int], Result] = {}
         self.searches = 0
@@ -282,11 +284,11 @@ class _Work:
         sampler = SAMPLERS[self.job.plan.sampler](
             self.job.space, size, self.job.plan.budget, self.job.seed
         )
-        asked = next(sampler, None)
-        while asked is not None:
-            told = await self.try_out(asked)
+        trial = next(sampler, None)
+        while trial is not None:
+            result = await self.try_out(trial)
             try:
-                asked = sampler.send(told.mean)
+                trial = sampler.send(result.mean)
             except StopIteration:
                 return
 
@@ -299,7 +301,7 @@ class _Work:
                 self.notes.keep(key, await self._measure(trial))
             self.results[place] = self.notes.known[key]
             self.searches += trial.queries
-            self.tell(min(self.searches, self.job.plan.budget), self.job.plan.budget)
+            self.on_progress(min(self.searches, self.job.plan.budget), self.job.plan.budget)
         return self.results[place]
 
     async def _measure(self, trial: Trial) -> Result:

@@ -16,7 +16,7 @@ from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.display import shorten, text_of
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.change_spec import read_proposal
-from svc_notebook.tuning.changes.parameter_overrides import LEFT_OUT
+from svc_notebook.tuning.changes.parameter_overrides import IGNORED_SETTINGS
 from svc_notebook.tuning.changes.state import KINDS, Objects, Scope
 from svc_notebook.tuning.evaluation.runs import FIXED
 
@@ -47,8 +47,8 @@ class Variant:
         return read_proposal(given) if given else {}
 
     def __str__(self) -> str:
-        said = [f"{name}={_short(value)}" for name, value in self.choices.items()]
-        return ", ".join(said) or "as it is"
+        described = [f"{name}={_short(value)}" for name, value in self.choices.items()]
+        return ", ".join(described) or "as it is"
 
 
 def _short(value: Any) -> str:
@@ -102,7 +102,7 @@ def _wants_copy(name: str) -> bool:
 
 def _check(name: str, values: Any) -> None:
     """Reject values that cannot be tried, before any trial."""
-    if name in (*LEFT_OUT, *FIXED):
+    if name in (*IGNORED_SETTINGS, *FIXED):
         raise BadInput(f"`{name}` has no bearing on which hits come first")
     if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
         raise BadInput(f"`{name}`: give a list of values to try, such as [False, True]")

@@ -66,12 +66,14 @@ class TrialIndex:
         parts = variant.parts
         settings = parts.get("settings", {})
         params, others = as_parameters(settings, {**self._state.settings, **settings})
-        built = {name: settings[name] for name in others}
+        index_settings = {name: settings[name] for name in others}
         lists: dict[Scope, Objects] = {s: part for s, part in parts.items() if s != "settings"}
-        where = await self._configure({**lists, **({"settings": built} if built else {})})
-        told: Any = {name: value for name, value in params.items() if name not in FIXED}
+        where = await self._configure(
+            {**lists, **({"settings": index_settings} if index_settings else {})}
+        )
+        search_params: Any = {name: value for name, value in params.items() if name not in FIXED}
         found: DataFrame = await run(
-            where, queries, told, k=self._k, name=str(variant), client=self._client
+            where, queries, search_params, k=self._k, name=str(variant), client=self._client
         )
         return found
 
@@ -131,21 +133,21 @@ class Notes:
             return cls(None)
         own, state = Path(path).expanduser(), _digest(facts)
         try:
-            whole, _, torn = own.read_bytes().rpartition(b"\n")
+            complete, _, torn = own.read_bytes().rpartition(b"\n")
         except FileNotFoundError:
             _write(own, "wb", {"search": state})
             return cls(own)
         except OSError as error:
             raise unreadable(Path(path), error) from None
-        first, *lines = whole.split(b"\n")
+        first, *lines = complete.split(b"\n")
         if _read(first) != {"search": state}:
             raise BadInput(
-                f"{path} holds trials of another search, or of an index that was changed since; "
+                f"{path} contains trials of another search, or of an index that has changed; "
                 "name another file, or delete it"
             )
         found = [row for line in lines if (row := _read(line))]
         if torn:
-            own.write_bytes(whole + b"\n")
+            own.write_bytes(complete + b"\n")
         known = {row["key"]: msgspec.convert(row["result"], Result) for row in found}
         return cls(own, known)
 

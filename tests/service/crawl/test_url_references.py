@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.service.crawl.extraction import Extractors, FetchedPage
 from svc_notebook.service.crawl.urls import normalize, resolve
+from tests.conftest import examples
 
 BASE = "https://shop.test/lamps/desk;v=1?page=2#top"
 
@@ -131,7 +132,7 @@ JOINED = """({ dataSources }) => [{ said: dataSources.references.map((reference)
 )) }]"""
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.lists(st.sampled_from(PIECES), max_size=8).map("".join), min_size=60))
 def test_references_resolve_as_in_an_extractor(engine: Extractors, references: list[str]) -> None:
     page = engine.read(FetchedPage(BASE, b"", "text/html"))

@@ -142,6 +142,7 @@ def test_a_stop_makes_no_page_fail(site: Site, start: Callable[..., Remote]) -> 
     assert remote.stop() == 0
 
 
+@pytest.mark.slow
 def test_private_addresses_are_not_crawled_unless_allowed(
     site: Site, start: Callable[..., Remote]
 ) -> None:
@@ -156,6 +157,7 @@ def test_private_addresses_are_not_crawled_unless_allowed(
     assert remote.stop() == 0
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("missing", ["protego", "py_mini_racer", "regex"])
 def test_missing_packages_are_named_by_the_service(missing: str, tmp_path: Path) -> None:
     done = run_without(
@@ -175,6 +177,7 @@ except BadInput as error:
     assert 'pip install "svc-notebook[crawl]"' in done.stdout
 
 
+@pytest.mark.slow
 def test_a_running_crawl_waits_for_missing_packages(
     site: Site, start: Callable[..., Remote], tmp_path: Path
 ) -> None:

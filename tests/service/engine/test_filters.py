@@ -20,6 +20,7 @@ from svc_notebook.service.engine.filters.filters import (
     parse_optional,
     render,
 )
+from tests.conftest import examples
 
 A, B, C = Facet("a", "x"), Facet("b", "y"), Facet("c", "z")
 
@@ -64,7 +65,7 @@ def test_a_rendered_filter_parses_to_the_same_filter(filter_: Filter) -> None:
     assert read(render(filter_)) == filter_
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(scribbles)
 def test_any_text_is_parsed_or_refused_with_a_position_inside_it(text: str) -> None:
     refusal = refusal_of({"filters": text})

@@ -31,6 +31,7 @@ CRITERIA = (
 TOLD = ("aroundLatLng", "automaticRadius")
 
 
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("seed", range(INDICES))
 def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
     random = Random(seed)
@@ -69,6 +70,7 @@ def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
         assert sorted(index.matching(sent)) == sorted(oracle.matching(asked)), told
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("seed", range(30))
 def test_browsing_agrees_with_the_oracle(seed: int) -> None:
     random = Random(seed)

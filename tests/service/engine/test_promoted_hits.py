@@ -15,6 +15,7 @@ from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.ranking.promoted_hits import Pin, Pins
 from svc_notebook.service.engine.ranking.search_plan import WORD_CRITERIA
 from svc_notebook.service.engine.response.search import SearchResult
+from tests.conftest import examples
 from tests.service.engine.cases import make_params, make_record, make_settings
 
 COLOURS = ["red", "blue", "green"]
@@ -138,7 +139,7 @@ PINS = st.builds(
 FILTERS = st.sampled_from([{}, {"filters": "colour:blue"}])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     PINS,
     FILTERS,
@@ -166,7 +167,7 @@ def test_pages_of_any_size_make_up_the_whole_list(
     assert ids(window) == ids(pages[1])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(PINS, FILTERS, st.sampled_from(["", "lamp", "desk"]), st.sampled_from([0, 1]))
 def test_facets_count_the_returned_records(
     pins: Pins, filters: dict[str, Any], query: str, distinct: int
@@ -239,6 +240,7 @@ def test_many_records_promoted_to_one_position_are_placed_fast() -> None:
     assert ids(search(make_index(), pins, query="")) == list(BY_ID)
 
 
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("seed", range(40))
 def test_pins_leave_all_other_hits_as_they_are(seed: int) -> None:
     random = Random(seed)

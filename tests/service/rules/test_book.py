@@ -20,6 +20,7 @@ from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.rules.book import Rulebook
 from svc_notebook.service.rules.pattern import Pattern
 from svc_notebook.service.rules.search_context import SearchContext
+from tests.conftest import examples
 from tests.service.engine.oracle import typos_between
 
 WORDS = ["red", "reed", "lamp", "lamps", "cabinet", "cabinets", "dark", "star", "a"]
@@ -100,7 +101,7 @@ TOKENS = [*WORDS, "{facet:brand}", "{facet:colour}"]
 PATTERNS = st.lists(st.sampled_from(TOKENS), min_size=1, max_size=3).map(" ".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(PATTERNS, st.sampled_from(ANCHORINGS), st.booleans(), QUERIES)
 @example("dark star lamp", "is", True, "lamp lamps")
 @example("{facet:brand} {facet:colour}", "contains", False, "star lamp red red")

@@ -24,6 +24,7 @@ from svc_notebook.service.crawl.extraction import (
     Unreadable,
 )
 from svc_notebook.service.crawl.extraction.extractors import REQUIRED_PACKAGES, check_installed
+from tests.conftest import examples
 from tests.service.crawl.extraction.conftest import Read, Run
 
 HTML = '<title>Lamps</title><h1 id="top">All lamps</h1><a href="/a">A</a><a href="/b#x">B</a>'
@@ -280,6 +281,7 @@ ENDLESS = [
 ]
 
 
+@pytest.mark.sampled(1)
 @pytest.mark.parametrize("body", ENDLESS)
 def test_an_extractor_that_never_ends_is_ended(
     strict: Extractors, page: Document, body: str
@@ -303,6 +305,7 @@ GREEDY = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("body", GREEDY)
 def test_an_extractor_that_takes_too_much_fails_alone(
     strict: Extractors, page: Document, body: str
@@ -442,7 +445,7 @@ def resident(pid: int) -> float:
     return int(statm.read_text().split()[1]) * 4096 / 1e6 if statm.exists() else 0.0
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(15), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.text(max_size=60))
 def test_a_text_that_is_refused_does_not_run(
     extractors: Extractors, page: Document, source: str

@@ -19,6 +19,7 @@ from svc_notebook.service.crawl.extraction import (
     read_document,
 )
 from svc_notebook.service.crawl.extraction.archive import MAX_MEMBER_BYTES, MAX_XML_DEPTH, parse_xml
+from tests.conftest import examples
 from tests.service.crawl.extraction.conftest import Read
 from tests.service.crawl.extraction.files import DOCX, ODT, PPTX, XLSX, make_pdf, make_zip
 
@@ -159,7 +160,7 @@ def test_xml_is_read_in_any_encoding() -> None:
     assert parse_xml('<?xml version="1.0"?><a b="é">ü</a>'.encode("utf-16")).text == "ü"
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.sampled_from([PDF, *(make_zip(parts) for _, parts, _, _ in FILES)]), st.data())
 def test_a_damaged_file_is_read_or_refused(content: bytes, data: st.DataObject) -> None:
     """Bytes changed, cut out and put in anywhere."""
@@ -200,7 +201,7 @@ def test_a_mail_is_converted_with_subject_and_text(read: Read) -> None:
     assert 'name="from" content="Ann &lt;ann@a.test&gt;"' in plain.html
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(st.binary(max_size=200))
 def test_any_bytes_are_a_mail_or_refused(content: bytes) -> None:
     for head in (b"", b"Subject: x\n", b"Content-Type: multipart/mixed; boundary=b\n\n--b\n"):

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.service.crawl.extraction import Extractors
+from tests.conftest import examples
 from tests.service.crawl.extraction.conftest import Read, Run
 
 DOCS = """<html lang="en"><head><title>Guide</title>
@@ -258,7 +259,7 @@ def test_a_base_record_that_is_too_large_is_refused(extractors: Extractors, read
     assert "maxRecordBytes = 100" in error
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(25), deadline=None, suppress_health_check=list(HealthCheck))
 @given(
     st.lists(
         st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=40), max_size=12

@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.service.crawl.extraction import Extractors
+from tests.conftest import examples
 from tests.service.crawl.extraction.conftest import Read, Run
 
 NAMES = ["div", "b", "ul", "i", "section"]
@@ -68,7 +69,7 @@ FOUND = """({ $, dataSources }) => {
     int(version("soupsieve").split(".")[0]) < 3,
     reason="soupsieve 3 needs Python 3.11.5; older ones read `* *` and `:nth-child` otherwise",
 )
-@settings(max_examples=12, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(pages, st.lists(selectors(), min_size=20, max_size=60))
 def test_selectors_match_as_in_css(
     extractors: Extractors, read: Read, html: str, wanted: list[str]

@@ -1,4 +1,4 @@
-"""Confidence intervals and significance tests by resampling, deterministic for a given seed."""
+"""Statistics: intervals and tests by resampling, deterministic for a seed; rater agreement."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from svc_notebook.errors import BadInput
 
 Floats = NDArray[np.float64]
 RESAMPLES = 10_000
+TIE_TOLERANCE = 1e-9
+"""Smaller differences are rounding errors."""
 MAX_EXACT_QUERIES = 16
-"""With so many differences or fewer, every way to flip them is tried: 65,536 at the most."""
+"""Up to this number of differences all combinations of signs are tried, at most 65,536."""
 _MAX_HELD_VALUES = 2_000_000  # values in memory at once
 
 
@@ -80,16 +82,16 @@ def sign_flip(
     moved = (own * shares)[own != 0]
     if not len(moved):
         return 1.0
-    seen = abs(moved.sum())
-    least = seen - 1e-9 * np.abs(moved).sum()
+    observed = abs(moved.sum())
+    threshold = observed - 1e-9 * np.abs(moved).sum()
     if len(moved) <= MAX_EXACT_QUERIES:
         signs = _every_sign(len(moved))
-        return float((np.abs(signs @ moved) >= least).mean())
+        return float((np.abs(signs @ moved) >= threshold).mean())
     rng = np.random.default_rng(check_seed(seed))
     extreme = 0
     for count in _portions(resamples, len(moved)):
         bits = rng.integers(0, 2, size=(count, len(moved)), dtype=np.int8)
-        extreme += int((np.abs((bits * 2.0 - 1) @ moved) >= least).sum())
+        extreme += int((np.abs((bits * 2.0 - 1) @ moved) >= threshold).sum())
     return (extreme + 1) / (resamples + 1)
 
 
@@ -102,6 +104,45 @@ def holm(p_values: Sequence[float]) -> list[float]:
     corrected = given.copy()
     corrected[order] = np.minimum(np.maximum.accumulate(stepped), 1) if len(order) else []
     return [float(p) for p in corrected]
+
+
+def cohen(pair: Floats, *, weighted: bool) -> float:
+    """Compute Cohen's kappa of two columns of ratings; `weighted` uses squared distances."""
+    grades, coded = np.unique(pair, return_inverse=True)
+    coded = coded.reshape(pair.shape)
+    observed = np.zeros((len(grades), len(grades)))
+    np.add.at(observed, (coded[:, 0], coded[:, 1]), 1)
+    apart = (grades[:, None] - grades) ** 2 if weighted else grades[:, None] != grades
+    chance = np.outer(observed.sum(axis=1), observed.sum(axis=0)) / max(len(pair), 1)
+    return _beyond((observed * apart).sum(), (chance * apart).sum())
+
+
+def fleiss(values: Floats) -> float:
+    """Compute Fleiss' kappa of ratings that every rater has given."""
+    if not len(values):
+        return np.nan
+    raters = values.shape[1]
+    grades = np.unique(values)
+    counts = (values[:, :, None] == grades).sum(axis=1)
+    equal = ((counts**2).sum(axis=1) - raters) / (raters * (raters - 1))
+    chance = ((counts.sum(axis=0) / counts.sum()) ** 2).sum()
+    return _beyond(1 - equal.mean(), 1 - chance)
+
+
+def krippendorff(values: Floats) -> float:
+    """Compute Krippendorff's alpha for ordered grades; ratings can be missing."""
+    grades = np.unique(values[~np.isnan(values)])
+    counts = (values[:, :, None] == grades).sum(axis=1).astype(np.float64)
+    counts = counts[counts.sum(axis=1) > 1]
+    if not len(counts):
+        return np.nan
+    pairs = counts.sum(axis=1) - 1
+    together = (counts / pairs[:, None]).T @ counts - np.diag((counts / pairs[:, None]).sum(axis=0))
+    totals = together.sum(axis=0)
+    upto = np.cumsum(totals) - totals / 2
+    apart = (upto[:, None] - upto) ** 2
+    chance = np.outer(totals, totals) / (totals.sum() - 1)
+    return _beyond((together * apart).sum(), (chance * apart).sum())
 
 
 def check_seed(seed: int) -> int:
@@ -136,3 +177,8 @@ def _portions(resamples: int, width: int) -> Iterator[int]:
 def _every_sign(count: int) -> Floats:
     numbers = np.arange(2**count)[:, None]
     return np.asarray(((numbers >> np.arange(count)) & 1) * 2.0 - 1, dtype=np.float64)
+
+
+def _beyond(observed: float, chance: float) -> float:
+    """Return one minus observed over expected disagreement; NaN if none is expected."""
+    return float(1 - observed / chance) if chance > 0 else np.nan

@@ -1,0 +1,98 @@
+"""The plan of a load of a file, the load with its progress, and its result."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+from pandas import DataFrame
+
+from svc_notebook import session
+from svc_notebook.editors.js_values import plain
+from svc_notebook.editors.rpc import call, report_progress
+from svc_notebook.errors import BadInput, Stopped
+from svc_notebook.functions import aio
+from svc_notebook.loading.load_plan.plan import LoadPlan
+from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
+from svc_notebook.loading.options import IfExists
+from svc_notebook.loading.sending.result import LoadResult
+
+SHOWN_REJECTED = 20  # rejected rows that a dialog shows
+
+
+class FileCalls:
+    """Calls of the dialog that loads a file; `id` is a column, empty for the usual choice."""
+
+    @call
+    async def plan_file(self, path: str, index: str, id: str = "") -> dict[str, Any]:  # noqa: A002
+        """Return the plan of a load, as `svc.load(path, index, dry_run=True)` does."""
+        result = await aio.load(_found(path), index, dry_run=True, id=id or None)
+        return _plan(result.plan) | {"records": await _records_in(index)}
+
+    @call
+    async def load_file(
+        self,
+        path: str,
+        index: str,
+        id: str = "",  # noqa: A002
+        if_exists: str = "append",
+    ) -> dict[str, Any]:
+        """Load a file as `svc.load(path, index)` does; a cancelled load returns what it sent."""
+        try:
+            result = await aio.load(
+                _found(path), index, id=id or None, if_exists=cast("IfExists", if_exists),
+                on_progress=report_progress,
+            )  # fmt: skip
+        except Stopped as stopped:
+            return {"stopped": str(stopped)} | _result(cast("LoadResult | None", stopped.result))
+        return _result(result)
+
+
+def _found(path: str) -> str:
+    if not Path(path).is_file():
+        raise BadInput(f"the kernel finds no file {path}; it may run on another machine")
+    return path
+
+
+async def _records_in(index: str) -> int | None:
+    """Return the number of records of an index; None if it does not exist."""
+    answer = await session.current().aio.list_indices()
+    return next((item["entries"] for item in answer["items"] if item["name"] == index), None)
+
+
+def _plan(plan: LoadPlan) -> dict[str, Any]:
+    return {
+        "rows": plan.rows,
+        "sendable": plan.sendable,
+        "ids": plan.ids,
+        "columns": _rows_of(plan.columns),
+        "sample": [msgspec.json.encode(record).decode() for record in plan.sample],
+        "notes": [*plan.notes],
+        **_rejected(plan),
+    }
+
+
+def _result(result: LoadResult | None) -> dict[str, Any]:
+    if result is None:
+        return {"sent": 0, "published": 0, "seconds": 0.0, "rejectedRows": 0, "rejected": []}
+    return {
+        "sent": result.sent,
+        "published": result.published,
+        "unchanged": result.unchanged,
+        "seconds": result.seconds,
+        **_rejected(result.plan),
+    }
+
+
+def _rejected(plan: LoadPlan) -> dict[str, Any]:
+    shown = plan.rejected[ERROR_COLUMNS].head(SHOWN_REJECTED) if len(plan.rejected) else plan.rejected
+    return {"rejectedRows": plan.rejected_rows, "rejected": _rows_of(shown)}
+
+
+def _rows_of(frame: DataFrame) -> list[dict[str, str]]:
+    """Return the rows of a table as texts."""
+    return [
+        {str(name): "" if value is None else str(plain(value)) for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]

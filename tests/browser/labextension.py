@@ -1,0 +1,98 @@
+"""The JupyterLab extension of this checkout, as `make lab` shows it, and a page with it."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.lab import Lab
+from tests.browser.looks import CONTRAST
+from tests.browser.notebook import OPEN, Notebook
+from tests.conftest import ROOT
+
+LINKED = ("lab/package.json", "lab/install.json", "lab/schemas", "lab", "kit")
+COUNT = itertools.count(1)
+SET_SOURCE = """([place, code]) => window.jupyterapp.shell.currentWidget.content.model.sharedModel
+    .getCell(place).setSource(code)"""
+SOURCE_IS = """code => window.jupyterapp.shell.currentWidget.content.activeCell.model.sharedModel
+    .getSource() === code"""
+SAVE_PREFERENCES = """async text => window.jupyterapp.serviceManager.settings
+    .save("svc-notebook:plugin", text)"""
+SHOW = "() => window.jupyterapp.commands.execute('svc:show-explorer')"
+
+
+def link_extension(folder: Path) -> Path:
+    """Link the extension into a folder for `JUPYTER_PATH`."""
+    linked = folder / "labextensions" / "svc-notebook"
+    linked.mkdir(parents=True)
+    for name in LINKED:
+        (linked / Path(name).name).symlink_to(ROOT / "widgets" / name)
+    return folder
+
+
+class LabPage(Notebook):
+    """A notebook beside the explorer."""
+
+    def __init__(self, page: Page, lab: Lab, name: str, *, classic: bool = False) -> None:
+        super().__init__(page, lab, name, classic=classic)
+        if not classic:
+            page.evaluate(SHOW)
+
+    @property
+    def explorer(self) -> Locator:
+        return self.page.locator(".svc-explorer")
+
+    @property
+    def tree(self) -> Locator:
+        return self.page.get_by_role("tree", name="Indices and crawlers")
+
+    def row(self, label: str) -> Locator:
+        """The row with exactly this label."""
+        found = self.page.locator(".svc-row-label").get_by_text(label, exact=True)
+        return self.page.locator(".svc-explorer-row").filter(has=found).first
+
+    def open_menu(self, label: str) -> Locator:
+        """Open the menu of a row with the mouse."""
+        self.row(label).click(button="right")
+        menu = self.page.locator(".lm-Menu")
+        menu.wait_for()
+        return menu
+
+    def execute(self, command: str, **args: object) -> None:
+        """Begin a command of the application."""
+        self.page.evaluate(
+            "([command, args]) => void window.jupyterapp.commands.execute(command, args)",
+            [command, args],
+        )
+
+    def await_source(self, code: str) -> None:
+        """Wait until the active cell holds this code."""
+        self.page.wait_for_function(SOURCE_IS, arg=code)
+
+    def save_preferences(self, **values: object) -> None:
+        """Save settings of the extension; a page that is opened later follows them."""
+        self.page.evaluate(SAVE_PREFERENCES, json.dumps(values))
+
+    def set_source(self, code: str, *, cell: int = 0) -> None:
+        """Write a cell without running it."""
+        self.page.evaluate(SET_SOURCE, [cell, code])
+
+    def show(self, name: str) -> None:
+        """Open another notebook of the folder, or go back to it."""
+        self.page.evaluate(OPEN, name)
+
+    def faint_texts(self) -> Any:
+        """Texts of the extension that are too faint on what is behind them."""
+        return self.page.evaluate(CONTRAST.replace(".svc-editor *", ".svc-explorer *"))
+
+    def await_connected(self) -> None:
+        expect(self.tree).to_be_visible()
+
+
+def fresh(page: Page, lab: Lab, stem: str = "notebook") -> LabPage:
+    """A new notebook, whose kernel has not run anything."""
+    return LabPage(page, lab, f"{stem}-{next(COUNT)}.ipynb")

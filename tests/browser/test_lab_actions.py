@@ -1,0 +1,174 @@
+"""What the JupyterLab extension does with an index, by mouse and by keyboard."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.lab import Lab
+from tests.browser.labextension import LabPage, fresh
+from tests.browser.shop import connect, fill, products
+from tests.conftest import Running
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
+EDITORS = {
+    "Open the query editor": "query",
+    "Open the settings editor": "settings",
+    "Open the synonym editor": "synonyms",
+    "Open the rule editor": "rules",
+    "Open the judgment editor": "judgments",
+}
+CODES = {
+    "Insert code: search": 'svc.search("acted-on", "")',
+    "Insert code: browse": 'svc.read_browse("acted-on")',
+    "Insert code: load": 'svc.load("FILE", "acted-on")',
+}
+
+
+@pytest.fixture
+def lab_page(page: Page, extended_lab: Lab, service: Running) -> LabPage:
+    fill(service, "acted-on", products())
+    opened = fresh(page, extended_lab)
+    opened.run(connect(service))
+    opened.await_connected()
+    return opened
+
+
+def dialog(lab_page: LabPage) -> Locator:
+    return lab_page.page.locator(".jp-Dialog")
+
+
+def records(service: Running, index: str) -> int | None:
+    with service.client() as client:
+        items: list[dict[str, Any]] = client.get("/1/indexes").json()["items"]
+    return next((item["entries"] for item in items if item["name"] == index), None)
+
+
+def test_each_editor_opens_in_a_new_cell_below(lab_page: LabPage) -> None:
+    for label, name in EDITORS.items():
+        lab_page.open_menu("acted-on").get_by_text(label).click()
+        expect(lab_page.page.locator(f".svc-editor.svc-{name}")).to_have_count(1, timeout=40_000)
+    assert not lab_page.complaints
+
+
+def test_code_is_inserted_and_not_run(lab_page: LabPage) -> None:
+    for label, code in CODES.items():
+        lab_page.open_menu("acted-on").get_by_text(label).click()
+        lab_page.await_source(code)
+
+    assert lab_page.ask("get_ipython().execution_count") <= 3
+
+
+def test_code_may_be_magics(lab_page: LabPage, extended_lab: Lab) -> None:
+    lab_page.save_preferences(codeStyle="magic")
+    again = LabPage(lab_page.page, extended_lab, lab_page.path.name)
+
+    again.open_menu("acted-on").get_by_text("Insert code: search").click()
+
+    again.await_source("%load_ext svc_notebook\n%svc search acted-on")
+    again.save_preferences()
+
+
+def test_the_palette_asks_which_index_is_meant(lab_page: LabPage) -> None:
+    lab_page.page.keyboard.press("Control+Shift+C")
+    lab_page.page.locator(".lm-CommandPalette-input").fill("Insert code: browse")
+    lab_page.page.keyboard.press("Enter")
+    chosen = dialog(lab_page).locator("select, input").first
+    expect(chosen).to_be_visible()
+    chosen.select_option("acted-on")
+    dialog(lab_page).locator(".jp-mod-accept").click()
+
+    lab_page.await_source(CODES["Insert code: browse"])
+
+
+def test_a_name_is_copied(lab_page: LabPage) -> None:
+    lab_page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+
+    lab_page.open_menu("acted-on").get_by_text("Copy name").click()
+
+    assert lab_page.page.evaluate("() => navigator.clipboard.readText()") == "acted-on"
+
+
+def test_names_are_dragged_into_a_cell(lab_page: LabPage) -> None:
+    cell = lab_page.page.locator(".jp-Notebook .cm-content").nth(1)
+    lab_page.row("acted-on").click()
+    lab_page.row("Attributes").click()
+
+    lab_page.row("price").drag_to(cell)
+
+    expect(cell).to_contain_text("price")
+
+
+def test_an_index_is_copied_moved_cleared_and_dropped(lab_page: LabPage, service: Running) -> None:
+    for label, target in (("Copy to…", "copied-to"), ("Move to…", "moved-to")):
+        source = "acted-on" if label.startswith("Copy") else "copied-to"
+        lab_page.open_menu(source).get_by_text(label).click()
+        dialog(lab_page).locator("input").fill(target)
+        lab_page.page.keyboard.press("Enter")
+        expect(dialog(lab_page)).to_contain_text(f"{source} has 70 records")
+        expect(dialog(lab_page)).to_contain_text(service.appId)
+        dialog(lab_page).get_by_role("button", name=label[:4]).click()
+        expect(lab_page.row(target)).to_contain_text("70")
+    assert records(service, "copied-to") is None
+
+    lab_page.open_menu("moved-to").get_by_text("Clear…").click()
+    expect(dialog(lab_page)).to_contain_text("Delete all records of moved-to")
+    dialog(lab_page).get_by_role("button", name="Clear").click()
+    expect(lab_page.row("moved-to")).to_contain_text("0")
+    assert records(service, "moved-to") == 0
+
+    lab_page.open_menu("moved-to").get_by_text("Drop…").click()
+    dialog(lab_page).get_by_role("button", name="Drop").click()
+    expect(lab_page.row("moved-to")).to_have_count(0)
+    assert records(service, "moved-to") is None
+    assert not lab_page.complaints
+
+
+def test_enter_on_a_question_changes_nothing(lab_page: LabPage, service: Running) -> None:
+    lab_page.row("acted-on").click()
+    lab_page.page.keyboard.press("Shift+F10")
+    lab_page.page.get_by_role("menuitem", name="Drop…").wait_for()
+    lab_page.page.keyboard.press("ArrowUp")
+    lab_page.page.keyboard.press("Enter")
+    expect(dialog(lab_page)).to_contain_text("Delete the whole index acted-on")
+
+    lab_page.page.keyboard.press("Enter")
+
+    expect(dialog(lab_page)).to_have_count(0)
+    assert records(service, "acted-on") == 70
+
+
+def test_a_change_that_the_key_forbids_is_told(lab_page: LabPage, service: Running) -> None:
+    with service.client() as client:
+        made = client.post("/1/keys", json={"acl": ["search", "listIndexes"]}).json()["key"]
+    lab_page.page.wait_for_timeout(500)  # until the key is known
+    lab_page.run(connect(service).replace(service.adminKey, made))
+    expect(lab_page.explorer).to_contain_text("rights: search, listIndexes")
+
+    lab_page.open_menu("acted-on").get_by_text("Clear…").click()
+    dialog(lab_page).get_by_role("button", name="Clear").click()
+
+    expect(dialog(lab_page)).to_contain_text("Clear failed")
+    expect(dialog(lab_page)).to_contain_text("deleteIndex")
+    assert records(service, "acted-on") == 70
+
+
+def test_both_templates_are_in_the_launcher(lab_page: LabPage) -> None:
+    lab_page.execute("launcher:create")
+    cards = lab_page.page.locator(".jp-LauncherCard")
+
+    expect(cards.filter(has_text="Tuning notebook")).to_be_visible()
+    cards.filter(has_text="Load notebook").click()
+
+    title = lab_page.page.locator(".jp-Notebook h1").filter(has_text="Load")
+    expect(title).to_be_visible(timeout=30_000)
+
+
+def test_the_settings_have_a_form(lab_page: LabPage) -> None:
+    lab_page.execute("settingeditor:open", query="Search service")
+
+    box = lab_page.page.get_by_role("checkbox", name="Underline errors in magics")
+    expect(box).to_be_checked(timeout=30_000)
+    expect(lab_page.page.get_by_text("Whether actions write Python or magics.")).to_be_visible()

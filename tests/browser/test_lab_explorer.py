@@ -1,0 +1,281 @@
+"""The explorer of the JupyterLab extension."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.lab import Lab
+from tests.browser.labextension import LabPage, fresh
+from tests.browser.looks import PICTURES
+from tests.browser.shop import connect, fill, products
+from tests.conftest import Running, start_service, stop_service
+
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
+HOSTILE_NAME = "<img src=x onerror='window.struck=1'>"
+HOSTILE_RECORD = {
+    "objectID": "1",
+    HOSTILE_NAME: "<script>window.struck=1</script>",
+    "colour": "<b onclick=window.struck=1>red</b>",
+}
+RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
+SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+HISTORY = "(get_ipython().execution_count, sorted(get_ipython().user_ns))"
+THEME = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
+MANY = 1000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _filled(service: Running) -> None:
+    fill(service, "explored", products())
+
+
+@pytest.fixture
+def lab_page(page: Page, extended_lab: Lab) -> LabPage:
+    return fresh(page, extended_lab)
+
+
+def test_a_notebook_without_the_package_is_offered_to_load_it(lab_page: LabPage) -> None:
+    expect(lab_page.explorer).to_contain_text("The package is not loaded in this kernel.")
+
+    lab_page.page.get_by_role("button", name="Load the extension here").click()
+
+    expect(lab_page.explorer).to_contain_text("This kernel is not connected to a service.")
+    expect(lab_page.page.get_by_role("button", name="Connect to local")).to_be_visible()
+    assert lab_page.ask("'svc' in get_ipython().magics_manager.magics['line']") is True
+    assert not lab_page.complaints
+
+
+def test_the_explorer_connects_to_the_local_service(lab_page: LabPage) -> None:
+    lab_page.page.get_by_role("button", name="Load the extension here").click()
+
+    lab_page.page.get_by_role("button", name="Connect to local").click()
+
+    expect(lab_page.explorer).to_contain_text("local ·", timeout=30_000)
+    lab_page.run("import svc_notebook as svc")
+    assert lab_page.ask("svc.whoami()['rights']")
+    expect(lab_page.page.locator(".svc-status")).to_have_text("Search: local")
+
+
+def test_a_connected_kernel_shows_its_indices_and_their_content(
+    lab_page: LabPage, service: Running
+) -> None:
+    lab_page.run(connect(service))
+
+    expect(lab_page.explorer).to_contain_text(service.appId)
+    expect(lab_page.explorer).to_contain_text("rights: search")
+    expect(lab_page.row("explored")).to_contain_text("70")
+    lab_page.row("explored").click()
+    lab_page.row("Attributes").click()
+    expect(lab_page.row("price")).to_contain_text("number · ")
+    lab_page.row("Attributes").click()
+    lab_page.row("Facets").click()
+    lab_page.row("brand").click()
+    expect(lab_page.row("Acme")).to_contain_text("24")
+    lab_page.row("Changed settings").click()
+    expect(lab_page.row("customRanking")).to_contain_text('["desc(rating)"]')
+    expect(lab_page.row("Synonyms")).to_contain_text("0")
+    lab_page.row("Crawlers").click()
+    assert not lab_page.complaints
+
+
+def test_questions_leave_neither_history_nor_names(lab_page: LabPage, service: Running) -> None:
+    lab_page.run(connect(service))
+    lab_page.await_connected()
+    count, names = lab_page.ask(HISTORY)
+
+    lab_page.row("explored").click()
+    expect(lab_page.row("Attributes")).to_be_visible()
+    lab_page.page.get_by_role("button", name="Refresh").click()
+
+    assert lab_page.ask(HISTORY) == [count, names]
+
+
+def test_the_keyboard_alone_goes_through_the_tree(lab_page: LabPage, service: Running) -> None:
+    lab_page.run(connect(service))
+    lab_page.await_connected()
+    keyboard = lab_page.page.keyboard
+
+    lab_page.page.get_by_role("searchbox", name="Filter").focus()
+    keyboard.type("explored")
+    keyboard.press("ArrowDown")
+    expect(lab_page.row("explored")).to_have_attribute("aria-selected", "true")
+    keyboard.press("ArrowRight")
+    expect(lab_page.row("explored")).to_have_attribute("aria-expanded", "true")
+    expect(lab_page.row("Attributes")).to_be_visible()
+    keyboard.press("ArrowDown")
+    expect(lab_page.row("Attributes")).to_have_attribute("aria-selected", "true")
+    keyboard.press("Enter")
+    expect(lab_page.row("price")).to_have_attribute("aria-level", "3")
+    keyboard.press("ArrowLeft")
+    keyboard.press("ArrowLeft")
+    expect(lab_page.row("explored")).to_have_attribute("aria-selected", "true")
+    active = lab_page.tree.get_attribute("aria-activedescendant")
+    assert active == lab_page.row("explored").get_attribute("id")
+    keyboard.press("Shift+F10")
+
+    expect(lab_page.page.get_by_role("menuitem", name="Open the query editor")).to_be_visible()
+
+
+def test_hostile_names_stay_text(lab_page: LabPage, service: Running) -> None:
+    fill(service, HOSTILE_NAME, [HOSTILE_RECORD])
+    with service.client() as client:
+        path = f"/1/indexes/{HOSTILE_NAME.replace('<', '%3C').replace(' ', '%20')}/settings"
+        client.put(path, json={"attributesForFaceting": [HOSTILE_NAME, "colour"]})
+
+    lab_page.run(connect(service))
+    lab_page.row(HOSTILE_NAME).click()
+    lab_page.row("Attributes").click()
+    lab_page.row("Facets").click()
+
+    expect(lab_page.row("colour")).to_contain_text("text · <b onclick")
+    assert lab_page.explorer.locator("img, script, b").count() == 0
+    assert lab_page.page.evaluate("() => window.struck") is None
+
+
+def test_a_busy_kernel_is_told_and_still_answers(lab_page: LabPage, service: Running) -> None:
+    lab_page.run(connect(service))
+    lab_page.await_connected()
+
+    lab_page.begin("import time; time.sleep(8)")
+    expect(lab_page.explorer).to_contain_text("The kernel is busy")
+    fill(service, "made-meanwhile", products()[:4])
+    lab_page.page.get_by_role("button", name="Refresh").click()
+
+    # The kernel has subshells: the list is read while the cell runs.
+    expect(lab_page.row("made-meanwhile")).to_contain_text("4", timeout=6_000)
+    expect(lab_page.explorer).not_to_contain_text("The kernel is busy", timeout=20_000)
+
+
+def test_the_list_follows_what_a_cell_does(lab_page: LabPage, service: Running) -> None:
+    lab_page.run(connect(service))
+    lab_page.await_connected()
+
+    lab_page.run("svc.push([{'objectID': '1', 'name': 'lamp'}], 'made-by-a-cell')")
+
+    expect(lab_page.row("made-by-a-cell")).to_contain_text("1")
+
+
+def test_a_restarted_kernel_is_found_again(lab_page: LabPage, service: Running) -> None:
+    lab_page.run(connect(service))
+    lab_page.await_connected()
+
+    lab_page.page.evaluate(RESTART)
+    expect(lab_page.explorer).to_contain_text("The package is not loaded in this kernel.")
+    lab_page.run(connect(service))
+
+    expect(lab_page.row("explored")).to_be_visible()
+    assert not lab_page.complaints
+
+
+def test_a_kernel_that_ended_is_told(lab_page: LabPage, service: Running) -> None:
+    lab_page.run(connect(service))
+    lab_page.await_connected()
+
+    lab_page.page.evaluate(SHUT_DOWN)
+
+    expect(lab_page.tree).to_be_hidden()
+    expect(lab_page.explorer).to_contain_text("Open a notebook")
+
+
+def test_two_notebooks_have_two_connections(
+    lab_page: LabPage, service: Running, tmp_path: Path
+) -> None:
+    process, other = start_service(tmp_path / "other")
+    fill(other, "elsewhere", products()[:2])
+    first = lab_page.path.name
+    second = f"second-{first}"
+    (lab_page.path.parent / second).write_bytes(lab_page.path.read_bytes())
+    lab_page.run(connect(service))
+    expect(lab_page.row("explored")).to_be_visible()
+
+    lab_page.show(second)
+    lab_page.run(connect(other))
+
+    expect(lab_page.row("elsewhere")).to_contain_text("2")
+    expect(lab_page.row("explored")).to_have_count(0)
+    lab_page.show(first)
+    expect(lab_page.row("explored")).to_contain_text("70")
+    expect(lab_page.row("elsewhere")).to_have_count(0)
+    stop_service(process)
+
+
+def test_a_service_that_is_gone_is_told_and_found_again(lab_page: LabPage, tmp_path: Path) -> None:
+    process, passing = start_service(tmp_path / "passing")
+    fill(passing, "passing", products()[:5])
+    lab_page.run(connect(passing))
+    expect(lab_page.row("passing")).to_be_visible()
+
+    stop_service(process)
+    lab_page.page.get_by_role("button", name="Refresh").click()
+
+    error = lab_page.page.locator(".svc-explorer-error")
+    expect(error).to_contain_text("See that the service runs", timeout=30_000)
+    expect(lab_page.page.get_by_role("button", name="Try again")).to_be_visible()
+    lab_page.run("'go on'", cell=1)
+
+
+def test_a_key_without_rights_shows_the_rest(lab_page: LabPage, service: Running) -> None:
+    with service.client() as client:
+        made = client.post("/1/keys", json={"acl": ["search", "listIndexes"]}).json()["key"]
+    code = connect(service).replace(service.adminKey, made)
+    lab_page.page.wait_for_timeout(500)  # until the key is known
+
+    lab_page.run(code)
+    lab_page.row("explored").click()
+
+    expect(lab_page.row("Changed settings")).to_contain_text("settings")
+    lab_page.row("Attributes").click()
+    expect(lab_page.row("price")).to_be_visible()
+
+
+def test_a_thousand_indices_are_few_elements(lab_page: LabPage, tmp_path: Path) -> None:
+    process, crowded = start_service(tmp_path / "crowded")
+    with crowded.client() as client:
+        for number in range(MANY):
+            client.put(f"/1/indexes/index-{number:04}/settings", json={"hitsPerPage": 5})
+        while len(client.get("/1/indexes").json()["items"]) < MANY:
+            pass
+    lab_page.run(connect(crowded))
+    expect(lab_page.row("index-0000")).to_be_visible(timeout=30_000)
+
+    lab_page.tree.focus()
+    lab_page.page.keyboard.press("End")
+    lab_page.page.keyboard.press("ArrowUp")
+
+    expect(lab_page.row(f"index-{MANY - 1:04}")).to_be_in_viewport()
+    assert lab_page.page.locator(".svc-explorer-row").count() < 60
+    lab_page.page.get_by_role("searchbox", name="Filter").fill("index-0500")
+    expect(lab_page.row("index-0500")).to_be_visible()
+    stop_service(process)
+
+
+@pytest.mark.parametrize(
+    ("theme", "width"),
+    [("JupyterLab Light", 1280), ("JupyterLab Dark", 1280), ("JupyterLab Light", 800)],
+    ids=["light", "dark", "narrow"],
+)
+def test_the_explorer_in_pictures(
+    chromium: Browser, extended_lab: Lab, service: Running, theme: str, width: int
+) -> None:
+    context = chromium.new_context(viewport={"width": width, "height": 640})
+    lab_page = fresh(context.new_page(), extended_lab, "shop")
+    lab_page.page.evaluate(THEME, theme)
+    lab_page.run("import svc_notebook as svc\nsvc.connect('local')")
+    lab_page.run("svc.load(svc.samples.products(), 'products', id='sku')\nNone")
+    lab_page.run("svc.set_settings('products', attributesForFaceting=['brand', 'color'])\nNone")
+    lab_page.set_source("%%svc search products lamp\nfilters: brand:Millbeck\nhitsPerPage: 5")
+    lab_page.row("products").click()
+    for label in ("Attributes", "Facets"):
+        lab_page.row(label).click()
+
+    expect(lab_page.row("category")).to_be_visible()
+    name = "explorer-dark" if "Dark" in theme else "explorer"
+    if os.environ.get("SVC_PICTURES") and width == 1280:
+        lab_page.page.screenshot(path=PICTURES / f"{name}.png")
+    assert lab_page.faint_texts() == []
+    assert lab_page.tree.evaluate("el => el.scrollWidth <= el.clientWidth")
+    context.close()

@@ -1,0 +1,199 @@
+"""The calls of the JupyterLab extension, as a kernel answers them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from svc_notebook import session
+from svc_notebook.errors import BadInput
+from svc_notebook.lab.cells import CellError, find_errors
+from svc_notebook.lab.explorer import describe_value
+from svc_notebook.lab.kernel import LabCalls
+from tests.browser.shop import fill, products
+from tests.conftest import Running
+
+
+@pytest.fixture
+def calls(service: Running, monkeypatch: pytest.MonkeyPatch) -> LabCalls:
+    monkeypatch.setattr("svc_notebook.session.connection._current", None)
+    monkeypatch.setattr("svc_notebook.lab.changes.shell_of_kernel", lambda: None)  # a plain process
+    session.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
+    return LabCalls()
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "example"),
+    [
+        ("lamp", "text", "lamp"),
+        (3, "number", "3"),
+        (3.5, "number", "3.5"),
+        (True, "boolean", "true"),
+        (["a", 1], "list", '["a",1]'),
+        ({"a": 1}, "object", '{"a":1}'),
+        (None, "null", ""),
+        (2**60, "number", '"1152921504606846976"'),
+        ("x" * 100, "text", "x" * 80 + "…"),
+    ],
+    ids=str,
+)
+def test_a_value_is_described_by_its_kind_and_an_example(
+    value: Any, kind: str, example: str
+) -> None:
+    assert describe_value(value) == {"kind": kind, "example": example}
+
+
+def test_without_a_connection_the_profiles_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("svc_notebook.session.connection._current", None)
+
+    found = LabCalls().read_connection()
+
+    assert found == {"connected": False, "profiles": LabCalls().read_profiles()}
+    assert "local" in found["profiles"]
+
+
+def test_the_content_of_an_index_is_read_at_once(calls: LabCalls, service: Running) -> None:
+    fill(service, "contained", products())
+
+    found = asyncio.run(calls.read_index("contained"))
+
+    names = [attribute["name"] for attribute in found["attributes"]["value"]]
+    assert {"objectID", "name", "price"} <= {*names}
+    facets = {facet["name"]: dict(facet["values"]) for facet in found["facets"]["value"]}
+    assert facets["brand"] == {"Acme": 24, "Umbra": 23, "Lumen": 23}
+    assert len(facets["price"]) == 5
+    changed = {
+        setting["name"]: json.loads(setting["value"]) for setting in found["settings"]["value"]
+    }
+    assert changed["customRanking"] == ["desc(rating)"]
+    assert "hitsPerPage" not in changed
+    assert (found["synonyms"]["value"], found["rules"]["value"]) == (0, 0)
+
+
+def test_a_part_that_is_refused_is_its_error(calls: LabCalls) -> None:
+    found = asyncio.run(calls.read_index("not-there"))
+
+    assert all("error" in part for part in found.values())
+
+
+def test_no_answer_holds_the_key(calls: LabCalls, service: Running) -> None:
+    answers = [calls.read_connection(), asyncio.run(calls.read_rights())]
+
+    assert service.adminKey not in json.dumps(answers)
+
+
+@pytest.mark.parametrize(
+    ("action", "style", "code"),
+    [
+        ("search", "python", 'import svc_notebook as svc\nsvc.search("a b", "")'),
+        ("search", "magic", "%svc search 'a b'"),
+        ("edit query", "magic", "%svc edit query 'a b'"),
+    ],
+)
+def test_code_quotes_names(calls: LabCalls, action: str, style: Any, code: str) -> None:
+    assert calls.write_code(action, "a b", style) == code
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "line\nbreak", "'", "\u202e"])
+def test_a_name_in_python_stays_the_name(calls: LabCalls, name: str) -> None:
+    code = calls.write_code("browse", name).rpartition("svc.read_browse(")[2].removesuffix(")")
+
+    assert eval(code) == name
+
+
+def test_a_change_asks_what_the_verb_asks(calls: LabCalls, service: Running) -> None:
+    question = calls.describe_change("move", "--yes", "b")
+
+    assert question == (
+        f"Move --yes onto b, no profile, application {service.appId} at {service.url}?"
+    )
+
+
+@pytest.mark.parametrize("verb", ["delete", "keys delete", "", "help"])
+def test_only_the_four_changes_are_made(calls: LabCalls, verb: str) -> None:
+    with pytest.raises(BadInput, match="clear, copy, drop, move"):
+        asyncio.run(calls.change_index(verb, "products"))
+
+
+@pytest.mark.parametrize(
+    ("text", "errors"),
+    [
+        ("%%svc search films\nhitsPerPage: 5", []),
+        ("%%svc search films\nquery: a\nhitsPerPages: 5", [2]),
+        ("%%svc searches films", [0]),
+        ("import os\n%svc search films --hits 3\nfound = %svc search films", [1]),
+        ("text = '%svc nothing'", []),
+        ("%svc search films 'open", [0]),
+        ("", []),
+    ],
+)
+def test_errors_name_their_line(text: str, errors: list[int]) -> None:
+    found: list[CellError] = [*find_errors(text, {})]
+
+    assert [error.line for error in found] == errors
+    assert all(error.message and not error.message.startswith("line ") for error in found)
+
+
+def test_a_plan_sends_nothing_and_a_load_reports(
+    calls: LabCalls, service: Running, tmp_path: Path
+) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text("sku,price\n1,5\n2,6\n1,7\n")
+
+    plan = asyncio.run(calls.plan_file(str(path), "planned", "sku"))
+    with service.client() as client:
+        missing = client.post("/1/indexes/planned/query", json={}).status_code
+    result = asyncio.run(calls.load_file(str(path), "planned", "sku"))
+
+    assert (plan["rows"], plan["sendable"], plan["records"], missing) == (3, 2, None, 404)
+    assert [column["column"] for column in plan["columns"]] == ["sku", "price"]
+    assert (result["published"], result["rejectedRows"]) == (2, 1)
+    assert result["rejected"][0]["reason"] == "has the id of row 1"
+    json.dumps([plan, result])
+
+
+def test_a_file_of_another_machine_is_told(calls: LabCalls) -> None:
+    with pytest.raises(BadInput, match="another machine"):
+        asyncio.run(calls.plan_file("/no/such.csv", "planned"))
+
+
+def test_a_cancelled_load_returns_what_it_sent(calls: LabCalls, tmp_path: Path) -> None:
+    path = tmp_path / "many.ndjson"
+    path.write_text("".join(f'{{"objectID": "{n}", "n": {n}}}\n' for n in range(50_000)))
+
+    async def stop_early() -> dict[str, Any]:
+        task = asyncio.create_task(calls.load_file(str(path), "stopped"))
+        await asyncio.sleep(0.2)
+        task.cancel()
+        return await task
+
+    result = asyncio.run(stop_early())
+
+    assert "stopped" in result["stopped"]
+    assert result["sent"] < 50_000
+
+
+def test_crawlers_are_read_with_their_state(calls: LabCalls, service: Running) -> None:
+    client = session.connect(
+        url=service.url,
+        app_id=service.appId,
+        api_key=service.adminKey,
+        crawler_user_id=service.crawlerUserId,
+        crawler_api_key=service.crawlerApiKey,
+    )
+    action: Any = {
+        "indexName": "crawled",
+        "pathsToMatch": ["**"],
+        "recordExtractor": {"__type": "function", "source": "() => []"},
+    }
+    client.create_crawler("explored", {"rateLimit": 1, "startUrls": [], "actions": [action]})
+
+    found = asyncio.run(calls.read_crawlers())
+
+    [row] = [row for row in found if row["name"] == "explored"]
+    assert (row["state"], row["lastRun"]) == ("paused", "")
+    assert row["id"]

@@ -1,0 +1,289 @@
+// The dialog that loads a file into an index: the plan, then the progress, then the result.
+
+import { button, field, fill, freshId, h } from "../../kit/dom.js";
+import { debounce, oneAtATime } from "../../kit/timing.js";
+import { textOf } from "./explorer.js";
+import { Cancelled, KernelLink } from "./kernel.js";
+
+/** @typedef {import("../types").Connection} Connection */
+/** @typedef {import("../types").FilePlan} FilePlan */
+/** @typedef {import("../types").FileResult} FileResult */
+/** @typedef {import("./kernel.js").Kernels} Kernels */
+
+/** Names of files that a load can read. */
+export const SUFFIXES = /\.(csv|tsv|ndjson|jsonl|json|parquet)$/i;
+const SETTLE_MS = 400;
+const EXISTING = [
+  ["append", "append: add and overwrite"],
+  ["merge", "merge: send what differs"],
+  ["replace", "replace: all records"],
+  ["fail", "fail: send nothing"],
+];
+
+/**
+ * Open the dialog. The kernel is the active notebook's where it is connected, else one of the
+ * dialog's own, which ends with it.
+ * @param {{app: any, kernels: Kernels | null, file: string, name: string, done: () => void}} options
+ */
+export async function openFileLoader({ app, kernels, file, name, done }) {
+  const dialog = new FileDialog(name);
+  let link = kernels?.current ?? null;
+  /** @type {any} */
+  let own = null;
+  try {
+    if (!link?.answers) {
+      dialog.say("Starting a kernel…");
+      ({ link, own } = await startKernel(app));
+    }
+    if (!dialog.el.isConnected || !link) return;
+    let connection = /** @type {Connection} */ (await link.call("read_connection"));
+    if (!connection.connected) {
+      const profile = await dialog.chooseProfile(connection.profiles ?? []);
+      if (!profile) return;
+      dialog.say(`Connecting to ${profile}…`);
+      connection = await link.call("connect", { profile });
+    }
+    await dialog.run(link, connection, file);
+  } catch (error) {
+    if (!(error instanceof Cancelled)) await dialog.fail(textOf(error));
+  } finally {
+    dialog.close();
+    if (own) {
+      link?.dispose();
+      await own.shutdown().catch(() => {});
+    }
+    done();
+  }
+}
+
+/** The path of a file for a kernel on the server's machine. @param {string} root @param {string} path */
+export const fullPath = (root, path) => (root ? `${root.replace(/\/$/, "")}/${path}` : path);
+
+/** Start a kernel of the dialog's own and load the package into it. @param {any} app */
+async function startKernel(app) {
+  const { kernelspecs, kernels } = app.serviceManager;
+  await kernelspecs.ready;
+  const own = await kernels.startNew({ name: kernelspecs.specs?.default });
+  /** @type {() => void} */
+  let settle = () => {};
+  const settled = new Promise((done) => (settle = () => done(null)));
+  const link = new KernelLink(own, () => link.state !== "starting" && settle());
+  await settled;
+  if (link.state === "unloaded") await link.load();
+  if (link.state === "ready") return { link, own };
+  link.dispose();
+  await own.shutdown();
+  throw new Error("The default kernel has no svc-notebook; open a notebook whose kernel has it.");
+}
+
+class FileDialog {
+  /** @param {string} name */
+  constructor(name) {
+    this.name = name;
+    this.abort = new AbortController();
+    this.body = h("div", { class: "file-body" });
+    this.note = h("div", { class: "file-note", role: "status" });
+    this.buttons = h("div", { class: "file-buttons" });
+    const heading = h("h2", { id: freshId("load") }, `Load ${name} into an index`);
+    this.el = h("dialog", { class: "file-dialog", "aria-labelledby": heading.id }, heading, this.body, this.note, this.buttons);
+    this.closed = new Promise((done) => this.el.addEventListener("close", () => done(null)));
+    this.el.addEventListener("keydown", (event) => event.stopPropagation());
+    document.body.append(this.el);
+    this.el.showModal();
+    this.offer([this.cancelButton("Cancel")]);
+  }
+
+  close() {
+    this.abort.abort();
+    this.el.close();
+    this.el.remove();
+  }
+
+  /** @param {string} text */
+  say(text) {
+    fill(this.note, text);
+  }
+
+  /** @param {HTMLButtonElement[]} buttons */
+  offer(buttons) {
+    fill(this.buttons, buttons);
+  }
+
+  /** @param {string} label */
+  cancelButton(label) {
+    return action(label, () => this.el.close());
+  }
+
+  /** Tell of a failure and wait until it is read. @param {string} text */
+  async fail(text) {
+    fill(this.note, h("span", { class: "explorer-error" }, text));
+    this.offer([this.cancelButton("Close")]);
+    await this.closed;
+  }
+
+  /** @param {string[]} profiles @returns {Promise<string | null>} */
+  async chooseProfile(profiles) {
+    const choice = h("select", { class: "file-input" }, profiles.map((name) => h("option", { value: name }, name)));
+    fill(this.body, field("Connect to", choice, "The kernel is not connected to a service."));
+    this.say("");
+    const chosen = new Promise((done) => {
+      this.offer([action("Connect", () => done(choice.value), true), this.cancelButton("Cancel")]);
+    });
+    choice.focus();
+    return /** @type {Promise<string | null>} */ (Promise.race([chosen, this.closed]));
+  }
+
+  /**
+   * Show the plan until it is confirmed, then load.
+   * @param {KernelLink} link @param {Connection} connection @param {string} file
+   */
+  async run(link, connection, file) {
+    const options = await this.plan(link, connection, file);
+    if (!options) return;
+    const result = await this.load(link, file, options);
+    if (result) await this.show(result, options.index);
+  }
+
+  /**
+   * @param {KernelLink} link @param {Connection} connection @param {string} path
+   * @returns {Promise<{index: string, id: string, if_exists: string} | null>}
+   */
+  async plan(link, connection, path) {
+    const stem = this.name.replace(SUFFIXES, "");
+    const index = h("input", { class: "file-input", value: stem, spellcheck: "false" });
+    const id = h("select", { class: "file-input" }, h("option", { value: "" }, "automatic"));
+    const exists = h("select", { class: "file-input" }, EXISTING.map(([value, label]) => h("option", { value }, label)));
+    const shown = h("div", { class: "file-plan" });
+    const place = `${connection.profile ? `${connection.profile} · ` : ""}${connection.application} at ${connection.address}`;
+    fill(
+      this.body,
+      h("p", { class: "file-place" }, `Service: ${place}`),
+      h("div", { class: "file-fields" }, field("Index", index), field("objectID", id), field("If the index exists", exists)),
+      shown,
+    );
+    const load = action("Load", () => confirm(), true);
+    load.disabled = true;
+    this.offer([load, this.cancelButton("Cancel")]);
+    index.focus();
+    index.select();
+    /** @type {(confirmed: any) => void} */
+    let settle = () => {};
+    const confirmed = new Promise((done) => (settle = done));
+    const confirm = () => settle({ index: index.value, id: id.value, if_exists: exists.value });
+    const read = oneAtATime(async () => {
+      load.disabled = true;
+      if (!index.value.trim()) return this.say("Name the index.");
+      this.say("Reading the file…");
+      try {
+        const args = { path, index: index.value, id: id.value };
+        const plan = /** @type {FilePlan} */ (await link.call("plan_file", args, { signal: this.abort.signal }));
+        fill(shown, planNodes(plan, index.value));
+        if (id.length === 1) id.append(...plan.columns.map(({ column }) => h("option", { value: column }, column)));
+        fill(load, h("span", {}, `Load ${count(plan.sendable, "row")}`));
+        load.disabled = !plan.sendable;
+        this.say("Nothing has been sent yet.");
+      } catch (error) {
+        if (error instanceof Cancelled) return;
+        fill(shown);
+        fill(this.note, h("span", { class: "explorer-error" }, textOf(error)));
+      }
+    });
+    const readSoon = debounce(() => void read(), SETTLE_MS);
+    index.addEventListener("input", () => {
+      load.disabled = true;
+      readSoon();
+    });
+    id.addEventListener("change", () => void read());
+    void read();
+    const answer = await Promise.race([confirmed, this.closed]);
+    readSoon.cancel();
+    return answer;
+  }
+
+  /**
+   * @param {KernelLink} link @param {string} path @param {{index: string, id: string, if_exists: string}} options
+   * @returns {Promise<FileResult | null>}
+   */
+  async load(link, path, options) {
+    const stop = new AbortController();
+    const bar = h("progress", { class: "file-progress", "aria-label": "Rows sent" });
+    const cancel = action("Stop the load", () => {
+      cancel.disabled = true;
+      stop.abort();
+    });
+    fill(this.body, bar);
+    this.say("Sending…");
+    this.offer([cancel]);
+    cancel.focus();
+    // Escape stops the load and leaves the dialog open for what was sent.
+    this.el.addEventListener("cancel", (event) => {
+      if (stop.signal.aborted || bar.isConnected) event.preventDefault();
+      if (bar.isConnected) stop.abort();
+    });
+    const tell = (/** @type {import("../../types").Progress} */ { done, total }) => {
+      bar.max = total;
+      bar.value = done;
+      this.say(`${done.toLocaleString("en")} of ${count(total, "row")} sent`);
+    };
+    try {
+      return await link.call("load_file", { path, ...options }, { signal: stop.signal, tell });
+    } finally {
+      bar.remove();
+    }
+  }
+
+  /** @param {FileResult} result @param {string} index */
+  async show(result, index) {
+    const seconds = result.seconds.toFixed(1);
+    const told = result.stopped ?? `${count(result.published, "row")} published in ${index} in ${seconds} s.`;
+    const unchanged = result.unchanged ? h("p", {}, `${count(result.unchanged, "row")} unchanged.`) : null;
+    fill(this.body, h("p", { class: "file-told" }, told), unchanged, rejectedNodes(result));
+    this.say("");
+    const close = this.cancelButton("Close");
+    this.offer([close]);
+    close.focus();
+    await this.closed;
+  }
+}
+
+/** @param {string} label @param {() => void} act @param {boolean} [main] */
+function action(label, act, main = false) {
+  return button(label, act, { class: ["explorer-button", main && "main"] });
+}
+
+/** @param {number} number @param {string} noun */
+const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number === 1 ? "" : "s"}`;
+
+/** @param {FilePlan} plan @param {string} index */
+function planNodes(plan, index) {
+  const exists = plan.records === null ? `${index} does not exist yet.` : `${index} exists, with ${count(plan.records, "record")}.`;
+  return [
+    h("p", {}, `${count(plan.rows, "row")}, objectID: ${plan.ids}. ${exists}`),
+    table("Columns", plan.columns),
+    plan.notes.length ? h("ul", {}, plan.notes.map((note) => h("li", {}, note))) : null,
+    rejectedNodes(plan),
+    plan.sample.length ? h("details", {}, h("summary", {}, "First records"), h("pre", {}, plan.sample.join("\n"))) : null,
+  ];
+}
+
+/** @param {{rejectedRows: number, rejected: Record<string, string>[]}} found */
+function rejectedNodes({ rejectedRows, rejected }) {
+  if (!rejectedRows) return h("p", {}, "No row was rejected.");
+  const more = rejectedRows > rejected.length ? `, of which ${rejected.length} are shown` : "";
+  return h("div", {}, h("p", {}, `${count(rejectedRows, "row")} cannot be sent${more}:`), table("Rejected rows", rejected));
+}
+
+/** @param {string} label @param {Record<string, string>[]} rows */
+function table(label, rows) {
+  const names = Object.keys(rows[0] ?? {});
+  return h(
+    "div",
+    { class: "file-table", tabindex: 0, role: "region", "aria-label": label },
+    h(
+      "table",
+      { "aria-label": label },
+      h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, names.map((name) => h("td", {}, row[name]))))),
+    ),
+  );
+}

@@ -1,0 +1,58 @@
+// What the application shows beside the explorer: new notebooks from templates, and the connection in the status bar.
+
+import { h } from "../../kit/dom.js";
+
+/** @typedef {import("./explorer.js").Explorer} Explorer */
+
+const CATEGORY = "Search service";
+const TEMPLATES = [
+  { name: "tuning", label: "Tuning notebook", caption: "Change the ranking on a copy and compare the hits" },
+  { name: "load", label: "Load notebook", caption: "Load a file into an index and read its rejected rows" },
+];
+
+/**
+ * Add a command for each template, in the launcher and the palette.
+ * @param {{app: any, launcher: any, palette: any, icon: any}} options
+ */
+export function addTemplates({ app, launcher, palette, icon }) {
+  TEMPLATES.forEach(({ name, label, caption }, rank) => {
+    const command = `svc:new-${name}`;
+    app.commands.addCommand(command, {
+      label: (/** @type {any} */ args) => (args.isPalette ? `New ${label.toLowerCase()}` : label),
+      caption,
+      icon: (/** @type {any} */ args) => (args.isPalette ? undefined : icon),
+      execute: (/** @type {{cwd?: string}} */ args) => create(app, name, args.cwd ?? ""),
+    });
+    launcher?.add({ command, category: CATEGORY, rank });
+    palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
+  });
+}
+
+/** Write a notebook from a template into a folder and open it. @param {any} app @param {string} name @param {string} path */
+async function create(app, name, path) {
+  const { contents, kernelspecs } = app.serviceManager;
+  const content = await (await fetch(new URL(`templates/${name}.ipynb`, import.meta.url))).json();
+  await kernelspecs.ready;
+  const spec = kernelspecs.specs?.kernelspecs[kernelspecs.specs.default];
+  if (spec) content.metadata.kernelspec = { name: spec.name, display_name: spec.display_name, language: spec.language };
+  const made = await contents.newUntitled({ path, type: "notebook" });
+  await contents.save(made.path, { type: "notebook", format: "json", content });
+  return app.commands.execute("docmanager:open", { path: made.path, factory: "Notebook" });
+}
+
+/**
+ * Show the connection and the pending tasks in the status bar; a click shows the explorer. Returns
+ * what draws it again.
+ * @param {{app: any, statusBar: any, explorer: Explorer, Widget: any}} options
+ */
+export function addStatus({ app, statusBar, explorer, Widget }) {
+  const show = () => app.commands.execute("svc:show-explorer");
+  const title = "Show the explorer of the search service";
+  const el = h("button", { type: "button", class: "status", title, on: { click: show } });
+  const item = new Widget({ node: h("div", { class: "status-item" }, el) });
+  statusBar.registerStatusItem("svc-notebook:status", { item, align: "left", rank: 20 });
+  return () => {
+    el.textContent = explorer.summary;
+    item.setHidden(!explorer.summary);
+  };
+}

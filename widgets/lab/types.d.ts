@@ -1,0 +1,95 @@
+import type { connect } from "../kit/bridge.js";
+
+/** What a kernel is to the extension. */
+export type KernelState = "starting" | "other" | "missing" | "unloaded" | "ready" | "dead";
+
+export type Calls = ReturnType<typeof connect>;
+
+/** Packages that the application shares. */
+export type Share = (name: string) => Promise<any>;
+
+export interface Connection {
+  connected: boolean;
+  /** Where there is no connection. */
+  profiles?: string[];
+  id?: string;
+  profile?: string | null;
+  application?: string;
+  address?: string;
+}
+
+export interface IndexEntry {
+  name: string;
+  records: number;
+  bytes: number;
+  pending: number;
+  primary: string;
+}
+
+export interface Part<T> {
+  value?: T;
+  error?: string;
+}
+
+export interface IndexContent {
+  attributes: Part<{ name: string; kind: string; example: string }[]>;
+  facets: Part<{ name: string; values: [string, number][] }[]>;
+  settings: Part<{ name: string; value: string }[]>;
+  synonyms: Part<number>;
+  rules: Part<number>;
+}
+
+export interface CrawlerEntry {
+  name: string;
+  id: string;
+  state: string;
+  lastRun: string;
+}
+
+/** A row of the explorer's tree. */
+export interface Row {
+  key: string;
+  level: number;
+  kind: "group" | "index" | "attribute" | "facet" | "value" | "setting" | "fact" | "crawler" | "note";
+  label: string;
+  detail?: string;
+  hint?: string;
+  /** What a drag or "Copy name" gives. */
+  name?: string;
+  /** The index that the row belongs to. */
+  index?: string;
+  open?: boolean;
+  /** 0 to 1 while tasks are pending. */
+  progress?: number;
+}
+
+/** The settings of the extension, as its schema declares them. */
+export interface Preferences {
+  codeStyle: "python" | "magic";
+  refreshAfterCells: boolean;
+  underlineErrors: boolean;
+  hoverHelp: boolean;
+}
+
+/** What a file's load would do, and what it did. */
+export interface FilePlan {
+  rows: number;
+  sendable: number;
+  ids: string;
+  columns: Record<string, string>[];
+  sample: string[];
+  notes: string[];
+  rejectedRows: number;
+  rejected: Record<string, string>[];
+  records: number | null;
+}
+
+export interface FileResult {
+  sent: number;
+  published: number;
+  seconds: number;
+  unchanged?: number;
+  stopped?: string;
+  rejectedRows: number;
+  rejected: Record<string, string>[];
+}
