@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook import session
+from svc_notebook.display import shorten
 from svc_notebook.editors.js_values import plain
 from svc_notebook.editors.rpc import call
 from svc_notebook.errors import NotConnected, SvcError
@@ -134,9 +135,8 @@ def describe_value(value: Any) -> dict[str, str]:
     if value is None:
         return {"kind": "null", "example": ""}
     text = value if isinstance(value, str) else msgspec.json.encode(plain(value)).decode()
-    if len(text) > MAX_EXAMPLE_CHARACTERS:
-        text = f"{text[:MAX_EXAMPLE_CHARACTERS]}…"
-    return {"kind": KINDS.get(type(value), type(value).__name__), "example": text}
+    example = shorten(text, MAX_EXAMPLE_CHARACTERS)
+    return {"kind": KINDS.get(type(value), type(value).__name__), "example": example}
 
 
 async def _changed_settings(index: str) -> list[dict[str, str]]:

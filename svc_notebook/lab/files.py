@@ -86,7 +86,9 @@ def _result(result: LoadResult | None) -> dict[str, Any]:
 
 
 def _rejected(plan: LoadPlan) -> dict[str, Any]:
-    shown = plan.rejected[ERROR_COLUMNS].head(SHOWN_REJECTED) if len(plan.rejected) else plan.rejected
+    shown = (
+        plan.rejected[ERROR_COLUMNS].head(SHOWN_REJECTED) if len(plan.rejected) else plan.rejected
+    )
     return {"rejectedRows": plan.rejected_rows, "rejected": _rows_of(shown)}
 
 

@@ -34,4 +34,4 @@ def attach() -> str:
 def _accept(comm: BaseComm, _: Any) -> None:
     """Answer the calls of one page over one comm."""
     dispatcher = CallDispatcher(LabCalls(), comm.send)
-    comm.on_msg(lambda message: dispatcher.take(message["content"]["data"]))
+    comm.on_msg(lambda message: dispatcher.accept(message["content"]["data"]))

@@ -213,9 +213,9 @@ def test_an_invalid_rule_is_reported_and_not_accepted(editor: Locator, notebook:
     editor.get_by_label("Its value").press("Enter")
     expect(editor.get_by_role("alert").first).to_contain_text("hitsPerPage")
     expect(editor.get_by_label("Its value")).to_have_value("seven")
-    editor.get_by_label("User data").fill("{no")
-    editor.get_by_label("User data").press("Tab")
-    expect(editor.get_by_text("No JSON")).to_be_visible()
+    editor.get_by_label("Custom data in the response (JSON)").fill("{no")
+    editor.get_by_label("Custom data in the response (JSON)").press("Tab")
+    expect(editor.get_by_text("Invalid JSON")).to_be_visible()
 
     assert notebook.ask("e.get('lamps')") == RULES[0]
     assert not notebook.ask("e.dirty")
