@@ -76,7 +76,7 @@ def test_a_file_of_each_format_is_loaded(
         dialog.get_by_role("button", name="Load 8 rows").click()
 
         expect(dialog).to_contain_text("8 rows published")
-        expect(dialog).to_contain_text("has the id of row 1")
+        expect(dialog).to_contain_text("duplicate objectID (same as row 1)")
         dialog.get_by_role("button", name="Close").click()
         assert records(service, name) == 8
     lab_page.page.evaluate("() => window.jupyterapp.commands.execute('svc:show-explorer')")

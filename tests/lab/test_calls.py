@@ -37,7 +37,7 @@ def calls(service: Running, monkeypatch: pytest.MonkeyPatch) -> LabCalls:
         ({"a": 1}, "object", '{"a":1}'),
         (None, "null", ""),
         (2**60, "number", '"1152921504606846976"'),
-        ("x" * 100, "text", "x" * 80 + "…"),
+        ("x" * 100, "text", "x" * 79 + "…"),
     ],
     ids=str,
 )
@@ -152,7 +152,7 @@ def test_a_plan_sends_nothing_and_a_load_reports(
     assert (plan["rows"], plan["sendable"], plan["records"], missing) == (3, 2, None, 404)
     assert [column["column"] for column in plan["columns"]] == ["sku", "price"]
     assert (result["published"], result["rejectedRows"]) == (2, 1)
-    assert result["rejected"][0]["reason"] == "has the id of row 1"
+    assert result["rejected"][0]["reason"] == "duplicate objectID (same as row 1)"
     json.dumps([plan, result])
 
 
