@@ -73,7 +73,7 @@ export class KernelLink {
   /**
    * Call the kernel's half.
    * @param {string} name @param {Record<string, any>} [args]
-   * @param {{signal?: AbortSignal, tell?: (progress: import("../../types").Progress) => void}} [options]
+   * @param {{signal?: AbortSignal, onProgress?: (progress: import("../../types").Progress) => void}} [options]
    */
   async call(name, args = {}, options = {}) {
     if (!this.calls) throw new CallError({ type: "NoKernel", message: "the kernel is not connected", advice: "" });
