@@ -213,7 +213,9 @@ def test_a_service_that_is_gone_is_told_and_found_again(lab_page: LabPage, tmp_p
     lab_page.page.get_by_role("button", name="Refresh").click()
 
     error = lab_page.page.locator(".svc-explorer-error")
-    expect(error).to_contain_text("check that the service on this machine is running", timeout=30_000)
+    expect(error).to_contain_text(
+        "check that the service on this machine is running", timeout=30_000
+    )
     expect(lab_page.page.get_by_role("button", name="Try again")).to_be_visible()
     lab_page.run("'go on'", cell=1)
 
