@@ -53,7 +53,9 @@ def json_reply(
 
 def refusal(status: int, message: str, headers: Mapping[str, str] | None = None) -> ServiceResponse:
     """Build an error response; all errors have this shape."""
-    return json_reply(status, {"message": message, "status": status}, headers)
+    # A message can quote a lone surrogate, which UTF-8 cannot encode, from JSON inside a parameter.
+    text = message.encode("utf-8", "backslashreplace").decode()
+    return json_reply(status, {"message": text, "status": status}, headers)
 
 
 def crawler_refusal(reply: ServiceResponse) -> ServiceResponse:
