@@ -348,7 +348,7 @@ def test_what_is_left_of_a_secured_key_is_a_number_of_seconds() -> None:
     assert 4_000_000_000 - 1.7e9 > first >= second > 0
     assert svc.get_remaining_validity(ended) < 0
     assert svc.get_remaining_validity(svc.secured_key("parent", filters="a:b")) == float("inf")
-    with pytest.raises(BadInput, match="no secured key"):
+    with pytest.raises(BadInput, match="is not a secured key"):
         svc.get_remaining_validity("plain")
 
 

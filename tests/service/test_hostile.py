@@ -77,6 +77,31 @@ def test_a_hostile_call_is_served_or_refused_with_a_message(
         assert answer.json()["status"] == answer.status_code
 
 
+# Parameters with JSON inside a text, where an escape can be half of a surrogate pair.
+IN_TEXT = ["facetFilters", "filters", "numericFilters", "optionalFilters", "tagFilters"]
+LONE = [
+    r'["\ud800"]',
+    r'[["\ud800", "a:b"]]',
+    r'["a:\ud800"]',
+    r'["a:1 TO \ud800"]',
+    r'[["\udfff"]]',
+]
+
+
+@pytest.mark.parametrize("value", LONE)
+@pytest.mark.parametrize("name", [*IN_TEXT, "aroundLatLng", "insideBoundingBox", "optionalWords"])
+def test_a_lone_surrogate_in_a_parameter_is_searched_for_or_refused(
+    client: httpx.Client, name: str, value: str
+) -> None:
+    client.put("/1/indexes/surrogates/1", json={"name": "a lamp"})
+
+    for path in ("/1/indexes/surrogates", "/1/indexes/surrogates/browse"):
+        answer = client.get(path, params={name: value})
+
+        assert answer.status_code in (200, 400, 404), answer.text
+        assert answer.is_success or answer.json()["message"]
+
+
 def test_the_service_still_works_after_all_that(client: httpx.Client) -> None:
     answer = client.post("/1/indexes/after", json={"objectID": "1"})
 

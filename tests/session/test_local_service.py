@@ -164,7 +164,7 @@ def test_a_service_that_takes_too_long_is_ended(
     monkeypatch.setattr(local_service, "START_SECONDS", 0.3)
     monkeypatch.setattr(local_service, "MAX_ATTEMPTS", 1)
 
-    with pytest.raises(LocalServiceFailed, match="says nothing"):
+    with pytest.raises(LocalServiceFailed, match="it printed nothing"):
         local(data, command=command("hang"))
 
     until(lambda: not any(is_alive(pid) for pid in list(local_service._OWN)[-1:]))

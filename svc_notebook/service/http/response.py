@@ -49,7 +49,9 @@ def error_response(
     status: int, message: str, headers: Mapping[str, str] | None = None
 ) -> ServiceResponse:
     """Build an error response; all errors have this shape."""
-    return json_response(status, {"message": message, "status": status}, headers)
+    # A message can quote a lone surrogate, which UTF-8 cannot encode, from JSON inside a parameter.
+    text = message.encode("utf-8", "backslashreplace").decode()
+    return json_response(status, {"message": text, "status": status}, headers)
 
 
 def crawler_error_response(response: ServiceResponse) -> ServiceResponse:
