@@ -288,7 +288,7 @@ def test_queries_of_an_open_editor_may_be_changed_alike(place: Place, editor: st
     opened.queries = "best comedy"
 
     assert opened.queries == ["best comedy"]
-    with pytest.raises(BadInput, match=r"entry 1 is (nan|None): leave missing values out"):
+    with pytest.raises(BadInput, match=r"entry 1 is (nan|None): drop missing values"):
         opened.queries = pd.Series(["jaws", None])
 
 

@@ -85,7 +85,7 @@ def test_what_is_wrong_is_said_in_the_clients_own_error(reporter: Making, servic
         )
 
     assert caught.value.status_code == 422
-    assert "`events[1].positions` goes with a queryID" in str(caught.value)
+    assert "`events[1].positions` needs a queryID" in str(caught.value)
 
 
 @pytest.mark.parametrize("key", ["wrong", "searchKey"])

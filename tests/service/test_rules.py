@@ -116,7 +116,7 @@ def test_rules_are_deleted_and_cleared(shop: Inside) -> None:
         ({"consequence": {"promote": [{"objectID": "1"}]}}, "position"),
         ({"consequence": {"params": {"hitPerPage": 1}}}, "did you mean `hitsPerPage`?"),
         ({"consequence": {"userData": "x" * 2000}}, "userData"),
-        ({"conditions": [{"filters": "a:x OR a:y"}]}, "`conditions[0].filters` may hold"),
+        ({"conditions": [{"filters": "a:x OR a:y"}]}, "`conditions[0].filters` may contain"),
         ({"conditions": [{"filters": "price > 3"}]}, "neither OR nor numbers"),
         ({"conditions": [{"filters": "a:"}]}, "conditions[0].filters: expected a value"),
         ({"consequence": {"params": {"filters": "a:"}}}, "`consequence.params`: filters"),
