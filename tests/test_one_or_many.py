@@ -151,7 +151,8 @@ def given(place: Place, folder: Path) -> dict[str, Any]:
         "scores": tuning.evaluate(runs, judged),
         "ids": ["1"], "change": {"settings": {"hitsPerPage": 3}},
         "changes": {"settings": {"hitsPerPage": 3}}, "space": {"ignorePlurals": [False, True]},
-        "queries": ["jaws"], "frame": frame, "file": folder / "t.csv", "shown": frame,
+        "queries": ["jaws"], "frame": frame, "source": frame,
+        "file": folder / "t.csv", "shown": frame,
     }  # fmt: skip
 
 

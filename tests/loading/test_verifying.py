@@ -102,7 +102,7 @@ def test_what_differs_replaces_nothing(
 ) -> None:
     load(client.aio, FILMS.head(1).assign(n=7), index, id="id")
 
-    with pytest.raises(BadInput, match=r"2 records are not .* '0001', which is missing"):
+    with pytest.raises(BadInput, match=r"2 records differ .* '0001', which is missing"):
         load(Meddling(connection), FILMS, index, id="id", verify=True, if_exists="replace")
 
     assert svc.read_browse(index, client=client)["n"].tolist() == [7]

@@ -28,6 +28,8 @@ MAX_RSS_MB = 500
 # On a quiet machine the 95th percentile stays below 100 ms; where it is slower in quiet already,
 # it may be so many times as slow.
 MAX_P95_MS, MAX_SLOWDOWN = 100, 10
+# Other processes may delay one round; a service that lets searches wait delays each of them.
+MAX_ROUNDS = 3
 
 
 def make_record(number: int) -> dict[str, Any]:
@@ -103,6 +105,18 @@ def test_others_are_answered_while_one_key_sends_as_much_as_it_can(
     shop: Running, same: bool
 ) -> None:
     key = shop.searchKey if same else shop.adminKey
+    rounds = [measure_beside_greedy(shop, key)]
+    while rounds[-1] >= 1 and len(rounds) < MAX_ROUNDS:
+        rounds.append(measure_beside_greedy(shop, key))
+
+    most = read_rss_mb(shop.pid, "VmHWM")
+    sys.stdout.write(f"{rounds}; {most:.0f} MB at most\n")
+    assert rounds[-1] < 1
+    assert most < MAX_RSS_MB
+
+
+def measure_beside_greedy(shop: Running, key: str) -> float:
+    """Search beside a greedy client; return the 95th percentile's share of what it may be."""
     quiet = measure_p95_ms(shop, key, 3)
     command = [sys.executable, "-m", "tests.service.greedy", shop.url, shop.appId, shop.searchKey]
 
@@ -114,8 +128,8 @@ def test_others_are_answered_while_one_key_sends_as_much_as_it_can(
         busy = measure_p95_ms(shop, key, SECONDS)
         counts = json.loads(greedy.stdout.readline())
 
-    rss, most = read_rss_mb(shop.pid), read_rss_mb(shop.pid, "VmHWM")
-    sys.stdout.write(f"p95 {quiet:.1f} ms, {busy:.1f} ms; {rss:.0f} MB, {most:.0f} MB at most\n")
+    rss = read_rss_mb(shop.pid)
+    sys.stdout.write(f"p95 {quiet:.1f} ms, {busy:.1f} ms; {rss:.0f} MB\n")
     sys.stdout.write(f"{counts}\n")
     assert {name.rpartition(": ")[2] for name in counts} <= {
         "200",
@@ -125,8 +139,7 @@ def test_others_are_answered_while_one_key_sends_as_much_as_it_can(
         "late",
         "abandoned",
     }
-    assert busy < max(MAX_P95_MS, MAX_SLOWDOWN * quiet)
-    assert most < MAX_RSS_MB
+    return busy / max(MAX_P95_MS, MAX_SLOWDOWN * quiet)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="memory is read from /proc")

@@ -46,8 +46,8 @@ def fit_examination(
     cells = _add_up(pair, place, shown, clicked, len(places))
     if len(places) > 1 and len(np.unique(cells.pair)) == len(cells.pair):
         raise BadInput(
-            "every hit was always shown at one position, so that the model pbm cannot tell a good "
-            "hit from a good place; take coec or ctr, or let ranks vary"
+            "every hit was always shown at one position, so the model pbm cannot separate "
+            "relevance from position; use coec or ctr, or randomize positions"
         )
     attractive, examined = np.full(pairs, 0.5), np.full(len(places), 0.5)
     rounds, moved = 0, 1.0
