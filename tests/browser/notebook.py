@@ -40,6 +40,10 @@ ASK = """async code => {
     const {told} = reply.content.user_expressions ?? {};
     return told?.data?.["text/plain"] ?? JSON.stringify(reply.content);
 }"""
+CHANGE_THEME = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
+# JupyterLab loads a theme after the command has returned, behind a splash screen.
+THEME_IS_SHOWN = """name => document.body.dataset.jpThemeName === name
+    && !document.getElementById("jupyterlab-splash")"""
 # What others say on the console of any page here.
 KNOWN = ("favicon", "ResizeObserver loop", "Could not load", "ERR_CONNECTION")
 
@@ -92,6 +96,11 @@ class Notebook:
                 break
             self.page.wait_for_timeout(100)
         assert self.ask(code) == value
+
+    def change_theme(self, name: str) -> None:
+        """Change JupyterLab's theme, and wait until the page shows it."""
+        self.page.evaluate(CHANGE_THEME, name)
+        self.page.wait_for_function(THEME_IS_SHOWN, arg=name)
 
     def save(self) -> Any:
         """Save, and return what is in the file."""

@@ -183,18 +183,14 @@ def test_patterns_and_json_are_the_same_configuration(
 def test_every_text_can_be_read_by_day_and_by_night(
     editor: Locator, notebook: Notebook, site: Site, theme: str, picture: str
 ) -> None:
-    notebook.page.evaluate(
-        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
-    )
+    notebook.change_theme(theme)
     attempt(editor, f"{site.url}/lamp")
     expect(records(editor)).to_contain_text("Reading lamp")
 
     assert notebook.page.evaluate(CONTRAST) == []
     if os.environ.get("SVC_PICTURES"):
         editor.screenshot(path=PICTURES / picture, animations="disabled")
-    notebook.page.evaluate(
-        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
-    )
+    notebook.change_theme("JupyterLab Light")
 
 
 def test_urls_that_failed_are_listed_with_their_reason_and_tried_by_a_click(

@@ -250,9 +250,7 @@ def test_it_is_usable_at_400_pixels(editor: Locator, notebook: Notebook) -> None
 def test_it_reads_well_in_light_and_dark(
     editor: Locator, notebook: Notebook, theme: str, picture: str
 ) -> None:
-    notebook.page.evaluate(
-        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
-    )
+    notebook.change_theme(theme)
     hits(editor).first.focus()
     press(notebook, "3", "0", "u", "n")
     notebook.page.keyboard.type("a shade alone")
@@ -265,6 +263,4 @@ def test_it_reads_well_in_light_and_dark(
         notebook.page.set_viewport_size({"width": 1180, "height": 1600})
         editor.screenshot(path=PICTURES / picture, animations="disabled")
         notebook.page.set_viewport_size({"width": 1180, "height": 1000})
-    notebook.page.evaluate(
-        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
-    )
+    notebook.change_theme("JupyterLab Light")

@@ -24,7 +24,6 @@ HOSTILE_RECORD = {
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 HISTORY = "(get_ipython().execution_count, sorted(get_ipython().user_ns))"
-THEME = "name => window.jupyterapp.commands.execute('apputils:change-theme', {theme: name})"
 MANY = 1000
 
 
@@ -265,7 +264,7 @@ def test_the_explorer_in_pictures(
 ) -> None:
     context = chromium.new_context(viewport={"width": width, "height": 640})
     lab_page = fresh(context.new_page(), extended_lab, "shop")
-    lab_page.page.evaluate(THEME, theme)
+    lab_page.change_theme(theme)
     lab_page.run("import svc_notebook as svc\nsvc.connect('local')")
     lab_page.run("svc.load(svc.samples.products(), 'products', id='sku')\nNone")
     lab_page.run("svc.set_settings('products', attributesForFaceting=['brand', 'color'])\nNone")

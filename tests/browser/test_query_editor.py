@@ -342,9 +342,7 @@ def test_what_is_saved_follows_the_editor(
     ids=["light", "dark"],
 )
 def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture: str) -> None:
-    notebook.page.evaluate(
-        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
-    )
+    notebook.change_theme(theme)
     editor = notebook.open(
         "e = svc.edit.query('shop', value={'query': 'lamp'})\ne.on_pin(print)\ne"
     )
@@ -361,6 +359,4 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
         notebook.page.set_viewport_size({"width": 1180, "height": 2200})
         editor.screenshot(path=PICTURES / picture, animations="disabled")
         notebook.page.set_viewport_size({"width": 1180, "height": 1000})
-    notebook.page.evaluate(
-        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
-    )
+    notebook.change_theme("JupyterLab Light")

@@ -521,9 +521,7 @@ def test_what_rules_and_records_hold_is_text_and_fits_400_pixels(
     ids=["light", "dark"],
 )
 def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture: str) -> None:
-    notebook.page.evaluate(
-        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
-    )
+    notebook.change_theme(theme)
     notebook.page.set_viewport_size({"width": 1180, "height": 2000})
     editor = show(notebook, "e = svc.edit.rules('ruled', ['lamp', 'red lamp'])\ne")
     choose(editor, "Lamps of the week")
@@ -549,6 +547,4 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
         editor.screenshot(path=PICTURES / "rule-editor-try.png", animations="disabled")
     notebook.page.set_viewport_size({"width": 1180, "height": 1000})
-    notebook.page.evaluate(
-        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
-    )
+    notebook.change_theme("JupyterLab Light")

@@ -334,9 +334,7 @@ def test_words_are_text_and_fit_400_pixels(notebook: Notebook) -> None:
     ids=["light", "dark"],
 )
 def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture: str) -> None:
-    notebook.page.evaluate(
-        "t => jupyterapp.commands.execute('apputils:change-theme', {theme: t})", theme
-    )
+    notebook.change_theme(theme)
     editor = show(notebook, "e = svc.edit.synonyms('words', ['seat', 'lamp'])\ne")
     notebook.run(
         "e.put({**e.get('seats'), 'synonyms': ['chair', 'sofa']}, 'seats')\n"
@@ -361,6 +359,4 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     assert notebook.page.evaluate(CONTRAST) == []
     if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
         editor.screenshot(path=PICTURES / "synonym-editor-impact.png", animations="disabled")
-    notebook.page.evaluate(
-        "jupyterapp.commands.execute('apputils:change-theme', {theme: 'JupyterLab Light'})"
-    )
+    notebook.change_theme("JupyterLab Light")
