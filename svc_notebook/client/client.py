@@ -11,7 +11,7 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager
 from copy import copy
-from typing import Any, Literal, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, overload
 
 import msgspec
 
@@ -23,7 +23,11 @@ from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
 from svc_notebook.client import background_loop, curation, operations, replacement
 from svc_notebook.client.config import ClientConfig
-from svc_notebook.client.endpoint_client import EndpointClient, describe_client
+from svc_notebook.client.endpoint_client import (
+    EndpointClient,
+    describe_client,
+    lacking_method,
+)
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.request_options import Options, Response
 from svc_notebook.client.tasks import OnProgress, Tasks
@@ -300,6 +304,11 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
 
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
         self.aio = AsyncClient(connection, sender)
+
+    if not TYPE_CHECKING:  # a type checker knows all names
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacking_method(self, name)
 
     @property
     def connection(self) -> ClientConfig:
