@@ -199,7 +199,7 @@ class AsyncClient(EndpointClient):
         self,
         index: str,
         *,
-        least: float = 0.5,
+        min_share: float = 0.5,
         scopes: Sequence[CopyScope] = AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
         """Provide a temporary index that replaces an index at the end of the context.
@@ -211,7 +211,7 @@ class AsyncClient(EndpointClient):
         ----------
         index : str
             Name of the index.
-        least : float, default 0.5
+        min_share : float, default 0.5
             Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
@@ -233,21 +233,21 @@ class AsyncClient(EndpointClient):
         --------
         >>> import asyncio
         >>> async def keep_one(client):
-        ...     async with client.replacing("products", least=0) as name:
+        ...     async with client.replacing("products", min_share=0) as name:
         ...         response = await client.add_object(name, {"name": "Classic brass desk lamp"})
         ...         await client.wait(response, index=name)
         >>> asyncio.run(keep_one(client.aio))
         >>> client.search("products")["nbHits"]
         1
         """
-        return replacement.replacing(self, index, least=least, scopes=scopes)
+        return replacement.replacing(self, index, min_share=min_share, scopes=scopes)
 
     async def replace_all(
         self,
         index: str,
         records: Iterable[Record],
         *,
-        least: float = 0.5,
+        min_share: float = 0.5,
         scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         on_progress: OnProgress | None = None,
@@ -262,7 +262,7 @@ class AsyncClient(EndpointClient):
             Name of the index.
         records : iterable of dict
             New records.
-        least : float, default 0.5
+        min_share : float, default 0.5
             Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
@@ -290,12 +290,12 @@ class AsyncClient(EndpointClient):
         Examples
         --------
         >>> records = [{"objectID": "LMP-001", "name": "Classic brass desk lamp"}]
-        >>> client.replace_all("products", records, least=0)
+        >>> client.replace_all("products", records, min_share=0)
         1
         """
         return await replacement.replace_all(
             self, index, records,
-            least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
+            min_share=min_share, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip
 
 
@@ -661,7 +661,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         index: str,
         records: Iterable[Record],
         *,
-        least: float = 0.5,
+        min_share: float = 0.5,
         scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
@@ -676,7 +676,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
             Name of the index.
         records : iterable of dict
             New records.
-        least : float, default 0.5
+        min_share : float, default 0.5
             Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
@@ -703,14 +703,14 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         Examples
         --------
         >>> records = [{"objectID": "LMP-001", "name": "Classic brass desk lamp"}]
-        >>> client.replace_all("products", records, least=0)
+        >>> client.replace_all("products", records, min_share=0)
         1
         """
         return background_loop.behind_bar(
             lambda on_progress: self.aio.replace_all(
                 index,
                 records,
-                least=least,
+                min_share=min_share,
                 scopes=scopes,
                 batch_size=batch_size,
                 on_progress=on_progress,
