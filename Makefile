@@ -20,7 +20,7 @@ LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
 # JupyterLab's extension as links into this checkout, so that an edit shows when the page is reloaded.
 LINKED = build/jupyter/labextensions/svc-notebook
-EXTENSION = lab/package.json lab/install.json lab/schemas lab kit
+EXTENSION = $(addprefix widgets/,lab/package.json lab/install.json lab/schemas lab kit) notebooks
 
 .DEFAULT_GOAL := help
 .PHONY: help demo lab test test-all check bench docs generate format coverage constraints clean
@@ -33,7 +33,7 @@ demo: $(VENV)/.demo  ## From a CSV to ranked hits, with a picture and a page, in
 
 lab: $(VENV)/.demo  ## Open JupyterLab on the tutorials
 	mkdir -p $(LINKED)
-	ln -sfn $(EXTENSION:%=$(CURDIR)/widgets/%) $(LINKED)
+	ln -sfn $(EXTENSION:%=$(CURDIR)/%) $(LINKED)
 	JUPYTER_PATH=$(CURDIR)/build/jupyter $(BIN)/jupyter lab $(LAB_OPTIONS) notebooks/01-from-csv-to-search.ipynb
 
 test: $(VENV)/.test  ## Run the tests without slow ones on all cores, or all tests that TESTS names

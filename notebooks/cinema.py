@@ -1,4 +1,4 @@
-"""A cinema's website on this machine, for the tutorial's crawler: a page for each film."""
+"""A local website of a cinema for the tutorial on crawlers, with one page per film."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = """<!doctype html>
 
 
 def open_site(films: pd.DataFrame, folder: Path = Path("cinema-site")) -> str:
-    """Write the pages and serve them as long as this process lives; returns the address."""
+    """Write the pages, serve them until the process ends, and return the address."""
     (folder / "films").mkdir(parents=True, exist_ok=True)
     links = []
     for film in films.to_dict("records"):

@@ -1,7 +1,7 @@
-"""The films the tutorials search: 17,472 of them, written out as the CSV one is usually handed.
+"""The table of 17,472 films that the tutorials load, as a CSV file.
 
-The table is Wikidata's, as the package `bokeh_sampledata` carries it (CC0). It has the blemishes
-of real tables: two films twice under one id, empty cells, lists squeezed into text.
+The table is Wikidata's, from the package `bokeh_sampledata` (CC0). It has faults that real tables
+have: two ids occur twice, cells are empty, and lists are stored as text.
 """
 
 from __future__ import annotations
@@ -20,8 +20,12 @@ FILMS = """
 
 
 def write_films(path: Path) -> Path:
-    """Write the table as CSV and return where it is."""
-    from bokeh_sampledata.movies_data import movie_path
+    """Write the table as CSV and return its path."""
+    try:
+        from bokeh_sampledata.movies_data import movie_path
+    except ModuleNotFoundError as error:
+        advice = 'the films are not installed; run `pip install "svc-notebook[demo]"`'
+        raise ModuleNotFoundError(advice, name=error.name) from None
 
     with closing(sqlite3.connect(movie_path)) as database:
         films = pd.read_sql(FILMS, database)

@@ -65,7 +65,9 @@ def __getattr__(name: str) -> Any:
     elif name in __dir__():
         found = getattr(import_module("svc_notebook.functions.blocking"), name)
     else:
-        raise lacking_attribute(__name__, name, __dir__())
+        from svc_notebook.official_names import suggest_function
+
+        raise lacking_attribute(f"module {__name__!r}", name, __dir__(), suggest_function)
     globals()[name] = found
     return found
 

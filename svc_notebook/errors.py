@@ -46,6 +46,8 @@ from svc_notebook.terminal import escape_controls
 
 # Files of a folder whose names are compared with the name of a missing file.
 MAX_COMPARED_FILES = 5000
+# First words of functions that delete; no suggestion names such a function.
+DELETING_VERBS = ("clear", "delete", "drop", "remove", "replace", "reset")
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -274,7 +276,25 @@ def unreadable(path: Path, error: OSError) -> BadInput:
     return BadInput(f"{path} cannot be read: {error.strerror or error}{advice}")
 
 
-def lacking_attribute(module: str, name: str, known: Iterable[str]) -> AttributeError:
-    """Return the error for a name that a module does not have."""
-    advice = "" if name.startswith("_") else did_you_mean(name, known)
-    return AttributeError(f"module {module!r} has no attribute {name!r}{advice}")
+def deletes(function: str) -> bool:
+    """Return whether a function or method, by the verb in its name, deletes something."""
+    return function.partition("_")[0] in DELETING_VERBS
+
+
+def lacking_attribute(
+    owner: str,
+    name: str,
+    known: Iterable[str],
+    suggest: Callable[[str], str] = lambda name: "",
+) -> AttributeError:
+    """Return the error for a name that a module or an object does not have.
+
+    `suggest` returns advice for names from elsewhere; a similar known name comes second. A name
+    that deletes something is never suggested, by Python's own suggestions neither: these need the
+    object, which the error leaves out.
+    """
+    advice = ""
+    if not name.startswith("_"):
+        advice = suggest(name) or did_you_mean(name, [one for one in known if not deletes(one)])
+    message = f"{owner} has no attribute {name!r}{advice}"
+    return AttributeError(message, name=name, obj=None)

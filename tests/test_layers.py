@@ -18,6 +18,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 LAYERS: list[dict[str, set[str]]] = [
     {
         "errors": set(),
+        "official_names": set(),
         "display": {"pandas"},
         "files": {"platformdirs"},
         "samples": {"pandas"},

@@ -9,6 +9,7 @@ import shlex
 import signal
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -78,3 +79,17 @@ def test_the_command_loads_into_the_service_that_runs(tmp_path: Path) -> None:
     assert loaded.returncode == 0, loaded.stderr
     assert "240 published" in loaded.stdout
     assert json.loads(found.stdout)[0]["name"].endswith("desk lamp")
+
+
+def test_links_are_absolute_and_name_pages_of_the_documentation() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    site = project["urls"]["Documentation"]
+    links = re.findall(r"\]\((.*?)\)", README.read_text(encoding="utf-8"))
+
+    # The page of a package index resolves no relative link.
+    assert [link for link in links if not link.startswith(site)] == []
+    files = [ROOT / "docs" / link.removeprefix(site) for link in links]
+    assert [
+        file for file in files if not file.exists() and not file.with_suffix(".md").exists()
+    ] == []
+    assert len(files) >= 10

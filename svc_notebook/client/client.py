@@ -11,7 +11,7 @@ from collections.abc import (
 )
 from contextlib import AbstractAsyncContextManager
 from copy import copy
-from typing import Any, Literal, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, overload
 
 import msgspec
 
@@ -23,7 +23,11 @@ from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
 from svc_notebook.client import background_loop, curation, operations, replacement
 from svc_notebook.client.config import ClientConfig
-from svc_notebook.client.endpoint_client import EndpointClient, describe_client
+from svc_notebook.client.endpoint_client import (
+    EndpointClient,
+    describe_client,
+    lacking_method,
+)
 from svc_notebook.client.progress import Progress
 from svc_notebook.client.request_options import Options, Response
 from svc_notebook.client.tasks import OnProgress, Tasks
@@ -195,7 +199,7 @@ class AsyncClient(EndpointClient):
         self,
         index: str,
         *,
-        least: float = 0.5,
+        min_share: float = 0.5,
         scopes: Sequence[CopyScope] = AROUND_RECORDS,
     ) -> AbstractAsyncContextManager[str]:
         """Provide a temporary index that replaces an index at the end of the context.
@@ -207,7 +211,7 @@ class AsyncClient(EndpointClient):
         ----------
         index : str
             Name of the index.
-        least : float, default 0.5
+        min_share : float, default 0.5
             Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
@@ -229,21 +233,21 @@ class AsyncClient(EndpointClient):
         --------
         >>> import asyncio
         >>> async def keep_one(client):
-        ...     async with client.replacing("products", least=0) as name:
+        ...     async with client.replacing("products", min_share=0) as name:
         ...         response = await client.add_object(name, {"name": "Classic brass desk lamp"})
         ...         await client.wait(response, index=name)
         >>> asyncio.run(keep_one(client.aio))
         >>> client.search("products")["nbHits"]
         1
         """
-        return replacement.replacing(self, index, least=least, scopes=scopes)
+        return replacement.replacing(self, index, min_share=min_share, scopes=scopes)
 
     async def replace_all(
         self,
         index: str,
         records: Iterable[Record],
         *,
-        least: float = 0.5,
+        min_share: float = 0.5,
         scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         on_progress: OnProgress | None = None,
@@ -258,7 +262,7 @@ class AsyncClient(EndpointClient):
             Name of the index.
         records : iterable of dict
             New records.
-        least : float, default 0.5
+        min_share : float, default 0.5
             Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
@@ -286,12 +290,12 @@ class AsyncClient(EndpointClient):
         Examples
         --------
         >>> records = [{"objectID": "LMP-001", "name": "Classic brass desk lamp"}]
-        >>> client.replace_all("products", records, least=0)
+        >>> client.replace_all("products", records, min_share=0)
         1
         """
         return await replacement.replace_all(
             self, index, records,
-            least=least, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
+            min_share=min_share, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
         )  # fmt: skip
 
 
@@ -300,6 +304,11 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
 
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:
         self.aio = AsyncClient(connection, sender)
+
+    if not TYPE_CHECKING:  # a type checker knows all names
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacking_method(self, name)
 
     @property
     def connection(self) -> ClientConfig:
@@ -652,7 +661,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         index: str,
         records: Iterable[Record],
         *,
-        least: float = 0.5,
+        min_share: float = 0.5,
         scopes: Sequence[CopyScope] = AROUND_RECORDS,
         batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
@@ -667,7 +676,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
             Name of the index.
         records : iterable of dict
             New records.
-        least : float, default 0.5
+        min_share : float, default 0.5
             Minimum number of new records, as a share from 0 to 1 of the number of previous
             records.
         scopes : list of {'settings', 'synonyms', 'rules'}, default all
@@ -694,14 +703,14 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi):
         Examples
         --------
         >>> records = [{"objectID": "LMP-001", "name": "Classic brass desk lamp"}]
-        >>> client.replace_all("products", records, least=0)
+        >>> client.replace_all("products", records, min_share=0)
         1
         """
         return background_loop.behind_bar(
             lambda on_progress: self.aio.replace_all(
                 index,
                 records,
-                least=least,
+                min_share=min_share,
                 scopes=scopes,
                 batch_size=batch_size,
                 on_progress=on_progress,

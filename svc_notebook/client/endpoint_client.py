@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import replace
-from typing import Any, Literal, Self, Unpack, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args, overload
 from urllib.parse import quote
 
 from svc_notebook.api import CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
@@ -20,7 +20,8 @@ from svc_notebook.client.request_options import Options, Response
 from svc_notebook.client.response_checks import check_answer
 from svc_notebook.client.tasks import OnProgress, Tasks, WriteHistory
 from svc_notebook.client.transport.sender import HttpSender
-from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.errors import BadInput, did_you_mean, lacking_attribute
+from svc_notebook.official_names import suggest_method
 
 # Characters of a path that are not encoded; a percent sign starts an encoded character.
 PATH_SAFE = "/%~!$&'()*+,;=:@"
@@ -35,6 +36,11 @@ class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi):
         self.connection = connection
         self.sender = sender or HttpSender(connection)
         self.written = WriteHistory()
+
+    if not TYPE_CHECKING:  # a type checker knows all names
+
+        def __getattr__(self, name: str) -> Any:
+            raise lacking_method(self, name)
 
     def with_options(self, **options: Unpack[Options]) -> Self:
         """Return a client over the same connections whose calls have these options.
@@ -324,6 +330,13 @@ def _template(path: str) -> str:
     if parts[1:_INDEX_PLACE] == ["1", "indexes"] and len(parts) > _INDEX_PLACE + 1:
         parts[_INDEX_PLACE] = "{index}"
     return "/".join(parts)
+
+
+def lacking_method(client: Any, name: str) -> AttributeError:
+    """Return the error for a name that a client does not have."""
+    kind = type(client)
+    known = [one for one in dir(kind) if not one.startswith("_")]
+    return lacking_attribute(f"{kind.__name__!r} object", name, known, suggest_method)
 
 
 def describe_client(client: Any) -> str:

@@ -23,7 +23,7 @@ async def replacing(
     client: AsyncClient,
     index: str,
     *,
-    least: float = 0.5,
+    min_share: float = 0.5,
     scopes: Sequence[CopyScope] = AROUND_RECORDS,
 ) -> AsyncIterator[str]:
     """Yield the name of a temporary index with the same settings, which replaces `index` at exit.
@@ -36,7 +36,7 @@ async def replacing(
     temporary = await TemporaryIndex(client, index, "replace").open(kept)
     try:
         yield temporary.name
-        await _check_share(client, index, temporary.name, least)
+        await _check_share(client, index, temporary.name, min_share)
         await temporary.promote(kept)
     except BaseException:
         await temporary.discard()
@@ -48,19 +48,19 @@ async def replace_all(
     index: str,
     records: Iterable[Record],
     *,
-    least: float = 0.5,
+    min_share: float = 0.5,
     scopes: Sequence[CopyScope] = AROUND_RECORDS,
     batch_size: int = BATCH_RECORDS,
     on_progress: OnProgress | None = None,
 ) -> int:
     """Replace all records of an index in one step; return the number of new records.
 
-    Nothing changes after an error, or if the number of records would be less than the share `least`
+    Nothing changes after an error, or if the number of records would be less than the share `min_share`
     of the old number.
     """
     if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
         raise BadInput(f"`batch_size` is a number of records, 1 or more, not {batch_size!r}")
-    async with replacing(client, index, least=least, scopes=scopes) as target:
+    async with replacing(client, index, min_share=min_share, scopes=scopes) as target:
         answers = [
             await client.batch(target, requests) for requests in _batches(iter(records), batch_size)
         ]
@@ -80,12 +80,12 @@ async def _check_count(client: AsyncClient, target: str, sent: int) -> None:
         raise SvcError(f"{sent} records were sent but {found} arrived; nothing was replaced")
 
 
-async def _check_share(client: AsyncClient, index: str, target: str, least: float) -> None:
+async def _check_share(client: AsyncClient, index: str, target: str, min_share: float) -> None:
     old, new = await count_records(client, index), await count_records(client, target)
-    if new < old * least:
+    if new < old * min_share:
         raise BadInput(
             f"{index} has {old} records and would have {new}; nothing was replaced. "
-            "If that is right, allow it by least=0"
+            "If that is right, allow it by min_share=0"
         )
 
 

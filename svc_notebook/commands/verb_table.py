@@ -1132,6 +1132,16 @@ VERBS: tuple[Verb, ...] = (
         examples=('events products', 'events products --type click --since 2h'),
     ),
     Verb(
+        'tutorials', 'Copy the tutorials, which are notebooks, to a folder',
+        'svc_notebook.functions.tutorials.copy_tutorials',
+        operands=(
+            Option('folder', 'folder to copy to, which is created if it does not exist', positional=True),),
+        options=(
+            Option('overwrite', 'whether files in the folder that differ from the tutorials are replaced', type=bool),),
+        examples=('tutorials', 'tutorials learn'),
+        common=(FORMAT,),
+    ),
+    Verb(
         'crawlers show', 'Read the state and the configuration of a crawler',
         'svc_notebook.functions.crawlers.get_crawler',
         operands=(

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from svc_notebook.errors import lacking_attribute
+from svc_notebook.official_names import suggest_function
 
 
 def lazy_attribute(
@@ -16,7 +17,7 @@ def lazy_attribute(
 
     def load(name: str) -> Any:
         if name not in homes:
-            raise lacking_attribute(module, name, homes)
+            raise lacking_attribute(f"module {module!r}", name, homes, suggest_function)
         home, attribute = homes[name].rsplit(".", 1)
         return adapt(getattr(import_module(home), attribute))
 

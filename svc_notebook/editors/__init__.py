@@ -24,7 +24,7 @@ __all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms"]
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
-        raise lacking_attribute(__name__, name, __all__)
+        raise lacking_attribute(f"module {__name__!r}", name, __all__)
     try:
         return getattr(import_module(f"{__name__}.functions"), name)
     except ModuleNotFoundError as error:

@@ -39,6 +39,7 @@ from svc_notebook.functions.secured_keys import explain_key as explain_key
 from svc_notebook.functions.secured_keys import get_remaining_validity as get_remaining_validity
 from svc_notebook.functions.secured_keys import secured_key as secured_key
 from svc_notebook.functions.settings import SettingsChange
+from svc_notebook.functions.tutorials import copy_tutorials as copy_tutorials
 from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
@@ -68,6 +69,7 @@ __all__ = [
     "configure_crawler",
     "connect",
     "copy_index",
+    "copy_tutorials",
     "count_values",
     "crawl_urls",
     "crawler_task",

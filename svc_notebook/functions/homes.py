@@ -105,6 +105,7 @@ COROUTINES: dict[str, str] = {
 
 FUNCTIONS: dict[str, str] = {
     "connect": "svc_notebook.functions.connection.connect",
+    "copy_tutorials": "svc_notebook.functions.tutorials.copy_tutorials",
     "current": "svc_notebook.session.connection.current",
     "explain_key": "svc_notebook.functions.secured_keys.explain_key",
     "get_remaining_validity": "svc_notebook.functions.secured_keys.get_remaining_validity",

@@ -382,7 +382,7 @@ async def replace_records(
     own = asynchronous(client)
     async with (
         awaited(source, options) as given,
-        own.replacing(index, least=min_share) as scratch,
+        own.replacing(index, min_share=min_share) as scratch,
     ):
         rows = record_columns(given, options)
         result = await loading.load(own, rows, scratch, on_progress=on_progress, **options)

@@ -86,7 +86,7 @@ def __getattr__(name: str) -> Any:
     else:
         home = next((module for module, names in _HOMES.items() if name in names), None)
         if home is None:
-            raise lacking_attribute(__name__, name, __dir__())
+            raise lacking_attribute(f"module {__name__!r}", name, __dir__())
         found = unchained_function(getattr(import_module(home), name))
     globals()[name] = found
     return found

@@ -14,7 +14,10 @@ from tests.browser.looks import CONTRAST
 from tests.browser.notebook import OPEN, Notebook
 from tests.conftest import ROOT
 
-LINKED = ("lab/package.json", "lab/install.json", "lab/schemas", "lab", "kit")
+LINKED = (
+    *("widgets/lab/package.json", "widgets/lab/install.json", "widgets/lab/schemas", "widgets/lab"),
+    *("widgets/kit", "notebooks"),
+)
 COUNT = itertools.count(1)
 SET_SOURCE = """([place, code]) => window.jupyterapp.shell.currentWidget.content.model.sharedModel
     .getCell(place).setSource(code)"""
@@ -30,7 +33,7 @@ def link_extension(folder: Path) -> Path:
     linked = folder / "labextensions" / "svc-notebook"
     linked.mkdir(parents=True)
     for name in LINKED:
-        (linked / Path(name).name).symlink_to(ROOT / "widgets" / name)
+        (linked / Path(name).name).symlink_to(ROOT / name)
     return folder
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.lab import Lab
 from tests.browser.labextension import LabPage, fresh
 from tests.browser.shop import connect, fill, products
-from tests.conftest import Running
+from tests.conftest import ROOT, Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 EDITORS = {
@@ -164,6 +165,23 @@ def test_both_templates_are_in_the_launcher(lab_page: LabPage) -> None:
 
     title = lab_page.page.locator(".jp-Notebook h1").filter(has_text="Load")
     expect(title).to_be_visible(timeout=30_000)
+
+
+def test_the_launcher_copies_the_tutorials_and_opens_the_first(lab_page: LabPage) -> None:
+    folder = lab_page.path.parent / "svc-tutorials"
+    folder.mkdir()
+    (folder / "films.py").write_text("mine")
+    lab_page.execute("launcher:create")
+    lab_page.page.locator(".jp-LauncherCard").filter(has_text="Tutorials").click()
+
+    title = lab_page.page.locator(".jp-Notebook h1").filter(has_text="From a CSV to search")
+    expect(title).to_be_visible(timeout=30_000)
+    assert (folder / "films.py").read_text() == "mine"
+    source = json.loads((ROOT / "notebooks/03-operate.ipynb").read_text(encoding="utf-8"))
+    copied = json.loads((folder / "03-operate.ipynb").read_text(encoding="utf-8"))
+    assert [cell["source"] for cell in copied["cells"]] == [
+        cell["source"] for cell in source["cells"]
+    ]
 
 
 def test_the_settings_have_a_form(lab_page: LabPage) -> None:

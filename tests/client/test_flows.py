@@ -185,7 +185,7 @@ def test_too_few_records_replace_nothing(client: Client) -> None:
 
     assert len(browse(client, "flow-guard")) == 20
     assert gone(client)
-    assert client.replace_all("flow-guard", records(3), least=0) == 3
+    assert client.replace_all("flow-guard", records(3), min_share=0) == 3
 
 
 def test_a_record_that_cannot_be_sent_replaces_nothing(client: Client) -> None:

@@ -225,7 +225,7 @@ def test_the_panel_lists_every_parameter_of_a_search() -> None:
 
 
 def test_the_snapshot_shows_the_hits_as_text(editor: QueryEditor, client: Client) -> None:
-    client.replace_all(editor.index, [{"objectID": "1", "name": "<script>"}], least=0)
+    client.replace_all(editor.index, [{"objectID": "1", "name": "<script>"}], min_share=0)
     editor.value = {"query": "script"}
 
     html = editor.snapshot()

@@ -150,7 +150,7 @@ class _DaskRun:
 
     async def replace(self, min_share: float) -> None:
         """Fill a temporary index, and replace the existing index with it."""
-        async with replacing(self.client, self.index, least=min_share) as scratch:
+        async with replacing(self.client, self.index, min_share=min_share) as scratch:
             await self.send(scratch)
             sent, stored = self.sent, await count_records(self.client, scratch)
             if sent != stored or not sent:

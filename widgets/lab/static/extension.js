@@ -5,7 +5,7 @@ import { makeCellLanguage } from "./cell_language.js";
 import { Explorer } from "./explorer.js";
 import { SUFFIXES, fullPath, openFileLoader } from "./file_loader.js";
 import { Kernels } from "./kernel.js";
-import { addStatus, addTemplates } from "./launcher.js";
+import { addStatus, addTemplates, addTutorials } from "./launcher.js";
 
 /** @typedef {import("../types").Share} Share */
 /** @typedef {import("../types").Preferences} Preferences */
@@ -60,6 +60,7 @@ export async function makePlugins(share) {
       const widgets = { ...apputils, Widget: lumino.Widget };
       addActions({ ...tools, apputils: widgets, NotebookActions: notebook.NotebookActions }, palette);
       addTemplates({ app, launcher, palette, icon });
+      addTutorials({ app, launcher, palette, icon });
     },
   };
 

@@ -9,6 +9,61 @@ const TEMPLATES = [
   { name: "tuning", label: "Tuning notebook", caption: "Change the ranking on a copy and compare the hits" },
   { name: "load", label: "Load notebook", caption: "Load a file into an index and read its rejected rows" },
 ];
+const TUTORIAL_FOLDER = "svc-tutorials";
+/** The notebooks in their order, then the modules that they import. */
+const TUTORIAL_FILES = [
+  "01-from-csv-to-search.ipynb",
+  "02-tune-a-search.ipynb",
+  "03-operate.ipynb",
+  "04-measure-and-improve.ipynb",
+  "cinema.py",
+  "films.py",
+];
+
+/**
+ * Add a command that copies the tutorials and opens the first, in the launcher and the palette.
+ * @param {{app: any, launcher: any, palette: any, icon: any}} options
+ */
+export function addTutorials({ app, launcher, palette, icon }) {
+  const command = "svc:open-tutorials";
+  app.commands.addCommand(command, {
+    label: (/** @type {any} */ args) => (args.isPalette ? "Open the tutorials" : "Tutorials"),
+    caption: `Copy the tutorials to the folder ${TUTORIAL_FOLDER} and open the first`,
+    icon: (/** @type {any} */ args) => (args.isPalette ? undefined : icon),
+    execute: (/** @type {{cwd?: string}} */ args) => openTutorials(app, args.cwd ?? ""),
+  });
+  launcher?.add({ command, category: CATEGORY, rank: TEMPLATES.length });
+  palette?.addItem({ command, category: CATEGORY, args: { isPalette: true } });
+}
+
+/** Copy the files that a folder does not have yet, and open the first notebook. @param {any} app @param {string} path */
+async function openTutorials(app, path) {
+  const { contents } = app.serviceManager;
+  const folder = path ? `${path}/${TUTORIAL_FOLDER}` : TUTORIAL_FOLDER;
+  if (!(await exists(contents, folder))) await contents.save(folder, { type: "directory" });
+  for (const name of TUTORIAL_FILES) {
+    const file = `${folder}/${name}`;
+    if (await exists(contents, file)) continue; // the user's own work stays
+    const source = await fetch(new URL(`../../notebooks/${name}`, import.meta.url));
+    if (!source.ok) throw new Error(`${name} cannot be read: ${source.status} ${source.statusText}`);
+    const isNotebook = name.endsWith(".ipynb");
+    const content = isNotebook ? await source.json() : await source.text();
+    const [type, format] = isNotebook ? ["notebook", "json"] : ["file", "text"];
+    await contents.save(file, { type, format, content });
+  }
+  return app.commands.execute("docmanager:open", { path: `${folder}/${TUTORIAL_FILES[0]}`, factory: "Notebook" });
+}
+
+/** @param {any} contents @param {string} path */
+async function exists(contents, path) {
+  try {
+    await contents.get(path, { content: false });
+    return true;
+  } catch (error) {
+    if (/** @type {any} */ (error).response?.status === 404) return false;
+    throw error;
+  }
+}
 
 /**
  * Add a command for each template, in the launcher and the palette.
