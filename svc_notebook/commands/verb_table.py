@@ -125,6 +125,8 @@ VERBS: tuple[Verb, ...] = (
             Option('separator', 'character between the columns of a CSV; detected by default'), 
             Option('quote', 'character around the values of a CSV; detected by default'), 
             Option('header', 'whether the first line of a CSV names its columns; detected by default', type=bool | None), 
+            Option('skip', 'number of lines before the table of a CSV; detected by default', type=int), 
+            Option('comment', 'character that begins lines of a CSV to skip; `#` is detected'), 
             Option('encoding', 'encoding of the file; detected by default'), 
             Option('path', 'the list of records inside a JSON document, for example `data.items`')),
         examples=('load products.csv products --id sku', 'load products.csv products --dry-run', "load 'data/*.parquet' products --if-exists replace"),

@@ -41,6 +41,8 @@ ROW_MEMBERS = {
     "separator": "character between the columns of a CSV; detected by default",
     "quote": "character around the values of a CSV; detected by default",
     "header": "whether the first line of a CSV names its columns; detected by default",
+    "skip": "number of lines before the table of a CSV; detected by default",
+    "comment": "character that begins lines of a CSV to skip; `#` is detected",
     "encoding": "encoding of the file; detected by default",
     "path": "the list of records inside a JSON document, for example `data.items`",
 }

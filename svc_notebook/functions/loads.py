@@ -19,7 +19,7 @@ from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 SIZE_OPTIONS = ("record_bytes", "batch_bytes")
-FILE_OPTIONS = ("separator", "quote", "header", "encoding", "path")
+FILE_OPTIONS = ("separator", "quote", "header", "skip", "comment", "encoding", "path")
 
 
 class LoadOptions(loading.RowOptions, total=False):

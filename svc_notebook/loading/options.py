@@ -30,7 +30,7 @@ OPERATIONS = (
 UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
-CHARACTER_OPTIONS = ("separator", "quote")
+CHARACTER_OPTIONS = ("separator", "quote", "comment")
 COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes")
 
 
@@ -53,6 +53,8 @@ class RowOptions(TypedDict, total=False):
     separator: str | None
     quote: str | None
     header: bool | None
+    skip: int | None
+    comment: str | None
     encoding: str | None
     path: str | None
 
@@ -77,6 +79,8 @@ class LoadSettings:
     separator: str | None = None
     quote: str | None = None
     header: bool | None = None
+    skip: int | None = None
+    comment: str | None = None
     encoding: str | None = None
     # The path of the list of records in a JSON document.
     path: str | None = None
@@ -119,6 +123,7 @@ class LoadSettings:
             _check_character(name, getattr(self, name))
         for name in COUNT_OPTIONS:
             _check_count(name, getattr(self, name))
+        _check_count("skip", self.skip, minimum=0)
         if self.batch_bytes > MAX_BATCH_BYTES:
             raise BadInput(f"`batch_bytes` is at most {MAX_BATCH_BYTES:,}; services refuse more")
 
@@ -155,9 +160,9 @@ def _check_character(option: str, value: object) -> None:
         )
 
 
-def _check_count(option: str, value: object) -> None:
-    if value is not None and (not isinstance(value, int) or value < 1):
-        raise BadInput(f"`{option}` is a whole number, 1 or more, not {value!r}")
+def _check_count(option: str, value: object, minimum: int = 1) -> None:
+    if value is not None and (not isinstance(value, int) or value < minimum):
+        raise BadInput(f"`{option}` is a whole number, {minimum} or more, not {value!r}")
 
 
 def _check_zone(zone: str) -> None:

@@ -6,20 +6,27 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
+from itertools import count, starmap
 from pathlib import Path
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
 
-SEPARATORS = (",", ";", "\t", "|")
 SNIFFED_ROWS = 200
+Row = tuple[int, list[str]]
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
 # A cell that is a number, a date or a word for a missing value is not the name of a column.
-VALUE = re.compile(r"[-+]?[\d.,:/ -]*\d[\d.,:/ -]*%?|true|false|yes|no|null|nan|n/?a", re.I)
+VALUE = re.compile(
+    r"[-+]?[\d.,:/ -]*\d[\d.,:/ -]*(?:e[-+]?\d+)?%?|true|false|yes|no|null|nan|n/?a", re.I
+)
+YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
+# A column consists of codes if so many values, and this share of them, have the same form.
+MIN_CODES, CODE_SHARE = 2, 0.9
+# A cell of the first row is a category if so many values, and this share of them, are equal to it.
+MIN_REPEATS, REPEAT_SHARE = 2, 0.05
 
 
 @dataclass(frozen=True)
@@ -36,11 +43,10 @@ class Dialect:
     trailing: bool = False
 
 
-def sniff_dialect(text: str, options: LoadSettings) -> Dialect:
-    """Infer the dialect from a file's beginning; options take precedence."""
-    quote = options.quote or _quote_of(text)
-    separator = options.separator or max(SEPARATORS, key=lambda s: _fit(text, s, quote))
-    rows = _rows(text, separator, quote)
+def sniff_dialect(text: str, separator: str, options: LoadSettings) -> Dialect:
+    """Infer the dialect from the beginning of a table; options take precedence."""
+    quote = options.quote or quote_of(text)
+    rows = [row for _, row in parse_rows(text, separator, quote)]
     first = rows[0] if rows else []
     header = _is_header(rows) if options.header is None else options.header
     names, notes = _named(first) if header else ([f"column{n}" for n, _ in enumerate(first)], [])
@@ -57,7 +63,7 @@ def sniff_dialect(text: str, options: LoadSettings) -> Dialect:
                 "rows have one cell more than the header: the first column is assumed to have no "
                 f"name, and is sent as `{names[0]}`"
             )
-    escape = "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
+    escape = escape_of(text, quote)
     return Dialect(separator, quote, escape, header, tuple(names), tuple(notes), trailing)
 
 
@@ -75,31 +81,42 @@ def longest_record(path: Path, dialect: Dialect) -> int:
     return max(longest, length)
 
 
-def _quote_of(text: str) -> str:
+def quote_of(text: str) -> str:
+    """Return the character around values in a text: `"`, unless there is none and `'` is used."""
     single = len(re.findall(r"(?:^|[,;\t|])'[^'\n]*'(?=[,;\t|\r\n])", text, re.M))
     return "'" if single > 1 and '"' not in text else '"'
 
 
-def _fit(text: str, separator: str, quote: str) -> tuple[float, int]:
-    """Rate a separator by the share of rows that have the most frequent width, and by the width."""
-    widths = Counter(len(row) for row in _rows(text, separator, quote))
-    width, count = max(widths.items(), key=lambda item: (item[1], item[0]), default=(1, 0))
-    return (count / widths.total(), width) if width > 1 else (0, 0)
+def escape_of(text: str, quote: str) -> str:
+    """Return the character before a quote inside of a value: a backslash, or the quote itself."""
+    return "\\" if f"\\{quote}" in text and quote * 2 not in text else quote
 
 
-def _rows(text: str, separator: str, quote: str) -> list[list[str]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, quotechar=quote)
-    rows: list[list[str]] = []
+def parse_rows(text: str, separator: str, quote: str) -> list[Row]:
+    """Return the first rows of a text that are not blank, each with the line on which it begins."""
+    reader = csv.reader(
+        io.StringIO(text, newline=""), delimiter=separator, quotechar=quote,
+        skipinitialspace=separator == " ",
+    )  # fmt: skip
+    rows: list[Row] = []
+    line = 0
     try:
         for row in reader:
             if row:
-                rows.append(row)
+                rows.append((line, row))
+            line = reader.line_num
             if len(rows) > SNIFFED_ROWS:
                 return rows
     except csv.Error:
         return rows
     # The sample can end inside its last row.
-    return rows[:-1] if len(rows) > 2 and not text.endswith("\n") else rows
+    return rows[:-1] if len(rows) > 2 and not text.endswith(("\n", "\r")) else rows
+
+
+def usual_width(rows: Sequence[Row]) -> int:
+    """Return the most frequent number of cells; of equally frequent ones, the largest."""
+    widths = Counter(len(row) for _, row in rows)
+    return max(widths, key=lambda width: (widths[width], width), default=0)
 
 
 def _wider_by_one(rows: list[list[str]]) -> list[list[str]]:
@@ -110,10 +127,49 @@ def _wider_by_one(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _is_header(rows: list[list[str]]) -> bool:
-    first = [cell.strip() for cell in rows[0]] if rows else []
-    if not first or any(VALUE.fullmatch(cell) for cell in first):
+    """Return whether the first row names the columns.
+
+    A value such as a number in it says no, unless it is one of several years above numbers. A cell
+    says no if it occurs again below, or if it has the form that codes below it have, and yes if
+    numbers or codes are below it. Where nothing says either, the first row is a header.
+    """
+    first, *others = [[cell.strip() for cell in row] for row in rows] if rows else [[]]
+    if not any(first):
         return False
-    return len(rows) == 1 or (any(first) and first != [cell.strip() for cell in rows[1]])
+    if not others:
+        return not any(map(VALUE.fullmatch, first))
+    columns = [[row[place] for row in others if len(row) > place] for place in range(len(first))]
+    years = [cell for cell in first if YEAR.fullmatch(cell)]
+    names = [cell for cell in first if cell and not VALUE.fullmatch(cell)]
+    if len(years) > 1 and years == sorted({*years}) and len(names) + len(years) >= len(first) - 1:
+        return bool(names)
+    if any(map(VALUE.fullmatch, first)):
+        return False
+    if first in others:  # files with the same header, one after the other
+        return first != others[0]
+    votes = sum(starmap(_vote_for_header, zip(first, columns, strict=True)))
+    return votes >= 0
+
+
+def _vote_for_header(cell: str, column: list[str]) -> int:
+    """Return 1 if a column's values differ in kind from its first cell, -1 if they do not."""
+    values = [value for value in column if value]
+    if not cell or not values:
+        return 0
+    if all(map(VALUE.fullmatch, values)):
+        return 1
+    if values.count(cell) >= max(MIN_REPEATS, REPEAT_SHARE * len(values)):
+        return -1
+    forms = Counter(map(_form, values))
+    form, count = forms.most_common(1)[0]
+    if "9" not in form or count < max(MIN_CODES, CODE_SHARE * len(values)):
+        return 0
+    return -1 if _form(cell) == form else 1
+
+
+def _form(value: str) -> str:
+    """Return a value with every letter as `a` and every run of digits as `9`."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", value))
 
 
 def _named(header: list[str]) -> tuple[list[str], list[str]]:

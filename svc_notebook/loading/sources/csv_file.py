@@ -15,6 +15,7 @@ from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_dialect import Dialect, longest_record, sniff_dialect
+from svc_notebook.loading.sources.csv_layout import find_layout, write_plain
 from svc_notebook.loading.sources.csv_quotes import check_quotes, may_contain_rows
 from svc_notebook.loading.sources.csv_ragged_rows import (
     MAX_SHOWN_ROWS,
@@ -60,7 +61,8 @@ def open_delimited(
 ) -> SourceTable:
     """Open files with the same header as one table."""
     readable, notes = _as_utf8(paths, options, db)
-    dialect = _common_dialect(readable, options)
+    readable, separators = _as_plain(readable, notes, options, db)
+    dialect = _common_dialect(readable, separators, options)
     if not dialect.names:
         raise BadInput(f"{name} is empty: it has neither a header nor a row")
     given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
@@ -233,7 +235,7 @@ class _CsvReading:
         return replace(
             self,
             paths=tuple(again),
-            dialect=_common_dialect(again, self.options),
+            dialect=_common_dialect(again, [self.dialect.separator] * len(again), self.options),
             given=given,
             notes=(*self.notes, note),
             rewritten=True,
@@ -268,8 +270,27 @@ def _as_utf8(
     return readable, notes
 
 
-def _common_dialect(paths: Sequence[Path], options: LoadSettings) -> Dialect:
-    first, *others = [sniff_dialect(_sample(path), options) for path in paths]
+def _as_plain(
+    paths: Sequence[Path], notes: list[str], options: LoadSettings, db: Database
+) -> tuple[list[Path], list[str]]:
+    """Return files in a layout that DuckDB reads, and the separator of each."""
+    plain, separators = [], []
+    for path in paths:
+        layout = find_layout(_sample(path), options)
+        plain.append(path if layout.is_plain else write_plain(path, db.folder, layout, options))
+        separators.append(layout.separator)
+        place = f"{path.name}: " if len(paths) > 1 else ""
+        notes += [f"{place}{note}" for note in layout.notes]
+    return plain, separators
+
+
+def _common_dialect(
+    paths: Sequence[Path], separators: Sequence[str], options: LoadSettings
+) -> Dialect:
+    first, *others = [
+        sniff_dialect(_sample(path), separator, options)
+        for path, separator in zip(paths, separators, strict=True)
+    ]
     for path, dialect in zip(paths[1:], others, strict=True):
         if dialect.names != first.names or dialect.separator != first.separator:
             raise BadInput(

@@ -1,0 +1,166 @@
+"""Delimited files of any layout: lines that are no rows, rare separators, headers or none."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from svc_notebook.errors import BadInput
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_layout import find_layout
+from tests.loading.packing import pack, values
+from tests.loading.test_delimited import Write, write
+
+__all__ = ["write"]
+
+ROWS = [
+    ["id", "name", "price", "day"],
+    ["1", "lamp", "1.5", "2020-01-02"],
+    ["2", "oak, table", "20", "2020-01-03"],
+    ["3", "Men's chair", "30", "2020-01-04"],
+    ["4", "shelf", "12.5", "2020-01-05"],
+]
+RECORDS = [
+    {"id": 1, "name": "lamp", "price": 1.5, "day": "2020-01-02"},
+    {"id": 2, "name": "oak, table", "price": 20, "day": "2020-01-03"},
+    {"id": 3, "name": "Men's chair", "price": 30, "day": "2020-01-04"},
+    {"id": 4, "name": "shelf", "price": 12.5, "day": "2020-01-05"},
+]
+
+
+def written(separator: str = ",", rows: list[list[str]] = ROWS) -> str:
+    text = io.StringIO()
+    csv.writer(text, delimiter=separator, lineterminator="\n").writerows(rows)
+    return text.getvalue()
+
+
+def padded(separator: str) -> str:
+    cells = [[f'"{c}"' if separator in c else c for c in row] for row in ROWS]
+    return "".join(f"{separator} ".join(row) + "\n" for row in cells)
+
+
+def aligned() -> str:
+    cells = [[(f'"{c}"' if " " in c else c).ljust(14) for c in row] for row in ROWS]
+    return "".join("".join(row) + "\n" for row in cells)
+
+
+LAYOUTS = {
+    "space": written(" "),
+    "colon": written(":"),
+    "caret": written("^"),
+    "tilde": written("~"),
+    "comma and blank": padded(","),
+    "semicolon and blank": padded(";"),
+    "aligned": aligned(),
+    "aligned, CRLF": aligned().replace("\n", "\r\n"),
+    "title": "Sales\n" + written(),
+    "titles": "Sales\nmade in 2020\n\n" + written(),
+    "titles of a spreadsheet": "Sales,,,\n,,,\n" + written(),
+    "title with a separator": "Sales; all shops\n\n" + written(),
+    "comments": "# made by x\n" + written().replace("3,Men", "# in the middle, of it\n3,Men"),
+    "sep=": "sep=;\n" + written(";"),
+    "sep=, CRLF": "SEP=^\r\n" + written("^").replace("\n", "\r\n"),
+}
+
+
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_every_layout_gives_the_same_records(write: Write, name: str) -> None:
+    packed = pack(write(LAYOUTS[name]), id="id")
+
+    assert [{k: v for k, v in one.items() if k != "objectID"} for one in packed.records] == RECORDS
+    assert packed.plan.notes  # nothing is decided silently
+
+
+def test_a_note_shows_what_was_skipped(write: Write) -> None:
+    path = write("Sales\nmade in 2020\n\n" + written().replace("3,", "#x\n3,"))
+
+    notes = pack(path, id="id").plan.notes
+
+    assert "1 line with `#` skipped: `#x`" in notes
+    assert "3 lines before the table skipped: `Sales`, `made in 2020`" in notes
+
+
+def test_options_replace_what_is_inferred(write: Write) -> None:
+    path = write("a,b,c,d\nx\n" + written().replace("3,", "%x\n3,"))
+
+    packed = pack(path, id="id", skip=2, comment="%")
+
+    assert len(packed.records) == 4
+    assert [record["objectID"] for record in packed.records] == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(("option", "value"), [("skip", -1), ("skip", "2"), ("comment", "//")])
+def test_bad_options_are_refused(write: Write, option: str, value: object) -> None:
+    with pytest.raises(BadInput, match=f"`{option}` is"):
+        pack(write(written()), **{option: value})
+
+
+@pytest.mark.parametrize(
+    ("content", "names"),
+    [
+        ("1,lamp\n2,oak\n", None),
+        ("1.5e-02,2.5e+01\n1.0e-02,2.0e+01\n", None),
+        ("ann,red,A-1\nbob,blue,A-2\ncid,red,A-3\ndan,red,A-4\n", None),
+        ("country,1990,1991\nFrance,1,2\nPeru,4,5\n", ["country", "1990", "1991"]),
+        ("name,city\nann,paris\nbob,rome\n", ["name", "city"]),
+        ("name,city\nname,rome\nbob,rome\ncid,paris\n", ["name", "city"]),
+        ("name,city\nann,paris\nname,city\nbob,rome\n", ["name", "city"]),
+        ("#id,name\n1,a\n2,b\n", ["#id", "name"]),
+        ("code,name\nA-1,x\nA-2,y\n", ["code", "name"]),
+    ],
+)
+def test_a_header_is_found_or_not(write: Write, content: str, names: list[str] | None) -> None:
+    columns = pack(write(content)).plan.columns.iloc[:, 0].tolist()
+
+    assert columns == (names or [f"column{n}" for n in range(len(columns))])
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "full name\nJohn Smith\nMary Jones\nAnn Lee\n",
+        "time\n12:30:00\n12:31:00\n13:00:01\n",
+        "when\n2020-01-01 10:00\n2020-01-02 11:00\n2020-01-03 12:00\n",
+        "text\nthis is one\nand that two\nhere is three\n",
+        "url\nhttp://a.example/1\nhttp://a.example/2\nhttp://a.example/3\n",
+        "range\n1 ~ 2 ~ 3\nabc\n2 ~ 3\n",
+    ],
+)
+def test_text_that_contains_rare_separators_is_one_column(write: Write, content: str) -> None:
+    assert pack(write(content)).plan.columns.iloc[:, 0].tolist() == [content.splitlines()[0]]
+
+
+def test_separators_inside_quotes_do_not_count(write: Write) -> None:
+    rows = "".join(f'{n},"type1|{n}",9\n' for n in range(30))
+
+    assert values(write(f"los,kind,codes\n{rows}"))[2] == {"los": 2, "kind": "type1|2", "codes": 9}
+
+
+def test_padding_inside_quotes_stays(write: Write) -> None:
+    path = write('id, text\n1, "a,  b"\n2, "c\n,  d ""e"", f"\n3, x\n')
+
+    assert [record["text"] for record in values(path)] == ["a,  b", 'c\n,  d "e", f', "x"]
+
+
+def test_rejected_rows_after_a_preamble_have_the_numbers_of_the_table(write: Write) -> None:
+    packed = pack(write("Sales\n\n" + written() + "5,a,1,2020-01-06,surplus\n"), id="id")
+
+    assert packed.plan.rows == 5
+    assert packed.rejected == [(5, None, "has more columns than the header")]
+
+
+CELLS = st.text("ab1 ,;|'\"-", max_size=6).filter(lambda text: text == text.strip())
+
+
+@given(st.lists(st.lists(CELLS, min_size=3, max_size=3), min_size=2, max_size=6))
+def test_a_table_as_csv_writes_it_is_never_cut(rows: list[list[str]]) -> None:
+    table = [["first", "second", "third"], *([*row[:2], f"x{row[2]}"] for row in rows)]
+    text = written(rows=table)
+
+    layout = find_layout(text, LoadSettings(separator=","))
+
+    assert (layout.skipped, layout.preamble, layout.comment) == (0, 0, "")
