@@ -10,14 +10,16 @@ docstrings, and the tutorials.
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import subprocess
 import sys
 import time
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from function_pages import write_pages
+from function_pages import find_page, list_functions, write_pages
 from links import find_dead_links
 from tutorial_pages import write_tutorials
 
@@ -25,6 +27,12 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CONFIG = "mkdocs.yml"
 SUFFIXES = {".md", ".png", ".svg", ".css", ".js"}
+# A name in code, `svc.load` or `svc.load(...)`: not in blocks of code, headings and links.
+NAMED = re.compile(
+    r"^```.*?^```|^#.*?$|\[[^\]]*\]\([^)]*\)|`(?P<name>svc(?:\.\w+)+)(?:\([^`]*\))?`",
+    re.DOTALL | re.MULTILINE,
+)
+TESTED = re.compile(r"<!-- (?:run|not run).*?-->\n+", re.DOTALL)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -58,7 +66,11 @@ def gather_pages(folder: Path, *, run: bool) -> None:
         if path.suffix in SUFFIXES:
             target = pages / path.relative_to(HERE)
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, target)
+            if path.suffix == ".md":
+                text = link_names(path.read_text(encoding="utf-8"), path.relative_to(HERE))
+                target.write_text(text, encoding="utf-8")
+            else:
+                shutil.copy(path, target)
     functions = pages / "reference" / "functions"
     functions.mkdir(parents=True, exist_ok=True)
     for name, text in write_pages().items():
@@ -67,6 +79,24 @@ def gather_pages(folder: Path, *, run: bool) -> None:
     config = (ROOT / CONFIG).read_text(encoding="utf-8")
     config = config.replace("{version}", version("svc-notebook"))
     (folder / CONFIG).write_text(config, encoding="utf-8")
+
+
+def link_names(text: str, page: Path) -> str:
+    """Link each function that a page names to its entry, and drop what only tests read."""
+    places = name_places()
+    up = "../" * (len(page.parts) - 1)
+
+    def link(match: re.Match[str]) -> str:
+        place = places.get(match["name"] or "")
+        return f"[{match[0]}]({up}reference/functions/{place})" if place else match[0]
+
+    return NAMED.sub(link, TESTED.sub("", text))
+
+
+@cache
+def name_places() -> dict[str, str]:
+    """Return where each function is described, as `page.md#name`."""
+    return {name: f"{find_page(function)}.md#{name}" for name, function in list_functions().items()}
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ def _plain(text: str) -> str:
     """Return what a terminal would show at the end: escapes and overwritten lines are left out."""
     lines = [line.rsplit("\r", 1)[-1] for line in ESCAPES.sub("", text).rstrip().split("\n")]
     shown = "\n".join(lines)
-    return f"```text\n{shown}\n```" if shown.strip() else ""
+    return f"```{{ .text .output-text }}\n{shown}\n```" if shown.strip() else ""
 
 
 def _compact(html: str) -> str:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
+import re
 import runpy
 import subprocess
 import sys
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import pytest
+from algoliasearch.search.client import SearchClientSync
 
+import svc_notebook as svc
 from tests.conftest import ROOT
 from tests.test_examples import PUBLIC
 
@@ -73,3 +79,62 @@ def test_every_public_function_has_its_entry() -> None:
     assert {*described.values()} == {*PUBLIC.values()}
     text = "".join(lists["write_pages"]().values())
     assert [name for name in described if f"{{ #{name} }}" not in text] == []
+
+
+def write_text(node: ast.AST) -> str | None:
+    """Return a text of the code, with `…` for each value that is put into it."""
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else None
+    if isinstance(node, ast.JoinedStr):
+        return "".join(write_text(part) or "…" for part in node.values)
+    return None
+
+
+@pytest.fixture(scope="module")
+def texts() -> str:
+    """Every text of the package, one in a line."""
+    found = [
+        write_text(node)
+        for path in (ROOT / "svc_notebook").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    ]
+    return "\n".join(text for text in found if text)
+
+
+MESSAGES = re.findall(
+    r"^### `([^`]+)`$", (DOCS / "troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE
+)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_quoted_message_exists(message: str, texts: str) -> None:
+    parts = [re.escape(part) for part in message.split("…")]
+
+    assert re.search("(?:.{0,40}?)".join(parts), texts), "no such message: quote the new one"
+
+
+def test_the_page_for_the_official_client_has_each_of_its_methods() -> None:
+    page = (DOCS / "coming-from" / "python-client.md").read_text(encoding="utf-8")
+    methods = {
+        name
+        for name, one in vars(SearchClientSync).items()
+        if inspect.isfunction(one) and not name.startswith("_")
+    }
+    own = {name for name in methods if not name.endswith("_with_http_info")}
+
+    listed = re.findall(r"^\| `(\w+)` \| (.*)$", page.partition("## Every method")[2], re.MULTILINE)
+
+    assert sorted(name for name, _ in listed) == sorted(own)
+    assert f"The {len(own)} methods" in page
+    for _, here in listed:
+        for owner, name in re.findall(r"`(svc|client)\.([\w.]+)", here):
+            assert attrgetter(name)(svc if owner == "svc" else svc.Client)
+
+
+NAME = re.compile(r"`(svc(?:\.[a-z_]\w*)+)(?:\(|`)")
+
+
+@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda p: p.stem)
+def test_functions_that_a_page_names_exist(path: Path) -> None:
+    for name in set(NAME.findall(path.read_text(encoding="utf-8"))) - {"svc.toml"}:
+        assert attrgetter(name.removeprefix("svc."))(svc), name
