@@ -27,6 +27,8 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 CONFIG = "mkdocs.yml"
 SUFFIXES = {".md", ".png", ".svg", ".css", ".js"}
+# Pages with wide tables, which take the place of the list of headings.
+WIDE = {"endpoints.md", "parameters.md"}
 # A name in code, `svc.load` or `svc.load(...)`: not in blocks of code, headings and links.
 NAMED = re.compile(
     r"^```.*?^```|^#.*?$|\[[^\]]*\]\([^)]*\)|`(?P<name>svc(?:\.\w+)+)(?:\([^`]*\))?`",
@@ -68,6 +70,7 @@ def gather_pages(folder: Path, *, run: bool) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             if path.suffix == ".md":
                 text = link_names(path.read_text(encoding="utf-8"), path.relative_to(HERE))
+                text = f"---\nhide: [toc]\n---\n\n{text}" if path.name in WIDE else text
                 target.write_text(text, encoding="utf-8")
             else:
                 shutil.copy(path, target)

@@ -131,7 +131,9 @@ def write_index(pages: dict[str, list[str]]) -> str:
     for page, entries in pages.items():
         rows = [re.match(r"## `(.*?)`.*?\n\n(.*?)(?:\n|$)", entry) for entry in entries]
         lines = [f"| [`{row[1]}`]({page}.md#{row[1]}) | {row[2]} |" for row in rows if row]
-        parts.append(f"## {TITLES[page]}\n\n| name | |\n| --- | --- |\n" + "\n".join(lines))
+        parts.append(
+            f"## {TITLES[page]}\n\n| name | what it does |\n| --- | --- |\n" + "\n".join(lines)
+        )
     return "\n\n".join(parts) + "\n"
 
 
@@ -150,7 +152,7 @@ def write_class(one: type) -> str:
         for method, found in inspect.getmembers(one, inspect.isfunction)
         if not method.startswith("_") and found.__module__.startswith("svc_notebook")
     ]
-    table = "\n\n**Methods**\n\n| method | |\n| --- | --- |\n" + "\n".join(rows)
+    table = "\n\n**Methods**\n\n| method | what it does |\n| --- | --- |\n" + "\n".join(rows)
     return entry + (table if rows else "")
 
 

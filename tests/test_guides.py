@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, Running
+from tests.peers.official import connect, own_warnings
 
 DOCS = ROOT / "docs"
 PAGES = [
@@ -78,3 +79,20 @@ def test_a_guide_runs(page: Path, tmp_path: Path) -> None:
     ran = run_script(write_script(page), tmp_path)
 
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+@own_warnings
+def test_the_migrated_script_prints_what_the_official_client_prints(
+    service: Running, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (DOCS / "coming-from" / "python-client.md").read_text(encoding="utf-8")
+    before, after = re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    before = "\n".join(line for line in before.splitlines() if "SearchClientSync" not in line)
+
+    with connect(service) as client:
+        exec(before, {"client": client})
+    printed = capsys.readouterr().out
+    ran = run_script(after, tmp_path)
+
+    assert printed == "1 desk lamp\n1 hits\n"
+    assert ran.stdout == printed, ran.stderr
