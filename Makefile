@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE =
 WITHIN_bench = demo test
 WITHIN_dev = demo docs test
 WITHIN_docs = demo
-WITHIN_test = demo
+WITHIN_test = demo docs
 # JupyterLab wants to be told that running as root, in a container for instance, is meant.
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 

@@ -117,14 +117,15 @@ def parameters_page() -> str:
     ]
     for scope, title in SCOPES.items():
         rows = [_parameter_row(p) for p in PARAMETERS.values() if p.scope == scope]
-        parts += [f"## {title}", table(["name", "type", "default", "meaning", ""], rows)]
+        parts += [
+            f"## {title}",
+            table(["name", "type", "default", "meaning", "local service"], rows),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
 def _parameter_row(parameter: Parameter) -> list[str]:
-    default = json.dumps(
-        parameter.default, ensure_ascii=False
-    )  # with spaces, at which a cell wraps
+    default = json.dumps(parameter.default, ensure_ascii=False)  # with spaces: a cell wraps
     return [
         f"`{parameter.name}`", type_name(parameter.type), f"`{default}`", parameter.meaning,
         parameter.effect,
@@ -133,7 +134,8 @@ def _parameter_row(parameter: Parameter) -> list[str]:
 
 def errors_page() -> str:
     """The tree of errors."""
-    return f"# Errors\n\n{errors.__doc__}"
+    more = "[Troubleshooting](troubleshooting.md) lists messages, with causes and remedies."
+    return f"# Errors\n\n{errors.__doc__}\n{more}\n"
 
 
 def readers_page() -> str:

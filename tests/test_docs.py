@@ -16,6 +16,8 @@ import pytest
 from algoliasearch.search.client import SearchClientSync
 
 import svc_notebook as svc
+from svc_notebook.service.server import ADMIN_KEY_VARIABLE
+from svc_notebook.session import config
 from tests.conftest import ROOT
 from tests.test_examples import PUBLIC
 
@@ -138,3 +140,11 @@ NAME = re.compile(r"`(svc(?:\.[a-z_]\w*)+)(?:\(|`)")
 def test_functions_that_a_page_names_exist(path: Path) -> None:
     for name in set(NAME.findall(path.read_text(encoding="utf-8"))) - {"svc.toml"}:
         assert attrgetter(name.removeprefix("svc."))(svc), name
+
+
+def test_the_page_on_configuration_has_every_value_and_variable() -> None:
+    page = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
+    rows = {*re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)}
+    variables = {*config.VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", ADMIN_KEY_VARIABLE}
+
+    assert rows == {*config.FIELDS, *variables}
