@@ -77,7 +77,8 @@ def gather_pages(folder: Path, *, run: bool) -> None:
     functions = pages / "reference" / "functions"
     functions.mkdir(parents=True, exist_ok=True)
     for name, text in write_pages().items():
-        (functions / f"{name}.md").write_text(text, encoding="utf-8")
+        path = functions / f"{name}.md"
+        path.write_text(link_names(text, path.relative_to(pages)), encoding="utf-8")
     write_tutorials(pages / "tutorials", run=run)
     config = (ROOT / CONFIG).read_text(encoding="utf-8")
     config = config.replace("{version}", version("svc-notebook"))

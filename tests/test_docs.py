@@ -40,6 +40,8 @@ def test_a_generated_page_is_up_to_date(name: str) -> None:
     assert written == GENERATE["PAGES"][name](), "run `python docs/generate.py`"
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(180)
 def test_the_site_builds_without_a_dead_link(tmp_path: Path) -> None:
     command = [sys.executable, str(DOCS / "build.py"), "--no-run", "--into", str(tmp_path)]
 
