@@ -32,7 +32,7 @@ def write_tutorials(folder: Path, *, run: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(NOTEBOOKS.glob("*.ipynb")):
         notebook = run_notebook(path) if run else read_notebook(path)
-        text = "\n\n".join(_write_cells(notebook, folder, path.stem))
+        text = "\n\n".join(write_cells(notebook, folder, path.stem))
         (folder / f"{path.stem}.md").write_text(f"{text}\n", encoding="utf-8")
 
 
@@ -80,7 +80,8 @@ def _digest() -> str:
     return digest.hexdigest()[:16]
 
 
-def _write_cells(notebook: Any, folder: Path, stem: str) -> Iterator[str]:
+def write_cells(notebook: Any, folder: Path, stem: str) -> Iterator[str]:
+    """Yield the Markdown of each cell and of its outputs; pictures become files in the folder."""
     pictures = 0
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
@@ -91,7 +92,7 @@ def _write_cells(notebook: Any, folder: Path, stem: str) -> Iterator[str]:
         language = next(
             (own for start, own in LANGUAGES.items() if cell.source.startswith(start)), "python"
         )
-        yield f"```{language}\n{cell.source}\n```"
+        yield _fence(cell.source, language)
         for output in cell.outputs:
             if picture := output.get("data", {}).get("image/png"):
                 pictures += 1
@@ -117,7 +118,14 @@ def _plain(text: str) -> str:
     """Return what a terminal would show at the end: escapes and overwritten lines are left out."""
     lines = [line.rsplit("\r", 1)[-1] for line in ESCAPES.sub("", text).rstrip().split("\n")]
     shown = "\n".join(lines)
-    return f"```{{ .text .output-text }}\n{shown}\n```" if shown.strip() else ""
+    return _fence(shown, "{ .text .output-text }") if shown.strip() else ""
+
+
+def _fence(text: str, kind: str) -> str:
+    """Return a block of code, between fences that the text does not contain."""
+    longest = max(map(len, re.findall("`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{kind}\n{text}\n{fence}"
 
 
 def _compact(html: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import base64
 import inspect
 import re
 import runpy
@@ -14,6 +15,7 @@ from typing import Any
 
 import pytest
 from algoliasearch.search.client import SearchClientSync
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import svc_notebook as svc
 from svc_notebook.service.server import ADMIN_KEY_VARIABLE
@@ -31,6 +33,8 @@ def run_script(name: str) -> dict[str, Any]:
 
 GENERATE = run_script("generate")
 FUNCTION_PAGES = run_script("function_pages")
+TUTORIAL_PAGES = run_script("tutorial_pages")
+WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
 @pytest.mark.parametrize("name", GENERATE["PAGES"])
@@ -83,6 +87,28 @@ def test_every_public_function_has_its_entry() -> None:
     assert {*described.values()} == {*PUBLIC.values()}
     text = "".join(lists["write_pages"]().values())
     assert [name for name in described if f"{{ #{name} }}" not in text] == []
+
+
+def test_a_notebook_is_written_with_its_outputs(tmp_path: Path) -> None:
+    picture = {"image/png": base64.b64encode(b"PNG").decode(), "text/plain": "<Figure>"}
+    outputs = [
+        new_output("stream", text="10%\r100%\n\x1b[1mdone\x1b[0m\n```\n"),
+        new_output("display_data", data=picture),
+        new_output("display_data", data={WIDGET: {}, "text/plain": "QueryEditor(...)"}),
+        new_output("display_data", data={"text/html": "<table>\n\n  <tr></tr></table>"}),
+    ]
+    cells = [new_markdown_cell("See [more](02.ipynb)"), new_code_cell("1 + 1", outputs=outputs)]
+
+    written = [*TUTORIAL_PAGES["write_cells"](new_notebook(cells=cells), tmp_path, "one")]
+
+    assert written == [
+        "See [more](02.md)",
+        "```python\n1 + 1\n```",
+        "````{ .text .output-text }\n100%\ndone\n```\n````",
+        "![Output of the cell above](one-1.png){ .output-picture }",
+        '<div class="output">\n<table>\n<tr></tr></table>\n</div>',
+    ]
+    assert (tmp_path / "one-1.png").read_bytes() == b"PNG"
 
 
 def write_text(node: ast.AST) -> str | None:
