@@ -13,8 +13,9 @@ CONSTRAINTS ?= constraints.txt
 export PYTHONDONTWRITEBYTECODE =
 # Extras that come with another: no second round of pip for them.
 WITHIN_bench = demo test
-WITHIN_dev = demo test
-WITHIN_test = demo
+WITHIN_dev = demo docs test
+WITHIN_docs = demo
+WITHIN_test = demo docs
 # JupyterLab wants to be told that running as root, in a container for instance, is meant.
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -42,12 +43,13 @@ test: $(VENV)/.test  ## Run the tests without slow ones on all cores, or all tes
 test-all: $(VENV)/.test  ## Run all tests, slow ones included
 	$(PYTEST)
 
-check: $(VENV)/.dev  ## Lint, types, spelling, generated pages
+check: $(VENV)/.dev  ## Lint, types, spelling, generated pages, links of the documentation
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/codespell
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python docs/build.py --no-run --into build/check
 	npx --yes --package=typescript@5.9.3 -- tsc --project widgets
 	npx --yes --package=typescript@5.9.3 -- tsc --project svc_notebook/service/crawl/extraction/script
 
@@ -57,7 +59,8 @@ bench: $(VENV)/.bench  ## Measure against peers, in one run
 generate: $(VENV)/.dev  ## Write the modules and pages that are derived from the code
 	$(BIN)/python docs/generate.py
 
-docs: generate  ## The same
+docs: $(VENV)/.docs  ## Build the site of the documentation in build/site, tutorials run; dead links fail
+	$(BIN)/python docs/build.py
 
 format: $(VENV)/.dev  ## Put the code into its form
 	$(BIN)/ruff check --fix .

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 import typing
@@ -24,6 +25,7 @@ from svc_notebook.commands.help import write_page
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.frames.provenance import READERS
 from svc_notebook.frames.schemas import SCHEMAS
+from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 
 HERE = Path(__file__).parent
 INTERFACES = {"search": "The search service", "crawler": "The crawler", "events": "The events"}
@@ -115,12 +117,15 @@ def parameters_page() -> str:
     ]
     for scope, title in SCOPES.items():
         rows = [_parameter_row(p) for p in PARAMETERS.values() if p.scope == scope]
-        parts += [f"## {title}", table(["name", "type", "default", "meaning", ""], rows)]
+        parts += [
+            f"## {title}",
+            table(["name", "type", "default", "meaning", "local service"], rows),
+        ]
     return "\n\n".join(parts) + "\n"
 
 
 def _parameter_row(parameter: Parameter) -> list[str]:
-    default = msgspec.json.encode(parameter.default).decode()
+    default = json.dumps(parameter.default, ensure_ascii=False)  # with spaces: a cell wraps
     return [
         f"`{parameter.name}`", type_name(parameter.type), f"`{default}`", parameter.meaning,
         parameter.effect,
@@ -129,13 +134,14 @@ def _parameter_row(parameter: Parameter) -> list[str]:
 
 def errors_page() -> str:
     """The tree of errors."""
-    return f"# Errors\n\n{errors.__doc__}"
+    more = "[Troubleshooting](troubleshooting.md) lists messages, with causes and remedies."
+    return f"# Errors\n\n{errors.__doc__}\n{more}\n"
 
 
 def readers_page() -> str:
     """What every reader returns."""
     parts = [
-        "# Readers",
+        "# DataFrame schemas",
         "The functions that return a DataFrame with fixed columns, and these columns; an empty "
         "result has them, too. Missing texts are empty, and times are UTC.",
         "`search`, `search_many`, `read_browse` and `read_records` return records instead: the "
@@ -162,7 +168,38 @@ def readers_page() -> str:
         doc = (READERS[name].__doc__ or "").split("\n\n")[0]
         rows = [[f"`{column}`", dtype] for column, dtype in schema.items()]
         parts += [f"## `{name}`", doc, table(["column", "dtype"], rows)]
+    for title, doc, columns in TUNING_TABLES:
+        rows = [
+            [f"`{name}`", column.dtype, "required" if column.required else _default(column.default)]
+            for name, column in columns.items()
+        ]
+        parts += [f"## {title}", doc, table(["column", "dtype", "default"], rows)]
     return "\n\n".join(parts) + "\n"
+
+
+TUNING_TABLES = (
+    (
+        "Judgments",
+        "What `svc.tuning` takes and returns as judgments, a row for each rating; other columns "
+        "stay. `rating` is missing where `unrateable` is true.",
+        JUDGMENTS,
+    ),
+    (
+        "Queries",
+        "What `svc.tuning` takes as queries, a row for each query and its filters.",
+        QUERIES,
+    ),
+    (
+        "Runs",
+        "What `svc.tuning.run` returns, a row for each hit; a query without hits has one row "
+        "without an `objectID`.",
+        RUNS,
+    ),
+)
+
+
+def _default(value: object) -> str:
+    return "missing" if value is None else f"`{_json(value)}`"
 
 
 def language_table() -> str:

@@ -3,8 +3,10 @@ from __future__ import annotations
 import os
 import pickle
 import signal
+import sys
 import threading
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import dask.dataframe as dd
@@ -19,6 +21,7 @@ from svc_notebook import loading
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
+from svc_notebook.loading.sources.partitions import find_workers
 from tests.conftest import Running
 
 ROWS, PARTS = 4000, 8
@@ -259,3 +262,9 @@ def test_a_ticket_carries_the_key_and_does_not_show_it() -> None:
         ClientConfig(url="http://here", app_id="shop", api_key=Secret("another"))
     )
     assert tokenize(ticket) == tokenize(other)
+
+
+def test_a_package_that_is_being_imported_has_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", ModuleType("distributed"))
+
+    assert find_workers() is None

@@ -61,11 +61,12 @@ def is_dask(source: object) -> bool:
 
 def find_workers() -> Any:
     """Return the client of the running Dask cluster, if there is one."""
-    distributed = sys.modules.get("distributed")
-    if distributed is None:
+    # Another thread may be importing it: until it has imported all of it, there is no client.
+    get_client = getattr(sys.modules.get("distributed"), "get_client", None)
+    if get_client is None:
         return None
     try:
-        return distributed.get_client()
+        return get_client()
     except ValueError:
         return None
 
