@@ -128,13 +128,17 @@ def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> No
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
 
-    ladder = editor.locator(".svc-ladder")
-    expect(ladder).to_contain_text("desc(rating)")
-    expect(ladder.locator(".svc-decides").first).to_contain_text("decides")
+    why = editor.get_by_role("region", name="Why this rank")
+    first = editor.locator(".svc-hit").first
+    expect(why.locator(".svc-rank-reason").first).to_contain_text(
+        f"Below 1 {first.locator('b').inner_text()}"
+    )
+    expect(why.locator("td.svc-decides").first).to_contain_text("decides")
+    expect(why.get_by_role("rowheader").last).to_have_text("rating (highest first)")
     assert notebook.ask("e.selected == e.hits[1]['objectID']")
 
     page.keyboard.press("Escape")
-    expect(ladder).to_have_count(0)
+    expect(why).to_have_count(0)
     page.keyboard.press("/")
     expect(search_box(editor)).to_be_focused()
     page.keyboard.press("Escape")

@@ -19,7 +19,7 @@ from svc_notebook.editors.hit_cards import PRE
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import list_parameters
 from svc_notebook.editors.snippets import write_search
-from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.errors import BadInput, BadOption, NotFound
 from svc_notebook.magics.extension import run
 from tests.conftest import Running
 
@@ -135,6 +135,21 @@ def test_a_record_is_given_whole_and_chosen(editor: QueryEditor) -> None:
         "rating": 4,
     }
     assert editor.selected == "3"
+
+
+def test_a_rank_is_explained_by_the_ranking_of_the_search(editor: QueryEditor) -> None:
+    editor.value = {"ranking": ["asc(price)"]}
+
+    found = editor.explain("2")
+
+    assert [(row["name"], row["values"]) for row in found["rows"]] == [
+        ("`price` (lowest first)", ["10", "20", "90"])
+    ]
+    assert found["above"]
+    assert (found["above"]["id"], found["above"]["title"]) == ("1", "red lamp")
+    assert editor.answer["hits"][1]["why"] == ("Ranked lower by `price` (lowest first): 20 vs 10")
+    with pytest.raises(BadOption, match="not among the current hits"):
+        editor.explain("4")
 
 
 def test_history_lists_every_search_newest_first(editor: QueryEditor) -> None:

@@ -4,20 +4,49 @@ import { test } from "node:test";
 import "./fake.mjs";
 import { describeRules } from "../../widgets/query.js";
 import { withQuery } from "../../widgets/query/compare.js";
+import { drawCode } from "../../widgets/kit/code_text.js";
+import { drawExplanation, stateOf } from "../../widgets/query/explanation.js";
 import { reason } from "../../widgets/query/hits.js";
 import { fits } from "../../widgets/query/parameters.js";
 
-const hit = (why, value, more = {}) => ({ why, ladder: [{ criterion: "typo", value: 0 }, { criterion: "words", value }], ...more });
+test("only a hit below another says why it ranks there", () => {
+  const card = { why: "Ranked lower by typos: 1 typo vs no typo" };
 
-for (const [name, card, above, words] of [
-  ["first of all", hit("", 2), undefined, ""],
-  ["criterion", hit("words", 1), hit("", 2), "Ranked lower by words: 1 vs 2"],
-  ["missing", hit("words", null), hit("", 2), "Ranked lower by words: none vs 2"],
-  ["equal", hit("objectID", 2), hit("", 2), "Ranked lower by objectID: all criteria are equal"],
-  ["rule", hit("words", 1, { promoted: true }), hit("", 2), "Pinned by a rule"],
+  assert.equal(reason(card, undefined), "");
+  assert.equal(reason(card, card), card.why);
+});
+
+const rows = ["typo", "words", "custom"].map((criterion) => ({ criterion, name: criterion, order: "", values: ["`a`", "b", "c"] }));
+
+for (const [decisive, states] of [
+  ["words", ["equal", "decides", "unused"]],
+  ["tie", ["equal", "equal", "equal"]],
 ]) {
-  test(`a hit says why it stands below the other: ${name}`, () => {
-    assert.equal(reason(card, above), words);
+  test(`criteria before the first difference are equal, those after it do not count: ${decisive}`, () => {
+    assert.deepEqual(rows.map((row) => stateOf(rows, row.criterion, decisive)), states);
+  });
+}
+
+test("an explanation begins with what decides, beside titles and ids", () => {
+  const above = { id: "<b>1", title: "Red", place: 3, decisive: "words", reason: "query words: `2` vs 1" };
+
+  const el = drawExplanation("Blue", { id: "2", place: 4 }, { above, below: null, rows });
+
+  const [, first] = el.children;
+  assert.equal(first.textContent, "Below 3 Red <b>1query words: 2 vs 1");
+  assert.equal(el.querySelectorAll("td.svc-decides").length, 1);
+  assert.equal(el.querySelectorAll("thead")[0].querySelectorAll("th").length, 3);
+  assert.equal(el.querySelectorAll("tbody")[0].querySelectorAll("td")[1].textContent, "a");
+});
+
+for (const [text, drawn] of [
+  ["`a,b` equal", ["CODE a,b", " equal"]],
+  ["no code", ["no code"]],
+  ["a ` alone", ["a ` alone"]],
+  ["`<img>`", ["CODE <img>"]],
+]) {
+  test(`code between backticks is drawn as code: ${text}`, () => {
+    assert.deepEqual(drawCode(text).map((part) => (typeof part === "string" ? part : `CODE ${part.textContent}`)), drawn);
   });
 }
 

@@ -54,7 +54,7 @@ def _request(index: str, params: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _side(index: str, answer: Mapping[str, Any]) -> ComparedSearch:
-    cards = draw_hits(answer["hits"], [])
+    cards = draw_hits(answer["hits"])
     hits = [{"id": card["id"], "title": card["title"] or card["id"]} for card in cards]
     applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]
     return {"index": index, "nbHits": answer["nbHits"], "hits": hits, "applied": applied}

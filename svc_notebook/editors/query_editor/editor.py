@@ -23,7 +23,7 @@ from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
-from svc_notebook.editors.ranking_explanation import criteria_of
+from svc_notebook.editors.ranking_explanation import Explanation, explain_rank, ranking_of
 from svc_notebook.editors.rpc import call
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
@@ -181,6 +181,18 @@ class QueryEditor(Editor):
         return {name: value for name, value in hit.items() if name[:1] != "_" or name == "_geoloc"}
 
     @call
+    def explain(self, id: str) -> Explanation:  # noqa: A002
+        """Explain the rank of one of the current hits."""
+        cards = self.answer.get("hits", [])
+        place = next((at for at, hit in enumerate(self.hits) if hit["objectID"] == id), None)
+        if place is None or place >= len(cards):
+            raise BadOption(f"`{id}` is not among the current hits")
+        titles = [search.unmark(card["title"]) for card in cards]
+        ranking = ranking_of(self.settings, self.value)
+        before = search.count_before(self.answer)
+        return explain_rank(self.hits, titles, place, ranking, before)
+
+    @call
     def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
         """Call the registered callbacks for a hit to pin or hide."""
         event = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
@@ -255,7 +267,7 @@ class QueryEditor(Editor):
         found = await search.search(self.client, self.index, params)
         self._hit_counts[_key(params)] = found["nbHits"]
         self.hits = search.with_tags(found["hits"], *_tags(params))
-        drawn = search.draw_answer(found, criteria_of(self.settings))
+        drawn = search.draw_answer(found, ranking_of(self.settings, params))
         took = round((time.perf_counter() - start) * 1000, 1)
         self.answer = {**drawn, "held": list_active_filters(params), "took": took}
 

@@ -8,6 +8,7 @@ from typing import Any
 from svc_notebook.client import AsyncClient
 from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
 from svc_notebook.editors.query_editor import facets as faceting
+from svc_notebook.editors.ranking_explanation import Ranking
 
 Params = dict[str, Any]
 RESPONSE_MEMBERS = (
@@ -46,11 +47,15 @@ def _count(index: str, params: Params, facets: Sequence[str]) -> dict[str, Any]:
     return {**rest, **own, "indexName": index}
 
 
-def draw_answer(found: Mapping[str, Any], criteria: Sequence[str]) -> dict[str, Any]:
+def count_before(found: Mapping[str, Any]) -> int:
+    """Return the number of hits on the pages before a response."""
+    return int(found.get("offset", found.get("page", 0) * found.get("hitsPerPage", 0)))
+
+
+def draw_answer(found: Mapping[str, Any], ranking: Ranking) -> dict[str, Any]:
     """Return the part of a response that a view draws."""
-    before = found.get("offset", found.get("page", 0) * found.get("hitsPerPage", 0))
     members = {name: found[name] for name in RESPONSE_MEMBERS if name in found}
-    return {**members, "hits": draw_hits(found["hits"], criteria, before)}
+    return {**members, "hits": draw_hits(found["hits"], ranking, count_before(found))}
 
 
 def unmark(text: str) -> str:
