@@ -20,6 +20,7 @@ from svc_notebook.tuning.evaluation.criterion_phrases import (
 )
 
 Hit = Mapping[str, Any]
+OPTIONAL_CRITERIA = (PROMOTED, "geo", "filters")  # listed only for searches that use them
 
 
 class Ranking(NamedTuple):
@@ -48,7 +49,7 @@ class CriterionRow(TypedDict):
     values: list[str]
 
 
-class Explanation(TypedDict):
+class RankExplanation(TypedDict):
     """The explanation of one hit's rank; `values` of a row are of above, this hit and below."""
 
     above: Neighbour | None
@@ -77,7 +78,7 @@ def explain_lower(above: Hit, hit: Hit, ranking: Ranking) -> str:
 
 def explain_rank(
     hits: Sequence[Hit], titles: Sequence[str], place: int, ranking: Ranking, before: int = 0
-) -> Explanation:
+) -> RankExplanation:
     """Explain the rank of the hit at `place` of a page; `before` counts hits on earlier pages."""
     near = [
         hits[at] if 0 <= at < len(hits) else None for at in (place - 1, place, place + 1)
@@ -100,7 +101,7 @@ def explain_rank(
             "values": [_describe(one, step, ranking) for one in near],
         }
         for step in ranking.criteria
-        if step.name != PROMOTED or any(value_at(one, step) for one in near if one)
+        if step.name not in OPTIONAL_CRITERIA or any(value_at(one, step) for one in near if one)
     ]  # fmt: skip
     return {
         "above": neighbour(above, hit, place - 1), "below": neighbour(hit, below, place + 1),
@@ -111,10 +112,11 @@ def explain_rank(
 def _compare(upper: Hit, lower: Hit, criterion: str, ranking: Ranking) -> str:
     """Describe the values that decide between two hits, that of the upper first."""
     if criterion == TIE:
-        return f"all criteria are equal; {describe_order(TIE)}"
+        return f"All criteria are equal; {describe_order(TIE)}"
     step = next(step for step in ranking.criteria if step.name == criterion)
     values = " vs ".join(_describe(one, step, ranking) for one in (upper, lower))
-    return f"{name_criterion(criterion)}: {values}; {describe_order(criterion)}"
+    name = name_criterion(criterion)
+    return f"{name[:1].upper()}{name[1:]}: {values}; {describe_order(criterion)}"
 
 
 def _describe(hit: Hit | None, step: Criterion, ranking: Ranking) -> str:

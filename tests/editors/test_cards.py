@@ -158,7 +158,7 @@ def test_a_rank_is_explained_beside_both_neighbours() -> None:
         "reason": "`stars` (highest first): 5 vs 4; higher values rank higher",
     }  # fmt: skip
     assert found["below"]
-    assert found["below"]["reason"] == "typos: no typo vs 1 typo; fewer typos rank higher"
+    assert found["below"]["reason"] == "Typos: no typo vs 1 typo; fewer typos rank higher"
     assert found["below"]["place"] == 43
     assert [row["name"] for row in found["rows"]] == [
         "typos", "query words", "attribute", "`stars` (highest first)",

@@ -7,7 +7,8 @@ import { withQuery } from "../../widgets/query/compare.js";
 import { drawCode } from "../../widgets/kit/code_text.js";
 import { drawExplanation, stateOf } from "../../widgets/query/explanation.js";
 import { reason } from "../../widgets/query/hits.js";
-import { fits } from "../../widgets/query/parameters.js";
+import { h } from "../../widgets/kit/dom.js";
+import { describeDefault, fits, groupedRows } from "../../widgets/kit/parameter_groups.js";
 
 test("only a hit below another says why it ranks there", () => {
   const card = { why: "Ranked lower by typos: 1 typo vs no typo" };
@@ -36,7 +37,7 @@ test("an explanation begins with what decides, beside titles and ids", () => {
   assert.equal(first.textContent, "Below 3 Red <b>1query words: 2 vs 1");
   assert.equal(el.querySelectorAll("td.svc-decides").length, 1);
   assert.equal(el.querySelectorAll("thead")[0].querySelectorAll("th").length, 3);
-  assert.equal(el.querySelectorAll("tbody")[0].querySelectorAll("td")[1].textContent, "a");
+  assert.equal(el.querySelectorAll("tbody")[0].querySelectorAll("td")[0].textContent, "a");
 });
 
 for (const [text, drawn] of [
@@ -69,6 +70,36 @@ for (const [name, value, query, wanted] of [
     assert.deepEqual(withQuery(value, query), wanted);
   });
 }
+
+for (const [value, text] of [
+  [null, "not set"],
+  ["", "not set"],
+  [[], "none"],
+  [{}, "none"],
+  [0, "0"],
+  [false, "false"],
+  ["count", "count"],
+  [["*"], '["*"]'],
+]) {
+  test(`a default is described: ${JSON.stringify(value)}`, () => {
+    assert.equal(describeDefault(value).text, text);
+  });
+}
+
+test("modified parameters come first, and a search opens every group", () => {
+  const row = (name, group) => ({ name, group, meaning: `Meaning of \`${name}\`.`, effect: "works" });
+  const own = [row("a", "One"), row("b", "One"), row("c", "Two")];
+  const groups = groupedRows({ label: "x", draw: ({ name }, el) => el ?? h("p", {}, name) });
+  const shown = () => groups.el.children.map((section) => section.textContent);
+
+  groups.show(own, new Set(["c"]), false);
+  const [moved] = groups.el.querySelectorAll("p");
+  assert.deepEqual(shown(), ["Modified 1c", "One 2ab"]);
+
+  groups.show(own.slice(2), new Set(), true);
+  assert.deepEqual(shown(), ["Two 1c"]);
+  assert.equal(groups.el.querySelectorAll("p")[0], moved);
+});
 
 test("the rules that applied are named, a few of many", () => {
   const rules = ["a", "b", "c", "d", "e"].map((objectID) => ({ objectID }));

@@ -53,8 +53,8 @@ function drawReason(side, other) {
 /** @param {string} title @param {Hit} hit @param {Explanation} ranking */
 function drawTable(title, hit, { above, below, rows }) {
   const sides = [
-    { place: 1, head: drawHead("This hit", hit.place, title, hit.id), decisive: "" },
     ...(above ? [{ place: 0, head: drawHead("Above", above.place, above.title, above.id), decisive: above.decisive }] : []),
+    { place: 1, head: drawHead("This hit", hit.place, title, hit.id), decisive: "" },
     ...(below ? [{ place: 2, head: drawHead("Below", below.place, below.title, below.id), decisive: below.decisive }] : []),
   ];
   return h(

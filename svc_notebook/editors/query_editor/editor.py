@@ -23,7 +23,7 @@ from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
-from svc_notebook.editors.ranking_explanation import Explanation, explain_rank, ranking_of
+from svc_notebook.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
 from svc_notebook.editors.rpc import call
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
@@ -181,7 +181,7 @@ class QueryEditor(Editor):
         return {name: value for name, value in hit.items() if name[:1] != "_" or name == "_geoloc"}
 
     @call
-    def explain(self, id: str) -> Explanation:  # noqa: A002
+    def explain(self, id: str) -> RankExplanation:  # noqa: A002
         """Explain the rank of one of the current hits."""
         cards = self.answer.get("hits", [])
         place = next((at for at, hit in enumerate(self.hits) if hit["objectID"] == id), None)
