@@ -103,6 +103,43 @@ def test_facets_narrow_and_widen(editor: Locator, notebook: Notebook) -> None:
     assert notebook.ask("e.value") == {}
 
 
+def test_numbers_are_narrowed_by_handles_and_values_match_all_of(
+    editor: Locator, notebook: Notebook
+) -> None:
+    page = notebook.page
+    expect(editor.locator(".svc-bar.svc-inside").first).to_be_visible()
+    editor.get_by_label("Lowest price").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+
+    notebook.await_value("e.value", {"numericFilters": ["price>=8"]})
+    expect(editor.get_by_label("price from")).to_have_value("8")
+    expect(editor.get_by_label("Lowest price")).to_be_focused()
+
+    brand = editor.get_by_role("group", name="Match of brand")
+    brand.get_by_role("button", name="all of").click()
+    editor.get_by_label("Acme").check()
+    expect(editor.locator(".svc-held bdi")).to_contain_text(["brand: Acme"])
+    assert notebook.ask("e.value['facetFilters']") == ["brand:Acme"]
+    brand.get_by_role("button", name="any of").click()
+    notebook.await_value("e.value['facetFilters']", [["brand:Acme"]])
+
+    editor.get_by_label("Sort values").select_option("name")
+    expect(editor.locator(".svc-facet").first.locator(".svc-facet-value")).to_have_text(
+        ["Acme", "Lumen", "Umbra"]
+    )
+
+
+def test_an_empty_facet_names_the_setting_that_would_fill_it(notebook: Notebook) -> None:
+    notebook.run("svc.push([{'objectID': 'x', 'name': 'lamp'}], 'unfilled')")
+    notebook.run("svc.settings('unfilled', attributesForFaceting=['filterOnly(name)'])")
+    editor = notebook.open("svc.edit.query('unfilled')")
+
+    editor.get_by_text("1 facet without values").click()
+
+    expect(editor.locator(".svc-empty-facets code").first).to_have_text("attributesForFaceting")
+
+
 def test_whatever_holds_a_search_is_seen_and_taken_away(notebook: Notebook) -> None:
     value = {"query": "lamp", "filters": "price<90", "facetFilters": [["brand:Acme"]]}
     editor = notebook.open(f"e = svc.edit.query('shop', value={value!r})\ne")

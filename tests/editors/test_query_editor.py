@@ -18,6 +18,7 @@ from svc_notebook.editors import event_loop
 from svc_notebook.editors.hit_cards import PRE
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import list_parameters
+from svc_notebook.editors.query_editor.search import count_missing_bins
 from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, NotFound
 from svc_notebook.magics.extension import run
@@ -60,6 +61,29 @@ def test_a_facet_of_which_any_value_will_do_keeps_its_other_counts(editor: Query
     brand = next(facet for facet in editor.facets if facet["name"] == "brand")
     assert sorted(brand["values"]) == [["Acme", 2, True], ["Umbra", 1, False]]
     assert editor.answer["nbHits"] == 2
+
+
+def test_a_range_keeps_the_numbers_outside_of_it(editor: QueryEditor) -> None:
+    editor.hold("price", 15, None)
+    event_loop.run(editor.look())
+
+    price = next(facet for facet in editor.facets if facet["name"] == "price")
+    assert (price["stats"]["min"], price["stats"]["max"]) == (10, 90)
+    assert sum(price["bins"]) == 3
+    assert editor.answer["nbHits"] == 2
+
+
+def test_a_facet_of_many_numbers_gets_its_bins_from_filters(client: Client, shop: str) -> None:
+    rows = [{"objectID": str(n), "name": "lamp", "price": n / 2} for n in range(150)]
+    client.replace_all(shop, rows)
+    editor = svc.edit.query(shop, "lamp", client=client)
+    counted = event_loop.run(count_missing_bins(editor.client, shop, editor.value, editor.facets))
+
+    price = next(facet for facet in counted if facet["name"] == "price")
+
+    assert price["limited"]
+    assert len(price["bins"]) == 20
+    assert sum(price["bins"]) == 150
 
 
 def test_an_invalid_filter_is_reported_and_the_last_hits_stay(editor: QueryEditor) -> None:

@@ -6,6 +6,8 @@ import { describeRules } from "../../widgets/query.js";
 import { withQuery } from "../../widgets/query/compare.js";
 import { drawCode } from "../../widgets/kit/code_text.js";
 import { drawExplanation, stateOf } from "../../widgets/query/explanation.js";
+import { sortValues } from "../../widgets/query/facets.js";
+import { isInside, readHandles } from "../../widgets/query/range.js";
 import { reason } from "../../widgets/query/hits.js";
 import { h } from "../../widgets/kit/dom.js";
 import { describeDefault, fits, groupedRows } from "../../widgets/kit/parameter_groups.js";
@@ -99,6 +101,38 @@ test("modified parameters come first, and a search opens every group", () => {
   groups.show(own.slice(2), new Set(), true);
   assert.deepEqual(shown(), ["Two 1c"]);
   assert.equal(groups.el.querySelectorAll("p")[0], moved);
+});
+
+for (const [order, names] of [
+  ["count", ["b", "a10", "a9"]],
+  ["name", ["a9", "a10", "b"]],
+]) {
+  test(`the values of a facet are sorted: ${order}`, () => {
+    const values = [["a10", 2, false], ["b", 5, false], ["a9", 1, true]];
+
+    assert.deepEqual(sortValues(values, order).map(([value]) => value), names);
+  });
+}
+
+for (const [low, high, least, most] of [
+  [0, 10, null, null],
+  [2, 10, 2, null],
+  [0, 9.5, null, 9.5],
+  [0.30000000000000004, 9.9, 0.3, 9.9],
+]) {
+  test(`handles at their ends leave the range open: ${low} to ${high}`, () => {
+    assert.deepEqual(readHandles({ min: 0, max: 10 }, 0.1, low, high), { least, most });
+  });
+}
+
+test("a last step that is too short leaves the upper end open", () => {
+  assert.equal(readHandles({ min: 0.5, max: 4.9 }, 1, 0.5, 4.5).most, null);
+});
+
+test("bars inside the range are marked", () => {
+  const inside = [0, 1, 2, 3].map((place) => isInside({ min: 0, max: 8 }, 4, place, 2, 5));
+
+  assert.deepEqual(inside, [false, true, true, false]);
 });
 
 test("the rules that applied are named, a few of many", () => {

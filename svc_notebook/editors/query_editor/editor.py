@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
@@ -27,12 +28,14 @@ from svc_notebook.editors.ranking_explanation import RankExplanation, explain_ra
 from svc_notebook.editors.rpc import call
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
-from svc_notebook.errors import BadInput, BadOption, KeyRefused
+from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
 
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
 Curate = Callable[[dict[str, Any]], object]
 FACET_DELAY_SECONDS = 0.06  # between the hits and the count of facets, to draw the hits first
+
+BIN_DELAY_SECONDS = 0.5  # between facets and the bins that take many counts
 
 
 class QueryEditor(Editor):
@@ -273,13 +276,30 @@ class QueryEditor(Editor):
 
     async def _count(self, number: int) -> None:
         """Count facets after the hits are drawn, without delaying the next hits."""
-        facets = await search.count(self.client, self.index, self.value)
+        facets = await search.count(self.client, self.index, self.value, self.settings)
         if number == self._search_count:
-            self.facets = facets
+            self.facets = _with_known_bins(facets, self.facets)
+            event_loop.begin(self._count_bins(number, facets))
+
+    async def _count_bins(self, number: int, facets: list[faceting.FacetCard]) -> None:
+        """Count the bins of numeric facets with many values once no more searches follow."""
+        await asyncio.sleep(BIN_DELAY_SECONDS)
+        if number != self._search_count:
+            return
+        with contextlib.suppress(SvcError):  # without bins, the range still works
+            counted = await search.count_missing_bins(self.client, self.index, self.value, facets)
+            if number == self._search_count and counted != facets:
+                self.facets = counted
 
     def _listen(self, action: Action, callback: Curate) -> None:
         self._listeners[action].append(callback)
         self._update_state(curates=True)
+
+
+def _with_known_bins(facets: Any, before: Any) -> list[faceting.FacetCard]:
+    """Keep the bins of the previous search until those of this search are counted."""
+    known = {card["name"]: card["bins"] for card in before}
+    return [{**card, "bins": card["bins"] or known.get(card["name"], [])} for card in facets]
 
 
 def _tags(params: Params) -> tuple[str, str]:
