@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
-from tests.browser.shop import HOSTILE, connect, fill, products
+from tests.browser.shop import HOSTILE, INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
@@ -259,19 +259,47 @@ def test_two_searches_stand_side_by_side(editor: Locator) -> None:
     search_box(editor).fill("lamp")
     expect(count_of(editor)).to_have_text("10")
     editor.get_by_role("tab", name="Compare").click()
-    editor.get_by_label("Parameters of the other search").fill('{"query": "red"}')
+    editor.get_by_text("The other search as JSON").click()
+    json = editor.get_by_label("The other search as JSON")
+    json.fill('{"query": "red"}')
     editor.get_by_role("button", name="Compare").click()
 
     sides = editor.locator(".svc-comparison")
-    expect(sides).to_contain_text("moved")
+    expect(sides.get_by_role("status")).to_contain_text("dropped out. 10 and 7 hits.")
+    expect(sides.get_by_role("heading")).to_have_text(["query: lamp", "query: red"])
     expect(sides.locator(".svc-side-hit")).to_have_count(17)
     expect(sides.locator("line")).to_have_count(1)
-    editor.get_by_label("Parameters of the other search").fill('{"ranking": ["desc(price)"]}')
+
+    json.fill('{"ranking": ["desc(price)"]}')
     search_box(editor).fill("mirror")
-    expect(sides.get_by_role("status")).to_contain_text("0 new, 0 dropped out; 10 and 10 hits")
-    editor.get_by_label("Parameters of the other search").fill('{"hitsPerPage": "many"}')
+    expect(sides.get_by_role("status")).to_contain_text("moved. 10 hits each.")
+    expect(sides.get_by_role("heading").last).to_have_text('ranking: ["desc(price)"]')
+    json.fill('{"hitsPerPage": "many"}')
     editor.get_by_role("button", name="Compare").click()
     expect(sides).to_be_empty()
+
+
+def test_a_setting_is_compared_in_a_form_on_a_copy(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("tab", name="Compare").click()
+    adding = editor.get_by_label("Add a parameter or setting")
+    adding.fill("searchableAttributes")
+    adding.press("Enter")
+    words = editor.get_by_label("searchableAttributes: add")
+    expect(words).to_be_focused()
+    words.fill("description")
+    words.press("Enter")
+    editor.get_by_role("button", name="Compare", exact=True).click()
+
+    note = editor.locator(".svc-compare-note")
+    expect(note).to_contain_text("Not a search parameter: searchableAttributes")
+    note.get_by_role("button", name="Compare on a copy").click()
+    expect(editor.locator(".svc-comparison").get_by_role("heading").last).to_have_text(
+        'searchableAttributes: ["description"]'
+    )
+    note.get_by_role("button", name="Delete the copy").click()
+
+    expect(note).to_be_empty()
+    assert not [name for name in notebook.ask(INDICES) if "_tmp_" in name]
 
 
 def test_the_search_becomes_code_that_does_the_same(editor: Locator, notebook: Notebook) -> None:

@@ -16,6 +16,7 @@ from svc_notebook.client import Client
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.hit_cards import PRE
+from svc_notebook.editors.query_editor.comparison import name_sides
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import list_parameters
 from svc_notebook.editors.query_editor.search import count_missing_bins
@@ -193,6 +194,56 @@ def test_two_searches_are_compared(editor: QueryEditor, shop: str) -> None:
 
     assert (found["moved"], found["gained"], found["lost"]) == (1, 0, 1)
     assert found["shared"] == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("this", "other", "names"),
+    [
+        (("a", {}), ("a", {"hitsPerPage": 5}), ("hitsPerPage: default", "hitsPerPage: 5")),
+        (("a", {"query": "x"}), ("b", {"query": "x"}), ("a", "b")),
+        (("a", {"query": "x"}), ("a", {"query": "y"}), ("query: x", "query: y")),
+        (("a", {}), ("a", {}), ("This search", "The same search")),
+        (("a", {}), ("a", {"customRanking": ["asc(p)"]}),
+         ('customRanking: ["desc(p)"]', 'customRanking: ["asc(p)"]')),
+        (("a", {}), ("a", {"page": 1, "hitsPerPage": 2, "distinct": 1, "filters": "x"}),
+         ("page: default, hitsPerPage: default, 2 more", "page: 1, hitsPerPage: 2, 2 more")),
+    ],
+    ids=["parameter", "index", "query", "nothing", "setting", "many"],
+)  # fmt: skip
+def test_compared_searches_are_named_by_what_differs(
+    this: Any, other: Any, names: tuple[str, str]
+) -> None:
+    assert name_sides([this, other], {"customRanking": ["desc(p)"]}) == names
+
+
+def test_a_setting_is_compared_on_a_copy_that_closing_deletes(
+    editor: QueryEditor, client: Client, shop: str
+) -> None:
+    editor.value = {"query": "lamp"}
+    other = {"query": "acme", "searchableAttributes": ["name"]}
+
+    asked = event_loop.run(editor.compare("", other))
+    assert (asked["needs"], asked["copy"]) == (["searchableAttributes"], "")
+
+    found = event_loop.run(editor.compare("", other, may_copy=True))
+    assert [side["nbHits"] for side in found["sides"]] == [2, 0]
+    assert found["sides"][1]["name"] == 'query: acme, searchableAttributes: ["name"]'
+    assert client.get_settings(shop)["searchableAttributes"] == ["name", "brand"]
+
+    again = event_loop.run(editor.compare("", {**other, "searchableAttributes": ["brand"]}))
+    assert [side["nbHits"] for side in again["sides"]] == [2, 2]
+    editor.close()
+    with pytest.raises(NotFound):
+        client.get_settings(found["copy"])
+
+
+def test_a_custom_ranking_is_compared_without_a_copy(editor: QueryEditor) -> None:
+    found = event_loop.run(editor.compare("", {"customRanking": ["asc(price)"]}))
+
+    assert (found["needs"], found["copy"], found["moved"]) == ([], "", 3)
+    assert [hit["id"] for hit in found["sides"][1]["hits"]] == ["1", "2", "3"]
+    with pytest.raises(BadInput, match="customRanking"):
+        event_loop.run(editor.compare("", {"customRanking": 5}))
 
 
 def test_who_listens_hears_of_pins_and_hides(editor: QueryEditor) -> None:

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import "./fake.mjs";
 import { describeRules } from "../../widgets/query.js";
-import { withQuery } from "../../widgets/query/compare.js";
+import { describeMove, describeMoves, withQuery } from "../../widgets/query/compare.js";
 import { drawCode } from "../../widgets/kit/code_text.js";
 import { drawExplanation, stateOf } from "../../widgets/query/explanation.js";
 import { sortValues } from "../../widgets/query/facets.js";
@@ -141,3 +141,26 @@ test("the rules that applied are named, a few of many", () => {
   assert.equal(describeRules(rules.slice(0, 1)), "rule a");
   assert.equal(describeRules(rules), "rules a, b, c and 2 more");
 });
+
+for (const [counts, totals, words] of [
+  [{ moved: 0, gained: 0, lost: 0 }, [1, 1], "The first hits and their order are the same. 1 hit each."],
+  [{ moved: 3, gained: 1, lost: 2 }, [10, 1200], "Of the first hits, 3 moved, 1 is new, 2 dropped out. 10 and 1,200 hits."],
+  [{ moved: 0, gained: 2, lost: 0 }, [5, 7], "Of the first hits, 2 are new. 5 and 7 hits."],
+]) {
+  test(`a comparison is described in words: ${words}`, () => {
+    assert.equal(describeMoves(counts, totals), words);
+  });
+}
+
+for (const [place, to, alone, words] of [
+  [0, 0, "lost", ""],
+  [0, 4, "lost", "moved to 5"],
+  [0, 4, "gained", "up from 5"],
+  [4, 0, "gained", "down from 1"],
+  [1, undefined, "gained", "new"],
+  [1, undefined, "lost", "dropped out"],
+]) {
+  test(`a hit of a comparison is described: ${words || "not moved"}`, () => {
+    assert.equal(describeMove(place, to, alone), words);
+  });
+}

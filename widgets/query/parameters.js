@@ -50,7 +50,10 @@ export function parameterPanel(view) {
     const el = old ?? h("div", {});
     el.className = `svc-parameter${value === undefined ? "" : " svc-set"}`;
     el.dataset.state = state;
-    const input = control(row, value);
+    const input = parameterControl(row, value, {
+      put: (next) => put(row.name, next),
+      type: (text) => view.run("put", { name: row.name, text }),
+    });
     const fallback = describeDefault(row.default);
     input.id ||= freshId("parameter");
     const about = h("span", { class: "hint", id: freshId("hint") }, drawMeaning(row, fallback.text, fallback.isCode));
@@ -78,51 +81,6 @@ export function parameterPanel(view) {
     await view.propose(value === undefined ? rest : { ...rest, [name]: value });
   }
 
-  /** @param {Row} row @param {any} value @returns {HTMLElement} */
-  function control(row, value) {
-    if (row.kind === "switch" || row.kind === "choice") return choice(row, value);
-    if (row.kind === "words") return words(row, value);
-    const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
-    const input = h("input", {
-      class: "input",
-      type: row.kind === "number" ? "number" : "text",
-      value: text,
-      placeholder: "not set",
-      dir: "auto",
-      on: {
-        change: () => view.run("put", { name: row.name, text: input.value }),
-      },
-    });
-    return input;
-  }
-
-  /** @param {Row} row @param {any} value */
-  function choice(row, value) {
-    const choices = row.kind === "switch" ? ["true", "false"] : row.choices;
-    const select = h(
-      "select",
-      { class: "input", on: { change: () => view.run("put", { name: row.name, text: select.value }) } },
-      h("option", { value: "" }, "not set"),
-      choices.map((word) => h("option", { value: word, selected: String(value) === word }, word)),
-    );
-    return select;
-  }
-
-  /** @param {Row} row @param {any} value */
-  function words(row, value) {
-    const own = value === undefined ? [] : [value].flat().map(String);
-    const input = tagInput({
-      words: own,
-      label: row.name,
-      suggestions: row.choices,
-      placeholder: own.length ? "add…" : "not set",
-      change: (next) => {
-        put(row.name, next.length ? next : undefined);
-      },
-    });
-    return input;
-  }
-
   async function load() {
     rows = (await view.run("parameters")) ?? [];
     regroup();
@@ -140,4 +98,43 @@ export function parameterPanel(view) {
     ),
     regroup,
   };
+}
+
+/**
+ * The control of a parameter. `put` gets a value, undefined to unset it, and `type` a typed text.
+ * @param {Row} row @param {any} value
+ * @param {{put: (value: any) => void, type: (text: string) => void}} change
+ * @returns {HTMLElement}
+ */
+export function parameterControl(row, value, { put, type }) {
+  if (row.kind === "switch" || row.kind === "choice") {
+    const choices = row.kind === "switch" ? ["true", "false"] : row.choices;
+    const select = h(
+      "select",
+      { class: "input", on: { change: () => type(select.value) } },
+      h("option", { value: "" }, "not set"),
+      choices.map((word) => h("option", { value: word, selected: String(value) === word }, word)),
+    );
+    return select;
+  }
+  if (row.kind === "words") {
+    const own = value === undefined || value === null ? [] : [value].flat().map(String);
+    return tagInput({
+      words: own,
+      label: row.name,
+      suggestions: row.choices,
+      placeholder: own.length ? "add…" : "not set",
+      change: (next) => put(next.length ? next : undefined),
+    });
+  }
+  const text = value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  const input = h("input", {
+    class: "input",
+    type: row.kind === "number" ? "number" : "text",
+    value: text,
+    placeholder: "not set",
+    dir: "auto",
+    on: { change: () => type(input.value) },
+  });
+  return input;
 }

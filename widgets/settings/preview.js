@@ -88,8 +88,8 @@ export function previewPanel(view) {
   function drawHits(comparison) {
     const [before, after] = comparison.sides;
     const named = [
-      { ...before, index: "before" },
-      { ...after, index: now.by ? "after" : "saved" },
+      { ...before, index: "Saved settings" },
+      { ...after, index: now.by ? "Draft" : "Draft (no changes)" },
     ];
     const el = drawComparison({ ...comparison, sides: named });
     el.firstElementChild?.remove();

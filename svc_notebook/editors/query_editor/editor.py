@@ -8,11 +8,12 @@ import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import traitlets
 
-from svc_notebook.api.parameters import SearchParams, default_of
+from svc_notebook.api.parameters import SearchParams, Settings, default_of
 from svc_notebook.api.validation import check_members
 from svc_notebook.display import format_count, write_table
 from svc_notebook.editors import event_loop
@@ -20,12 +21,12 @@ from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
-from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
+from svc_notebook.editors.query_editor import relaxation, search, settings_comparison
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
-from svc_notebook.editors.rpc import call
+from svc_notebook.editors.rpc import call, wait_for
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
@@ -116,6 +117,12 @@ class QueryEditor(Editor):
             for key, value in reversed(known.items())
         ]
 
+    def close(self) -> None:
+        """Close the editor, and drop the copy that a comparison made."""
+        if self._second_search.copy_name and not event_loop.is_here():
+            wait_for(self.drop_copy())
+        super().close()
+
     # Calls for views.
 
     @call
@@ -203,9 +210,9 @@ class QueryEditor(Editor):
             callback(event)
 
     @call
-    def parameters(self) -> list[Any]:
-        """List every search parameter."""
-        return list(list_parameters(self.settings))
+    def parameters(self, settings: bool = False) -> list[Any]:
+        """List every search parameter, and with `settings` every setting."""
+        return list(list_parameters(self.settings, with_settings=settings))
 
     @call
     def past(self) -> list[dict[str, Any]]:
@@ -218,13 +225,37 @@ class QueryEditor(Editor):
         return await relaxation.relax(self.client, self.index, self.value)
 
     @call(latest=True)
-    async def compare(self, index: str, value: Any) -> comparison.SideBySide:
-        """Search a second time with other parameters, and return the hits that moved."""
-        other = self.check(value)
-        sides = [(self.index, self.value), (index or self.index, other)]
-        return await comparison.compare(self.client, sides)
+    async def compare(
+        self, index: str, value: Any, may_copy: bool = False
+    ) -> settings_comparison.SettingsComparison:
+        """Search a second time with other parameters or settings; return the hits that moved.
+
+        `value` has search parameters and settings. Without `may_copy`, settings that need a copy
+        of the index are only named.
+        """
+        if not isinstance(value, dict):
+            raise BadInput("the other search must be a dict: search parameters and settings")
+        params, settings = settings_comparison.split_settings(value)
+        other = (index or self.index, self.check(params))
+        checked: dict[str, Any] = check_members(settings, Settings, "")
+        this = (self.index, self.value)
+        return await self._second_search.compare(this, other, checked, may_copy=may_copy)
+
+    @call
+    async def drop_copy(self) -> None:
+        """Delete the copy that a comparison made."""
+        await self._second_search.drop()
+
+    @call
+    def read(self, name: str, text: str) -> Any:
+        """Return the value of a typed text for a search parameter or setting."""
+        return read_parameter(name, text)
 
     # Internals.
+
+    @cached_property
+    def _second_search(self) -> settings_comparison.SecondSearch:
+        return settings_comparison.SecondSearch(self.client)
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)

@@ -26,13 +26,16 @@ class PanelRow(TypedDict):
     scope: str
 
 
-def list_parameters(settings: Mapping[str, Any]) -> list[PanelRow]:
-    """List the search parameters by group; a setting of the index replaces the default."""
+def list_parameters(settings: Mapping[str, Any], *, with_settings: bool = False) -> list[PanelRow]:
+    """List the search parameters by group; a setting of the index replaces the default.
+
+    With `with_settings`, settings that are not search parameters are listed, too.
+    """
     parameters = (PARAMETERS[name] for name in MEANINGS)
     return [
         describe(parameter, settings.get(parameter.name, parameter.default))
         for parameter in parameters
-        if parameter.scope != "setting" and parameter.name != "query"
+        if (with_settings or parameter.scope != "setting") and parameter.name != "query"
     ]
 
 
