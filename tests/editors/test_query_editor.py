@@ -204,7 +204,7 @@ def test_two_searches_are_compared(editor: QueryEditor, shop: str) -> None:
         (("a", {"query": "x"}), ("a", {"query": "y"}), ("query: x", "query: y")),
         (("a", {}), ("a", {}), ("This search", "The same search")),
         (("a", {}), ("a", {"customRanking": ["asc(p)"]}),
-         ('customRanking: ["desc(p)"]', 'customRanking: ["asc(p)"]')),
+         ("customRanking: desc(p)", "customRanking: asc(p)")),
         (("a", {}), ("a", {"page": 1, "hitsPerPage": 2, "distinct": 1, "filters": "x"}),
          ("page: default, hitsPerPage: default, 2 more", "page: 1, hitsPerPage: 2, 2 more")),
     ],
@@ -227,7 +227,7 @@ def test_a_setting_is_compared_on_a_copy_that_closing_deletes(
 
     found = event_loop.run(editor.compare("", other, may_copy=True))
     assert [side["nbHits"] for side in found["sides"]] == [2, 0]
-    assert found["sides"][1]["name"] == 'query: acme, searchableAttributes: ["name"]'
+    assert found["sides"][1]["name"] == "query: acme, searchableAttributes: name"
     assert client.get_settings(shop)["searchableAttributes"] == ["name", "brand"]
 
     again = event_loop.run(editor.compare("", {**other, "searchableAttributes": ["brand"]}))

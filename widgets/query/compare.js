@@ -53,20 +53,23 @@ export function comparePanel(view) {
     rows: 5,
     spellcheck: "false",
     "aria-label": "The other search as JSON",
-    on: { change: readArea },
+    // Read at each key: a form that grows on `change` would move the button that is being clicked.
+    on: { input: readArea, change: redraw },
   });
   const result = h("div", { class: "comparison" });
   const notice = h("div", { class: "compare-note", role: "status" });
   const errorText = h("p", { class: "wrong-text", role: "alert" });
   /** @type {string[]} members that are in the form without a value */
   let added = [];
+  let jsonError = "";
   let comparisons = 0;
   useCurrent();
 
   // Without a query, the other search uses the query that is typed above.
   function useCurrent() {
     const { query: _, ...rest } = view.value() ?? {};
-    [other, added] = [rest, []];
+    [other, added, jsonError] = [rest, [], ""];
+    fill(errorText);
     redraw();
   }
 
@@ -109,20 +112,22 @@ export function comparePanel(view) {
     try {
       const value = JSON.parse(area.value || "{}");
       if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Error("Enter a JSON object: { … }");
-      [other, added] = [value, []];
-      fill(errorText);
-      redraw();
-      return true;
+      [other, added, jsonError] = [value, [], ""];
+      drawForm();
     } catch (error) {
-      fill(result);
-      fill(errorText, String(error instanceof Error ? error.message : error));
-      return false;
+      jsonError = String(error instanceof Error ? error.message : error);
     }
+    area.setAttribute("aria-invalid", jsonError ? "true" : "false");
+    fill(errorText, jsonError);
   }
 
   function redraw() {
+    if (!jsonError) area.value = JSON.stringify(other, null, 2);
+    drawForm();
+  }
+
+  function drawForm() {
     query.value = other.query ?? "";
-    area.value = JSON.stringify(other, null, 2);
     const names = [...new Set([...Object.keys(other), ...added])].filter((name) => name !== "query");
     const shown = rows.filter((row) => names.includes(row.name));
     form.hidden = !shown.length;
@@ -162,6 +167,7 @@ export function comparePanel(view) {
   /** @param {boolean} [mayCopy] whether the index may be copied to try settings */
   async function compare(mayCopy = false) {
     const number = ++comparisons;
+    if (jsonError) return fill(result);
     fill(errorText);
     const value = withQuery(other, view.value()?.query);
     const args = { index: index.value.trim(), value, may_copy: mayCopy };
@@ -227,10 +233,8 @@ export function comparePanel(view) {
       h(
         "div",
         { class: "row compare-places" },
-        h("label", { for: index.id }, "Index"),
-        index,
-        h("label", { for: query.id }, "Query"),
-        query,
+        h("div", { class: "field" }, h("label", { for: index.id }, "Index"), index),
+        h("div", { class: "field" }, h("label", { for: query.id }, "Query"), query),
       ),
       form,
       known,

@@ -86,7 +86,9 @@ def name_sides(
 def _name_value(name: str, params: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
     if name in params or settings.get(name) is not None:
         value = params[name] if name in params else settings[name]
-        return shorten(f"{name}: {text_of(value)}", MAX_NAME_CHARACTERS)
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        text = ", ".join(value) if is_list else text_of(value)
+        return shorten(f"{name}: {text or 'empty'}", MAX_NAME_CHARACTERS)
     return f"{name}: not set" if default_of(name) is None else f"{name}: default"
 
 
