@@ -100,6 +100,8 @@ function render(mount) {
 
   function draw() {
     const value = view.value() ?? {};
+    // A row that is being edited stays where it is.
+    if (!list.el.contains(document.activeElement)) filterRows();
     /** @type {Change[]} */
     const changes = model.get("changes") ?? [];
     const problems = model.get("problems") ?? [];

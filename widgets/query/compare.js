@@ -282,11 +282,10 @@ export function describeMoves({ moved, gained, lost }, [before, after]) {
   return `${parts.length ? `Of the first hits, ${parts.join(", ")}` : "The first hits and their order are the same"}. ${totals}`;
 }
 
-/** Describe in words how a hit moved. @param {number} place @param {number | undefined} to @param {"gained" | "lost"} alone */
+/** Describe in words how a hit moved; the second column has the words for both. @param {number} place @param {number | undefined} to @param {"gained" | "lost"} alone */
 export function describeMove(place, to, alone) {
   if (to === undefined) return ALONE[alone];
-  if (to === place) return "";
-  if (alone === "lost") return `moved to ${to + 1}`;
+  if (to === place || alone === "lost") return "";
   return place < to ? `up from ${to + 1}` : `down from ${to + 1}`;
 }
 
