@@ -9,7 +9,7 @@ export const MODIFIED = "Modified";
 
 /** Whether every word of a text is in the name, meaning or group. @param {{name: string, meaning: string, group?: string}} row @param {string} text */
 export function fits({ name, meaning, group = "" }, text) {
-  const where = `${name} ${meaning} ${group}`.replaceAll("`", "").toLowerCase();
+  const where = `${name} ${meaning} ${group}`.replaceAll("\x60", "").toLowerCase();
   return text
     .toLowerCase()
     .split(/\s+/)
