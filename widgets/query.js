@@ -4,7 +4,7 @@ import { fill, freshId, h } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
 import { tabs } from "./kit/tabs.js";
 import { oneAtATime } from "./kit/timing.js";
-import { comparePanel } from "./query/compare.js";
+import { comparePanel } from "./query/compare_panel.js";
 import { facetPanel } from "./query/facets.js";
 import { activeFilterRow } from "./query/active_filters.js";
 import { hitList } from "./query/hits.js";

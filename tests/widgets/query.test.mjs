@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import "./fake.mjs";
 import { describeRules } from "../../widgets/query.js";
-import { describeMove, describeMoves, withQuery } from "../../widgets/query/compare.js";
+import { describeMove, describeMoves } from "../../widgets/query/compare.js";
+import { withQuery } from "../../widgets/query/compare_panel.js";
 import { drawCode } from "../../widgets/kit/code_text.js";
 import { drawExplanation, stateOf } from "../../widgets/query/explanation.js";
 import { sortValues } from "../../widgets/query/facets.js";
