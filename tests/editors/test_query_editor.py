@@ -177,6 +177,17 @@ def test_a_rank_is_explained_by_the_ranking_of_the_search(editor: QueryEditor) -
         editor.explain("4")
 
 
+def test_the_ranking_of_a_replica_explains_its_hits(client: Client, shop: str) -> None:
+    replica = f"{shop}-cheap"
+    client.wait(client.set_settings(shop, {"replicas": [replica]}), index=shop)
+    client.wait(client.set_settings(replica, {"customRanking": ["asc(price)"]}), index=replica)
+    editor = svc.edit.query(shop, client=client)
+
+    event_loop.run(editor.sort(replica))
+
+    assert editor.answer["hits"][1]["why"] == "Ranked lower by `price` (lowest first): 20 vs 10"
+
+
 def test_history_lists_every_search_newest_first(editor: QueryEditor) -> None:
     editor.value = {"query": "lamp"}
     editor.value = {"query": "lamp", "page": 0}

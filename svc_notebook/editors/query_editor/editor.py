@@ -70,11 +70,8 @@ class QueryEditor(Editor):
     # Methods of the base class.
 
     async def load(self) -> Params:
-        """Read the settings of the index, if the key can; searches are not stored."""
-        try:
-            self.settings = await self.client.get_settings(self.index)
-        except KeyRefused:
-            self.settings = {}
+        """Read the settings of the index; searches are not stored."""
+        await self._read_settings()
         return {}
 
     def check(self, value: Any) -> Params:
@@ -166,6 +163,7 @@ class QueryEditor(Editor):
         if index not in (self._primary, *self.state["replicas"]):
             raise BadOption(f"`{index}` is not a replica of `{self._primary}`")
         self.index = index
+        await self._read_settings()
         self._update_state(index=index)
         await self._search()
 
@@ -252,6 +250,13 @@ class QueryEditor(Editor):
         return read_parameter(name, text)
 
     # Internals.
+
+    async def _read_settings(self) -> None:
+        """Read the settings of the index that is searched, if the key can."""
+        try:
+            self.settings = await self.client.get_settings(self.index)
+        except KeyRefused:
+            self.settings = {}
 
     @cached_property
     def _second_search(self) -> settings_comparison.SecondSearch:
