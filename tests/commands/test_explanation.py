@@ -173,7 +173,7 @@ def test_values_are_described_beside_titles(typed: Typed, index: str) -> None:
         ("attribute", 3001, {}, "2nd word of the 4th searchable attribute"),
         ("promoted", True, {}, "pinned by a rule"),
         ("promoted", None, {}, "not pinned"),
-        ("desc(size.width)", 427184, {}, "427184"),
+        ("desc(size.width)", 427184, {}, "427,184"),
         ("asc(name)", None, {}, "no `name`"),
         ("asc(name)", "x" * 99, {}, "x" * 59 + "…"),
         ("desc(on)", True, {}, "true"),
