@@ -17,6 +17,7 @@ from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.declaration import Api
 from svc_notebook.api.endpoint import describe_access
+from svc_notebook.api.parameter_meanings import GROUPS
 from svc_notebook.api.parameters import PARAMETERS, Parameter
 from svc_notebook.api.validation import type_name
 from svc_notebook.commands.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
@@ -29,11 +30,7 @@ from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 
 HERE = Path(__file__).parent
 INTERFACES = {"search": "The search service", "crawler": "The crawler", "events": "The events"}
-SCOPES = {
-    "both": "Settings that one search may override",
-    "parameter": "Parameters of one search",
-    "setting": "Settings of an index",
-}
+SCOPES = {"both": "index, search", "parameter": "search", "setting": "index"}
 
 
 def endpoints_page() -> str:
@@ -111,24 +108,23 @@ def parameters_page() -> str:
     """Every search parameter and setting."""
     parts = [
         "# Search parameters and settings",
-        f"All {len(PARAMETERS)}, as `svc_notebook.api.parameters` declares them. Those marked "
-        "*accepted* belong to the vendor's own products: they are taken and do nothing in the "
-        "local service.",
+        f"All {len(PARAMETERS)}, as `svc_notebook.api.parameters` declares them. *Where* is "
+        "`search` for a parameter of one search, `index` for a setting of an index, and both for "
+        "a setting that one search can override. Those marked *accepted* belong to the vendor's "
+        "own products: the local service accepts them without effect.",
     ]
-    for scope, title in SCOPES.items():
-        rows = [_parameter_row(p) for p in PARAMETERS.values() if p.scope == scope]
-        parts += [
-            f"## {title}",
-            table(["name", "type", "default", "meaning", "local service"], rows),
-        ]
+    for title, names in GROUPS.items():
+        rows = [_parameter_row(PARAMETERS[name]) for name in names]
+        columns = ["name", "where", "type", "default", "meaning", "local service"]
+        parts += [f"## {title}", table(columns, rows)]
     return "\n\n".join(parts) + "\n"
 
 
 def _parameter_row(parameter: Parameter) -> list[str]:
     default = json.dumps(parameter.default, ensure_ascii=False)  # with spaces: a cell wraps
     return [
-        f"`{parameter.name}`", type_name(parameter.type), f"`{default}`", parameter.meaning,
-        parameter.effect,
+        f"`{parameter.name}`", SCOPES[parameter.scope], type_name(parameter.type), f"`{default}`",
+        parameter.meaning, parameter.effect,
     ]  # fmt: skip
 
 

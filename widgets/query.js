@@ -4,7 +4,7 @@ import { fill, freshId, h } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
 import { tabs } from "./kit/tabs.js";
 import { oneAtATime } from "./kit/timing.js";
-import { comparePanel } from "./query/compare.js";
+import { comparePanel } from "./query/compare_panel.js";
 import { facetPanel } from "./query/facets.js";
 import { activeFilterRow } from "./query/active_filters.js";
 import { hitList } from "./query/hits.js";
@@ -53,11 +53,14 @@ function render(mount) {
   const facets = facetPanel(view);
   const hits = hitList(view, mount.model);
   const more = h("details", { class: "facets" }, h("summary", {}, "Filters"), facets.el);
+  /** @type {ReturnType<typeof parameterPanel> | undefined} */
+  let parameters;
   const panels = tabs({
     label: "Query editor",
+    opened: (name) => name === "parameters" && parameters?.regroup(),
     panels: [
       { name: "hits", title: "Hits", draw: () => h("div", { class: "results" }, more, hits.el) },
-      { name: "parameters", title: "Parameters", draw: () => parameterPanel(view).el },
+      { name: "parameters", title: "Parameters", draw: () => (parameters = parameterPanel(view)).el },
       { name: "json", title: "JSON", draw: () => jsonPanel(view).el },
       { name: "history", title: "History", draw: () => historyPanel(view, () => panels.open("hits")).el },
       { name: "compare", title: "Compare", draw: () => comparePanel(view).el },

@@ -7,20 +7,11 @@ import { jsonPanel } from "./query/json.js";
 import { settingBox } from "./settings/box.js";
 import { drawReview, historyPanel } from "./settings/changes.js";
 import { previewPanel } from "./settings/preview.js";
-import { fits } from "./settings/state.js";
+import { fits, groupedRows } from "./kit/parameter_groups.js";
 
 /** @typedef {import("./settings/state.js").Row} Row */
 /** @typedef {import("./settings/state.js").Change} Change */
 /** @typedef {ReturnType<typeof settingBox>} Box */
-
-const GROUPS = [
-  ["searching", "Searching"],
-  ["ranking", "Ranking"],
-  ["facets", "Facets"],
-  ["typos", "Typos"],
-  ["languages", "Languages"],
-  ["others", "Others"],
-];
 
 /** @param {import("./types").Mount} mount */
 function render(mount) {
@@ -42,8 +33,7 @@ function render(mount) {
   let rows = [];
   /** @type {Map<string, Box>} */
   const boxes = new Map();
-  const lists = new Map(GROUPS.map(([name]) => [name, h("div", { class: "setting-list" })]));
-  const found = h("div", { class: "setting-list", hidden: true });
+  const list = groupedRows({ label: "Settings by group", draw: (/** @type {Row} */ row) => boxOf(row) });
   const find = h("input", {
     class: "input",
     type: "search",
@@ -53,29 +43,31 @@ function render(mount) {
   });
   const only = h("input", { type: "checkbox", on: { change: filterRows } });
   const changed = h("div", { class: "row changed", role: "status" });
+  const none = h("p", { class: "hint", hidden: true }, "No matching settings");
+  const findRow = h("div", { class: "row find-row" }, find, h("label", { class: "row hint" }, only, "Only modified"));
   const panels = tabs({
     label: "Settings",
+    opened: (name) => name === "settings" && filterRows(),
     panels: [
-      ...GROUPS.map(([name, title]) => ({ name, title, draw: () => /** @type {Node} */ (lists.get(name)) })),
+      { name: "settings", title: "Settings", draw: () => h("div", {}, findRow, list.el, none) },
       {
         name: "json",
         title: "JSON",
         draw: () => jsonPanel(view, { label: "Settings as JSON", action: "Use as draft" }).el,
       },
-      { name: "history", title: "History", draw: () => historyPanel(view, () => panels.open("ranking")).el },
+      { name: "history", title: "History", draw: () => historyPanel(view, () => panels.open("settings")).el },
     ],
   });
   const follows = h("p", { class: "hint follows", hidden: true });
-  const none = h("p", { class: "hint", hidden: true }, "No matching settings");
   fill(
     view.body,
     known,
     follows,
-    h("div", { class: "row find-row" }, find, h("label", { class: "row hint" }, only, "Only modified"), changed),
+    changed,
     h(
       "div",
       { class: "workbench" },
-      h("div", { class: "setting-panels" }, panels.el, found, none),
+      h("div", { class: "setting-panels" }, panels.el),
       previewPanel(view),
     ),
   );
@@ -89,23 +81,27 @@ function render(mount) {
     return attributes.filter((a) => !kinds || a.kinds.some((kind) => kinds.includes(kind))).map((a) => a.name);
   }
 
-  // The boxes are moved, not redrawn, so that typed text stays.
+  /** Show the matching rows; those that differ from the defaults move to the first section. */
   function filterRows() {
-    const isFiltered = Boolean(find.value.trim()) || only.checked;
     const value = view.value() ?? {};
-    const shown = rows.filter((row) => fits(row, find.value.trim()) && (!only.checked || isSet(value, row.name)));
-    panels.el.hidden = isFiltered;
-    found.hidden = !isFiltered;
-    none.hidden = !isFiltered || shown.length > 0;
-    for (const [group, list] of lists) fill(list, rows.filter((row) => row.group === group).map(boxOf));
-    if (isFiltered) fill(found, shown.map(boxOf));
+    const text = find.value.trim();
+    const isModified = (/** @type {Row} */ row) => isSet(value, row) || isChanged(row.name);
+    const shown = rows.filter((row) => fits(row, text) && (!only.checked || isModified(row)));
+    none.hidden = shown.length > 0 || !rows.length;
+    list.show(shown, new Set(rows.filter(isModified).map((row) => row.name)), Boolean(text) || only.checked);
   }
+
+  /** @param {string} name */
+  const isChanged = (name) =>
+    (model.get("changes") ?? []).some((/** @type {Change} */ change) => change.name === name);
 
   /** @param {Row} row */
   const boxOf = (row) => /** @type {Box} */ (boxes.get(row.name)).el;
 
   function draw() {
     const value = view.value() ?? {};
+    // A row that is being edited stays where it is.
+    if (!list.el.contains(document.activeElement)) filterRows();
     /** @type {Change[]} */
     const changes = model.get("changes") ?? [];
     const problems = model.get("problems") ?? [];
@@ -134,8 +130,8 @@ function render(mount) {
     if (!row) return;
     find.value = "";
     only.checked = false;
-    filterRows();
-    panels.open(row.group);
+    panels.open("settings");
+    list.open(name);
     const el = boxOf(row);
     el.scrollIntoView({ block: "nearest" });
     /** @type {HTMLElement | null} */ (el.querySelector("select, input, textarea, [tabindex='0']"))?.focus();
@@ -183,7 +179,8 @@ const ACCEPTED_KINDS = {
   optionalWords: [],
 };
 
-/** @param {Record<string, any>} value @param {string} name */
-const isSet = (value, name) => value[name] !== undefined && value[name] !== null;
+/** Whether a setting is set, to another value than its default. @param {Record<string, any>} value @param {Row} row */
+const isSet = (value, { name, default: fallback }) =>
+  value[name] !== undefined && value[name] !== null && JSON.stringify(value[name]) !== JSON.stringify(fallback);
 
 export default { render };

@@ -1,8 +1,9 @@
-"""All search parameters and settings, each with its type, default and meaning.
+"""All search parameters and settings, each with its type and default.
 
 Three shapes contain them: `Shared` (both a setting and a search parameter), `SearchOptions` and
 `SearchParams` (parameters of one search only), and `Settings` (settings of an index only).
-`PARAMETERS` is generated from these shapes. `None` always means the default.
+`PARAMETERS` is generated from these shapes and `parameter_meanings`. `None` always means the
+default.
 """
 
 # No postponed annotations here: shapes of other modules inherit these members, and Python evaluates
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import Meta
 
+from svc_notebook.api.parameter_meanings import GROUP_OF, MEANINGS
 from svc_notebook.api.validation import hints, literals
 
 Effect = Literal["works", "accepted"]
@@ -20,14 +22,13 @@ Effect = Literal["works", "accepted"]
 
 @dataclass(frozen=True)
 class Info:
-    """The default and the meaning of a parameter, and whether the local service supports it.
+    """The default of a parameter, and whether the local service supports it.
 
     The few parameters that are only `accepted` belong to the vendor's own products and have no
     effect here.
     """
 
     default: Any = field(hash=False)
-    meaning: str
     effect: Effect = "works"
 
 
@@ -59,133 +60,83 @@ PrecisionStep = TypedDict("PrecisionStep", {"from": int, "value": int})
 class Shared(TypedDict, total=False):
     """Settings of an index that a single search can override."""
 
-    attributesToRetrieve: Annotated[
-        Words | None, Info(["*"], "attributes in a hit; `-name` excludes one from `*`")
-    ]
+    attributesToRetrieve: Annotated[Words | None, Info(["*"])]
     ranking: Annotated[
         Words | None,
         Info(
             ["typo", "geo", "words", "filters", "proximity", "attribute", "exact", "custom"],
-            "criteria in their order; `asc(a)` and `desc(a)` sort by an attribute",
         ),
     ]
     relevancyStrictness: Annotated[
         Percent | None,
-        Info(100, "how relevant a hit of a virtual replica must be, in percent"),
+        Info(100),
     ]
-    attributesToHighlight: Annotated[
-        Words | None, Info(None, "attributes whose matches are marked; default: the searchable")
-    ]
-    attributesToSnippet: Annotated[
-        Words | None, Info([], "attributes to cut around the match: `name` or `name:words`")
-    ]
-    highlightPreTag: Annotated[str | None, Info("<em>", "text before a marked word")]
-    highlightPostTag: Annotated[str | None, Info("</em>", "text after a marked word")]
-    snippetEllipsisText: Annotated[str | None, Info("…", "text at a snippet's cut ends")]
-    restrictHighlightAndSnippetArrays: Annotated[
-        bool | None, Info(False, "keep only the matching items of a highlighted array")
-    ]
-    hitsPerPage: Annotated[Hits | None, Info(20, "hits per page; 0 returns counts only")]
-    minWordSizefor1Typo: Annotated[
-        Natural | None, Info(4, "minimum letters of a query word for one typo")
-    ]
-    minWordSizefor2Typos: Annotated[
-        Natural | None, Info(8, "minimum letters of a query word for two typos")
-    ]
+    attributesToHighlight: Annotated[Words | None, Info(None)]
+    attributesToSnippet: Annotated[Words | None, Info([])]
+    highlightPreTag: Annotated[str | None, Info("<em>")]
+    highlightPostTag: Annotated[str | None, Info("</em>")]
+    snippetEllipsisText: Annotated[str | None, Info("…")]
+    restrictHighlightAndSnippetArrays: Annotated[bool | None, Info(False)]
+    hitsPerPage: Annotated[Hits | None, Info(20)]
+    minWordSizefor1Typo: Annotated[Natural | None, Info(4)]
+    minWordSizefor2Typos: Annotated[Natural | None, Info(8)]
     typoTolerance: Annotated[
         Tolerance | None,
         Info(
             True,
-            "whether typos match; `min`: only the fewest typos, `strict`: the two fewest",
         ),
     ]
-    allowTyposOnNumericTokens: Annotated[
-        bool | None, Info(True, "whether words with digits may match with typos")
-    ]
-    disableTypoToleranceOnAttributes: Annotated[
-        Words | None, Info([], "attributes in which only exact words match")
-    ]
+    allowTyposOnNumericTokens: Annotated[bool | None, Info(True)]
+    disableTypoToleranceOnAttributes: Annotated[Words | None, Info([])]
     ignorePlurals: Annotated[
         Languages | None,
-        Info(False, "singular and plural match each other: yes, or the languages"),
+        Info(False),
     ]
     removeStopWords: Annotated[
         Languages | None,
-        Info(False, "remove stop words from the query: yes, or the languages"),
+        Info(False),
     ]
     decompoundQuery: Annotated[
         bool | None,
-        Info(True, "split compound words of the query in the query's languages"),
+        Info(True),
     ]
-    queryLanguages: Annotated[Words | None, Info([], "languages of the query, as ISO codes")]
-    enableRules: Annotated[bool | None, Info(True, "whether the index's rules apply")]
-    enablePersonalization: Annotated[
-        bool | None, Info(False, "personalised ranking of the vendor's", effect="accepted")
-    ]
-    enableReRanking: Annotated[
-        bool | None, Info(True, "learned re-ranking of the vendor's", effect="accepted")
-    ]
-    reRankingApplyFilter: Annotated[
-        Filters | None, Info(None, "which hits learned re-ranking may move", effect="accepted")
-    ]
+    queryLanguages: Annotated[Words | None, Info([])]
+    enableRules: Annotated[bool | None, Info(True)]
+    enablePersonalization: Annotated[bool | None, Info(False, effect="accepted")]
+    enableReRanking: Annotated[bool | None, Info(True, effect="accepted")]
+    reRankingApplyFilter: Annotated[Filters | None, Info(None, effect="accepted")]
     mode: Annotated[
         Literal["keywordSearch", "neuralSearch"] | None,
-        Info("keywordSearch", "keyword or semantic matching", effect="accepted"),
+        Info("keywordSearch", effect="accepted"),
     ]
-    semanticSearch: Annotated[
-        dict[str, Any] | None, Info(None, "options of semantic matching", effect="accepted")
-    ]
-    queryType: Annotated[
-        QueryType | None, Info("prefixLast", "which query words match as beginnings of words")
-    ]
-    removeWordsIfNoResults: Annotated[
-        RemoveWords | None, Info("none", "which words become optional if the search has no hits")
-    ]
-    advancedSyntax: Annotated[
-        bool | None, Info(False, 'whether `"a phrase"` and `-word` are operators in a query')
-    ]
+    semanticSearch: Annotated[dict[str, Any] | None, Info(None, effect="accepted")]
+    queryType: Annotated[QueryType | None, Info("prefixLast")]
+    removeWordsIfNoResults: Annotated[RemoveWords | None, Info("none")]
+    advancedSyntax: Annotated[bool | None, Info(False)]
     advancedSyntaxFeatures: Annotated[
         list[AdvancedFeature] | None,
-        Info(["exactPhrase", "excludeWords"], "which of the two features advancedSyntax enables"),
+        Info(["exactPhrase", "excludeWords"]),
     ]
     optionalWords: Annotated[
         str | Words | None,
-        Info([], "query words that a hit need not contain; entries may be phrases"),
+        Info([]),
     ]
-    disableExactOnAttributes: Annotated[
-        Words | None, Info([], "attributes whose words never count as exact")
-    ]
-    exactOnSingleWordQuery: Annotated[
-        SingleWord | None, Info("attribute", "when the one word of a query counts as exact")
-    ]
+    disableExactOnAttributes: Annotated[Words | None, Info([])]
+    exactOnSingleWordQuery: Annotated[SingleWord | None, Info("attribute")]
     alternativesAsExact: Annotated[
         list[Alternative] | None,
-        Info(["ignorePlurals", "singleWordSynonym"], "which alternatives count as exact"),
+        Info(["ignorePlurals", "singleWordSynonym"]),
     ]
-    distinct: Annotated[
-        bool | Groups | None, Info(0, "hits kept of each group of attributeForDistinct")
-    ]
-    replaceSynonymsInHighlight: Annotated[
-        bool | None, Info(False, "show the word of the query instead of its synonym")
-    ]
-    minProximity: Annotated[
-        Nearness | None, Info(1, "distances up to this count as equal; 8 disables proximity")
-    ]
-    responseFields: Annotated[Words | None, Info(["*"], "top-level members of a response")]
-    maxFacetHits: Annotated[Percent | None, Info(10, "values a search inside a facet returns")]
-    maxValuesPerFacet: Annotated[Places | None, Info(100, "values counted of each facet")]
-    sortFacetValuesBy: Annotated[
-        Literal["count", "alpha"] | None, Info("count", "order of a facet's values")
-    ]
-    attributeCriteriaComputedByMinProximity: Annotated[
-        bool | None, Info(False, "the best attribute is the one where the words are closest")
-    ]
-    attributeCriteriaComputedBy: Annotated[
-        str | None, Info(None, "another way to select the best attribute", effect="accepted")
-    ]
-    renderingContent: Annotated[
-        dict[str, Any] | None, Info(None, "hints for a user interface, returned unchanged")
-    ]
+    distinct: Annotated[bool | Groups | None, Info(0)]
+    replaceSynonymsInHighlight: Annotated[bool | None, Info(False)]
+    minProximity: Annotated[Nearness | None, Info(1)]
+    responseFields: Annotated[Words | None, Info(["*"])]
+    maxFacetHits: Annotated[Percent | None, Info(10)]
+    maxValuesPerFacet: Annotated[Places | None, Info(100)]
+    sortFacetValuesBy: Annotated[Literal["count", "alpha"] | None, Info("count")]
+    attributeCriteriaComputedByMinProximity: Annotated[bool | None, Info(False)]
+    attributeCriteriaComputedBy: Annotated[str | None, Info(None, effect="accepted")]
+    renderingContent: Annotated[dict[str, Any] | None, Info(None)]
 
 
 class SearchOptions(Shared, total=False):
@@ -193,87 +144,58 @@ class SearchOptions(Shared, total=False):
 
     similarQuery: Annotated[
         str | None,
-        Info("", "a search instead of `query` in which every word is optional"),
+        Info(""),
     ]
-    filters: Annotated[str | None, Info(None, "a boolean expression hits must satisfy")]
-    facetFilters: Annotated[
-        Filters | None, Info(None, "`name:value` hits must have; inner lists are alternatives")
-    ]
-    numericFilters: Annotated[
-        Filters | None, Info(None, "`name > 10` hits must satisfy; inner lists are alternatives")
-    ]
-    tagFilters: Annotated[
-        Filters | None, Info(None, "values of `_tags` hits must have; inner lists alternatives")
-    ]
-    optionalFilters: Annotated[
-        Filters | None, Info(None, "`name:value` that rank a hit higher, or lower if negated")
-    ]
-    sumOrFiltersScores: Annotated[
-        bool | None, Info(False, "add the scores of alternatives instead of using the highest")
-    ]
-    restrictSearchableAttributes: Annotated[
-        Words | None, Info([], "search only in these of the searchable attributes")
-    ]
-    facets: Annotated[str | Words | None, Info([], "facets to count; `*` for all")]
-    facetingAfterDistinct: Annotated[
-        bool | None, Info(False, "count facets after groups are reduced by `distinct`")
-    ]
-    page: Annotated[Natural | None, Info(0, "page number, from 0")]
-    offset: Annotated[Natural | None, Info(None, "number of the first hit, with `length`")]
-    length: Annotated[Places | None, Info(None, "number of hits from `offset` on")]
-    aroundLatLng: Annotated[str | None, Info("", "`lat,lng` to search around")]
+    filters: Annotated[str | None, Info(None)]
+    facetFilters: Annotated[Filters | None, Info(None)]
+    numericFilters: Annotated[Filters | None, Info(None)]
+    tagFilters: Annotated[Filters | None, Info(None)]
+    optionalFilters: Annotated[Filters | None, Info(None)]
+    sumOrFiltersScores: Annotated[bool | None, Info(False)]
+    restrictSearchableAttributes: Annotated[Words | None, Info([])]
+    facets: Annotated[str | Words | None, Info([])]
+    facetingAfterDistinct: Annotated[bool | None, Info(False)]
+    page: Annotated[Natural | None, Info(0)]
+    offset: Annotated[Natural | None, Info(None)]
+    length: Annotated[Places | None, Info(None)]
+    aroundLatLng: Annotated[str | None, Info("")]
     aroundLatLngViaIP: Annotated[
         bool | None,
-        Info(False, "search around the location of the caller's address", effect="accepted"),
+        Info(False, effect="accepted"),
     ]
     aroundRadius: Annotated[
         Positive | Literal["all"] | None,
-        Info(None, "metres around the centre; depends on the density if unset"),
+        Info(None),
     ]
     aroundPrecision: Annotated[
         Natural | list[PrecisionStep] | None,
-        Info(10, "metres within which distances count as equal; below 10 counts as 10"),
+        Info(10),
     ]
-    minimumAroundRadius: Annotated[
-        Positive | None, Info(None, "minimum radius in metres if `aroundRadius` is unset")
-    ]
-    insideBoundingBox: Annotated[
-        Boxes | None, Info(None, "boxes to search in, each as two opposite corners")
-    ]
-    insidePolygon: Annotated[Boxes | None, Info(None, "polygons to search in, each as its points")]
+    minimumAroundRadius: Annotated[Positive | None, Info(None)]
+    insideBoundingBox: Annotated[Boxes | None, Info(None)]
+    insidePolygon: Annotated[Boxes | None, Info(None)]
     naturalLanguages: Annotated[
         Words | None,
         Info(
             [],
-            "languages of a spoken query: stop words, plurals, optional words",
         ),
     ]
-    ruleContexts: Annotated[Words | None, Info([], "contexts that may trigger rules")]
-    personalizationImpact: Annotated[
-        Percent | None, Info(100, "weight of personalisation", effect="accepted")
-    ]
-    userToken: Annotated[str | None, Info(None, "who searches, for rate limits")]
-    getRankingInfo: Annotated[
-        bool | None, Info(False, "add `_rankingInfo`, the value of each criterion, to each hit")
-    ]
-    synonyms: Annotated[bool | None, Info(True, "whether the index's synonyms apply")]
-    clickAnalytics: Annotated[bool | None, Info(False, "add a `queryID` for events to refer to")]
-    analytics: Annotated[
-        bool | None, Info(True, "count the search in analytics", effect="accepted")
-    ]
-    analyticsTags: Annotated[Words | None, Info([], "labels in analytics", effect="accepted")]
-    enableABTest: Annotated[bool | None, Info(True, "take part in A/B tests", effect="accepted")]
-    percentileComputation: Annotated[
-        bool | None, Info(True, "count the search in latency statistics", effect="accepted")
-    ]
+    ruleContexts: Annotated[Words | None, Info([])]
+    personalizationImpact: Annotated[Percent | None, Info(100, effect="accepted")]
+    userToken: Annotated[str | None, Info(None)]
+    getRankingInfo: Annotated[bool | None, Info(False)]
+    synonyms: Annotated[bool | None, Info(True)]
+    clickAnalytics: Annotated[bool | None, Info(False)]
+    analytics: Annotated[bool | None, Info(True, effect="accepted")]
+    analyticsTags: Annotated[Words | None, Info([], effect="accepted")]
+    enableABTest: Annotated[bool | None, Info(True, effect="accepted")]
+    percentileComputation: Annotated[bool | None, Info(True, effect="accepted")]
 
 
 class SearchParams(SearchOptions, total=False):
     """All parameters of one search, including its query."""
 
-    query: Annotated[
-        str | None, Info("", "the words to search for; an empty query matches all records")
-    ]
+    query: Annotated[str | None, Info("")]
 
 
 class Settings(Shared, total=False):
@@ -281,56 +203,38 @@ class Settings(Shared, total=False):
 
     searchableAttributes: Annotated[
         Words | None,
-        Info([], "attributes to search, most important first; `a,b` equal, `unordered(a)`"),
+        Info([]),
     ]
     attributesForFaceting: Annotated[
         Words | None,
-        Info([], "facets; `searchable(a)`, `filterOnly(a)`, `afterDistinct(a)`"),
+        Info([]),
     ]
-    unretrievableAttributes: Annotated[Words | None, Info([], "attributes that are never returned")]
-    customRanking: Annotated[
-        Words | None, Info([], "`asc(a)` or `desc(a)`: the criterion `custom` of the ranking")
-    ]
+    unretrievableAttributes: Annotated[Words | None, Info([])]
+    customRanking: Annotated[Words | None, Info([])]
     replicas: Annotated[
         Words | None,
-        Info([], "replica indices; `virtual(name)` sorts only relevant hits"),
+        Info([]),
     ]
-    paginationLimitedTo: Annotated[Reach | None, Info(1000, "hits that pages can reach")]
-    disableTypoToleranceOnWords: Annotated[
-        Words | None, Info([], "words that match only without typos")
-    ]
-    separatorsToIndex: Annotated[
-        str | None, Info("", "characters indexed as words instead of separators")
-    ]
-    attributesToTransliterate: Annotated[
-        Words | None, Info([], "attributes also indexed in another script")
-    ]
-    camelCaseAttributes: Annotated[Words | None, Info([], "attributes whose camelCase is split")]
+    paginationLimitedTo: Annotated[Reach | None, Info(1000)]
+    disableTypoToleranceOnWords: Annotated[Words | None, Info([])]
+    separatorsToIndex: Annotated[str | None, Info("")]
+    attributesToTransliterate: Annotated[Words | None, Info([])]
+    camelCaseAttributes: Annotated[Words | None, Info([])]
     decompoundedAttributes: Annotated[
         dict[str, Words] | None,
-        Info({}, "per language, attributes whose compounds are split"),
+        Info({}),
     ]
-    keepDiacriticsOnCharacters: Annotated[
-        str | None, Info("", "characters that keep their accents")
-    ]
-    customNormalization: Annotated[
-        dict[str, dict[str, str]] | None, Info(None, "replacements of characters, by language")
-    ]
-    indexLanguages: Annotated[Words | None, Info([], "languages of the records, as ISO codes")]
-    disablePrefixOnAttributes: Annotated[
-        Words | None, Info([], "attributes in which beginnings of words do not match")
-    ]
+    keepDiacriticsOnCharacters: Annotated[str | None, Info("")]
+    customNormalization: Annotated[dict[str, dict[str, str]] | None, Info(None)]
+    indexLanguages: Annotated[Words | None, Info([])]
+    disablePrefixOnAttributes: Annotated[Words | None, Info([])]
     numericAttributesForFiltering: Annotated[
         Words | None,
-        Info([], "numbers to filter by, all by default; `equalOnly(a)`"),
+        Info([]),
     ]
-    allowCompressionOfIntegerArray: Annotated[
-        bool | None, Info(False, "store arrays of integers compressed", effect="accepted")
-    ]
-    attributeForDistinct: Annotated[
-        str | None, Info(None, "attribute whose equal values form a group")
-    ]
-    userData: Annotated[Any, Info({}, "any JSON up to 32 kB, returned with each response")]
+    allowCompressionOfIntegerArray: Annotated[bool | None, Info(False, effect="accepted")]
+    attributeForDistinct: Annotated[str | None, Info(None)]
+    userData: Annotated[Any, Info({})]
 
 
 class ReadSettings(Settings, total=False):
@@ -351,6 +255,7 @@ class Parameter:
     type: Any
     default: Any
     meaning: str
+    group: str
     effect: Effect
     choices: tuple[str, ...]
 
@@ -371,8 +276,9 @@ def _read_off(shape: Any, scope: ParameterScope) -> dict[str, Parameter]:
 def _parameter(name: str, kind: Any, scope: ParameterScope) -> Parameter:
     plain, about = typing.get_args(kind)
     return Parameter(
-        name, scope, plain, about.default, about.meaning, about.effect, tuple(literals(plain))
-    )
+        name, scope, plain, about.default, MEANINGS[name], GROUP_OF[name], about.effect,
+        tuple(literals(plain)),
+    )  # fmt: skip
 
 
 PARAMETERS: dict[str, Parameter] = (

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NotRequired, TypedDict
+from typing import Any, Never, NotRequired, TypedDict
 
-from svc_notebook.editors.ranking_explanation import CriterionRow, find_decisive, list_criteria
+from svc_notebook.editors.ranking_explanation import Ranking, explain_lower
 
 PRE, POST = "\ue000", "\ue001"  # mark the start and end of a match for a view
 MAX_SHOWN_ATTRIBUTES = 5  # of one hit
@@ -23,8 +23,7 @@ class HitCard(TypedDict):
     """One hit as a view draws it.
 
     `place` counts from 1 over all pages, `lines` are pairs of an attribute and its text, `more`
-    counts the other attributes, `ladder` has the value of each ranking criterion, and `why` is the
-    criterion that ranks the hit below the previous one.
+    counts the other attributes, and `why` explains why the hit ranks below the previous one.
     """
 
     id: str
@@ -33,23 +32,26 @@ class HitCard(TypedDict):
     lines: list[list[str]]
     more: int
     image: str
-    ladder: list[CriterionRow]
     why: str
     promoted: bool
     marks: NotRequired[Any]
 
 
 def draw_hits(
-    hits: Sequence[Mapping[str, Any]], criteria: Sequence[str], before: int = 0
+    hits: Sequence[Mapping[str, Any]], ranking: Ranking | Sequence[Never] = (), before: int = 0
 ) -> list[HitCard]:
-    """Return the cards of one page of hits; `before` is the number of hits on earlier pages."""
-    cards = [_card(hit, criteria, before + place) for place, hit in enumerate(hits, 1)]
-    for above, card in pairwise(cards):
-        card["why"] = find_decisive(above["ladder"], card["ladder"])
+    """Return the cards of one page of hits; `before` is the number of hits on earlier pages.
+
+    Without a ranking, cards do not explain their rank.
+    """
+    cards = [_card(hit, before + place) for place, hit in enumerate(hits, 1)]
+    if isinstance(ranking, Ranking):
+        for card, (above, hit) in zip(cards[1:], pairwise(hits), strict=True):
+            card["why"] = explain_lower(above, hit, ranking)
     return cards
 
 
-def _card(hit: Mapping[str, Any], criteria: Sequence[str], place: int) -> HitCard:
+def _card(hit: Mapping[str, Any], place: int) -> HitCard:
     texts = _texts(hit)
     names = {name.lower(): name for name in reversed(texts)}
     head = next((names[name] for name in TITLES if name in names), "")
@@ -63,7 +65,6 @@ def _card(hit: Mapping[str, Any], criteria: Sequence[str], place: int) -> HitCar
         "lines": [[name, _shorten_around_match(texts[name], CONTEXT_CHARACTERS)] for name in shown],
         "more": max(0, len(texts) - len(shown) - bool(head)),
         "image": _find_image(hit),
-        "ladder": list_criteria(hit, criteria),
         "why": "",
         "promoted": bool(hit.get("_rankingInfo", {}).get("promoted")),
     }

@@ -1,72 +1,125 @@
-"""The ranking explanation of a hit: its criteria in order, and the decisive criterion."""
+"""The ranking explanation of hits: why each ranks below the one above, in words."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
-from svc_notebook.api.parameters import default_of
+from svc_notebook.tuning.evaluation.criteria import (
+    PROMOTED,
+    TIE,
+    Criterion,
+    criteria_in_order,
+    difference,
+    value_at,
+)
+from svc_notebook.tuning.evaluation.criterion_phrases import (
+    describe_order,
+    describe_value,
+    name_criterion,
+)
 
-_BY_ATTRIBUTE = re.compile(r"(asc|desc)\((.+)\)")
+Hit = Mapping[str, Any]
+OPTIONAL_CRITERIA = (PROMOTED, "geo", "filters")  # listed only for searches that use them
 
-# For each criterion: the member of `_rankingInfo` with its value, and whether lower is better.
-RANKING_INFO: dict[str, tuple[str, bool]] = {
-    "typo": ("nbTypos", True),
-    "geo": ("geoDistance", True),
-    "words": ("words", False),
-    "filters": ("filters", False),
-    "proximity": ("proximityDistance", True),
-    "attribute": ("firstMatchedWord", True),
-    "exact": ("nbExactWords", False),
-}
+
+class Ranking(NamedTuple):
+    """The criteria of a search in their order, and the searchable attributes."""
+
+    criteria: Sequence[Criterion] = ()
+    searchable: Sequence[str] = ()
+
+
+class Neighbour(TypedDict):
+    """The hit above or below, and what decides between the two hits; `place` counts from 1."""
+
+    id: str
+    title: str
+    place: int
+    decisive: str
+    reason: str
 
 
 class CriterionRow(TypedDict):
-    """One criterion of one hit; `best` is "least" or "most"."""
+    """One criterion: its name, its order in words, and the values of the hit and its neighbours."""
 
     criterion: str
-    value: Any
-    best: str
+    name: str
+    order: str
+    values: list[str]
 
 
-def criteria_of(settings: Mapping[str, Any]) -> list[str]:
-    """Return the criteria of an index, with `custom` expanded."""
-    ranking: list[str] = settings.get("ranking") or default_of("ranking")
-    custom: list[str] = settings.get("customRanking") or []
-    return [name for entry in ranking for name in (custom if entry == "custom" else [entry])]
+class RankExplanation(TypedDict):
+    """The explanation of one hit's rank; `values` of a row are of above, this hit and below."""
+
+    above: Neighbour | None
+    below: Neighbour | None
+    rows: list[CriterionRow]
 
 
-def list_criteria(hit: Mapping[str, Any], criteria: Sequence[str]) -> list[CriterionRow]:
-    """Return the value of each criterion of one hit."""
-    return [_criterion_row(hit, criterion) for criterion in criteria]
+def ranking_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> Ranking:
+    """Return the ranking of a search: parameters override settings."""
+    return Ranking(criteria_in_order(settings, params), settings.get("searchableAttributes") or ())
 
 
-def find_decisive(one: Sequence[CriterionRow], other: Sequence[CriterionRow]) -> str:
-    """Return the first criterion in which two hits differ, otherwise the objectID."""
-    differing = (
-        row["criterion"]
-        for row, other_row in zip(one, other, strict=True)
-        if row["value"] != other_row["value"]
+def explain_lower(above: Hit, hit: Hit, ranking: Ranking) -> str:
+    """Explain in one line why a hit ranks below the hit above."""
+    criterion, _, upper, own = difference(above, hit, ranking.criteria)
+    if criterion == PROMOTED:
+        return "Pinned by a rule" if own else "Ranked lower: a rule pins the hit above"
+    if criterion == TIE:
+        return "Ranked lower by objectID: all criteria are equal"
+    return (
+        f"Ranked lower by {name_criterion(criterion)}: "
+        f"{describe_value(criterion, own, hit, ranking.searchable)} vs "
+        f"{describe_value(criterion, upper, above, ranking.searchable)}"
     )
-    return next(differing, "objectID")
 
 
-def _criterion_row(hit: Mapping[str, Any], criterion: str) -> CriterionRow:
-    if found := _BY_ATTRIBUTE.fullmatch(criterion):
+def explain_rank(
+    hits: Sequence[Hit], titles: Sequence[str], place: int, ranking: Ranking, before: int = 0
+) -> RankExplanation:
+    """Explain the rank of the hit at `place` of a page; `before` counts hits on earlier pages."""
+    near = [
+        hits[at] if 0 <= at < len(hits) else None for at in (place - 1, place, place + 1)
+    ]  # fmt: skip
+    above, hit, below = near
+
+    def neighbour(upper: Hit | None, lower: Hit | None, at: int) -> Neighbour | None:
+        if upper is None or lower is None:
+            return None
+        decisive = difference(upper, lower, ranking.criteria).criterion
         return {
-            "criterion": criterion, "value": _member(hit, found[2]),
-            "best": "least" if found[1] == "asc" else "most",
+            "id": str(hits[at]["objectID"]), "title": titles[at], "place": before + at + 1,
+            "decisive": decisive, "reason": _compare(upper, lower, decisive, ranking),
         }  # fmt: skip
-    name, lower_is_better = RANKING_INFO.get(criterion, (criterion, True))
-    value = hit.get("_rankingInfo", {}).get(name)
-    return {"criterion": criterion, "value": value, "best": "least" if lower_is_better else "most"}
+
+    rows: list[CriterionRow] = [
+        {
+            "criterion": step.name, "name": name_criterion(step.name),
+            "order": describe_order(step.name),
+            "values": [_describe(one, step, ranking) for one in near],
+        }
+        for step in ranking.criteria
+        if step.name not in OPTIONAL_CRITERIA or any(value_at(one, step) for one in near if one)
+    ]  # fmt: skip
+    return {
+        "above": neighbour(above, hit, place - 1), "below": neighbour(hit, below, place + 1),
+        "rows": rows,
+    }  # fmt: skip
 
 
-def _member(record: Any, path: str) -> Any:
-    if isinstance(record, Mapping) and path in record:
-        return record[path]
-    first, dot, rest = path.partition(".")
-    if dot and isinstance(record, Mapping):
-        return _member(record.get(first), rest)
-    return None
+def _compare(upper: Hit, lower: Hit, criterion: str, ranking: Ranking) -> str:
+    """Describe the values that decide between two hits, that of the upper first."""
+    if criterion == TIE:
+        return f"All criteria are equal; {describe_order(TIE)}"
+    step = next(step for step in ranking.criteria if step.name == criterion)
+    values = " vs ".join(_describe(one, step, ranking) for one in (upper, lower))
+    name = name_criterion(criterion)
+    return f"{name[:1].upper()}{name[1:]}: {values}; {describe_order(criterion)}"
+
+
+def _describe(hit: Hit | None, step: Criterion, ranking: Ranking) -> str:
+    if hit is None:
+        return ""
+    return describe_value(step.name, value_at(hit, step), hit, ranking.searchable)

@@ -21,10 +21,10 @@ from svc_notebook.tuning.evaluation.criteria import (
     difference,
     ranking_of,
 )
-from svc_notebook.tuning.evaluation.criterion_phrases import describe_value
+from svc_notebook.tuning.evaluation.criterion_phrases import describe_reason, describe_value
 
-TEXTS = ["criterion", "better", "objectID", "title", "value",
-         "next_objectID", "next_title", "next_value"]  # fmt: skip
+TEXTS = ["title", "reason", "next_title", "criterion", "better", "value", "next_value",
+         "objectID", "next_objectID"]  # fmt: skip
 COLUMNS = ["rank", *TEXTS, "raw_value", "next_raw_value"]
 MAX_TITLE_CHARACTERS = 60
 Hit = Mapping[str, Any]
@@ -55,12 +55,13 @@ async def explain(
     Returns
     -------
     DataFrame
-        One row per pair of adjacent hits: `rank` (int64, from 1), `criterion` (str, the one
-        that decides), `better` (str, which value ranks higher, such as `fewer`), `objectID`,
-        `title` and `value` (str) of the hit, `next_objectID`, `next_title` and `next_value`
-        (str) of the next hit, `raw_value` and `next_raw_value` (object, the values of the
-        response). Values are phrases such as `1 typo` or `3 words apart`. Hits that are equal
-        in every criterion differ in `tie`: the local service ranks the lower objectID higher.
+        One row per pair of adjacent hits: `rank` (int64, from 1), `title` (str), `reason` (str,
+        why it ranks above the next hit, in words), `next_title` (str), `criterion` (str, the one
+        that decides), `better` (str, which value ranks higher, such as `fewer`), `value` and
+        `next_value` (str, phrases such as `1 typo` or `3 words apart`), `objectID` and
+        `next_objectID` (str), `raw_value` and `next_raw_value` (object, the values of the
+        response). Hits that are equal in every criterion differ in `tie`: the local service
+        ranks the lower objectID higher.
 
     Raises
     ------
@@ -92,13 +93,13 @@ def _rows(
     hits: Sequence[Hit], steps: Sequence[Criterion], searchable: Sequence[str], start: int
 ) -> Iterator[tuple[Any, ...]]:
     for rank, (one, other) in enumerate(itertools.pairwise(hits), start):
-        criterion, better, value, next_value = difference(one, other, steps)
+        criterion, better, raw_value, next_raw_value = difference(one, other, steps)
+        value = describe_value(criterion, raw_value, one, searchable)
+        next_value = describe_value(criterion, next_raw_value, other, searchable)
         yield (
-            rank, criterion, better,
-            one["objectID"], title_of(one), describe_value(criterion, value, one, searchable),
-            other["objectID"], title_of(other),
-            describe_value(criterion, next_value, other, searchable),
-            value, next_value,
+            rank, title_of(one), describe_reason(criterion, value, next_value), title_of(other),
+            criterion, better, value, next_value, one["objectID"], other["objectID"],
+            raw_value, next_raw_value,
         )  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES
 from tests.browser.notebook import Notebook
-from tests.browser.shop import HOSTILE, connect, fill, products
+from tests.browser.shop import HOSTILE, INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
@@ -103,6 +103,43 @@ def test_facets_narrow_and_widen(editor: Locator, notebook: Notebook) -> None:
     assert notebook.ask("e.value") == {}
 
 
+def test_numbers_are_narrowed_by_handles_and_values_match_all_of(
+    editor: Locator, notebook: Notebook
+) -> None:
+    page = notebook.page
+    expect(editor.locator(".svc-bar.svc-inside").first).to_be_visible()
+    editor.get_by_label("Lowest price").focus()
+    for _ in range(3):
+        page.keyboard.press("ArrowRight")
+
+    notebook.await_value("e.value", {"numericFilters": ["price>=8"]})
+    expect(editor.get_by_label("price from")).to_have_value("8")
+    expect(editor.get_by_label("Lowest price")).to_be_focused()
+
+    brand = editor.get_by_role("group", name="Match of brand")
+    brand.get_by_role("button", name="all of").click()
+    editor.get_by_label("Acme").check()
+    expect(editor.locator(".svc-held bdi")).to_contain_text(["brand: Acme"])
+    assert notebook.ask("e.value['facetFilters']") == ["brand:Acme"]
+    brand.get_by_role("button", name="any of").click()
+    notebook.await_value("e.value['facetFilters']", [["brand:Acme"]])
+
+    editor.get_by_label("Sort values").select_option("name")
+    expect(editor.locator(".svc-facet").first.locator(".svc-facet-value")).to_have_text(
+        ["Acme", "Lumen", "Umbra"]
+    )
+
+
+def test_an_empty_facet_names_the_setting_that_would_fill_it(notebook: Notebook) -> None:
+    notebook.run("svc.push([{'objectID': 'x', 'name': 'lamp'}], 'unfilled')")
+    notebook.run("svc.settings('unfilled', attributesForFaceting=['filterOnly(name)'])")
+    editor = notebook.open("svc.edit.query('unfilled')")
+
+    editor.get_by_text("1 facet without values").click()
+
+    expect(editor.locator(".svc-empty-facets code").first).to_have_text("attributesForFaceting")
+
+
 def test_whatever_holds_a_search_is_seen_and_taken_away(notebook: Notebook) -> None:
     value = {"query": "lamp", "filters": "price<90", "facetFilters": [["brand:Acme"]]}
     editor = notebook.open(f"e = svc.edit.query('shop', value={value!r})\ne")
@@ -128,13 +165,17 @@ def test_the_keyboard_alone_is_enough(editor: Locator, notebook: Notebook) -> No
     page.keyboard.press("ArrowDown")
     page.keyboard.press("Enter")
 
-    ladder = editor.locator(".svc-ladder")
-    expect(ladder).to_contain_text("desc(rating)")
-    expect(ladder.locator(".svc-decides").first).to_contain_text("decides")
+    why = editor.get_by_role("region", name="Why this rank")
+    first = editor.locator(".svc-hit").first
+    expect(why.locator(".svc-rank-reason").first).to_contain_text(
+        f"Below 1 {first.locator('b').inner_text()}"
+    )
+    expect(why.locator("td.svc-decides").first).to_contain_text("decides")
+    expect(why.get_by_role("rowheader").last).to_have_text("rating (highest first)")
     assert notebook.ask("e.selected == e.hits[1]['objectID']")
 
     page.keyboard.press("Escape")
-    expect(ladder).to_have_count(0)
+    expect(why).to_have_count(0)
     page.keyboard.press("/")
     expect(search_box(editor)).to_be_focused()
     page.keyboard.press("Escape")
@@ -218,19 +259,47 @@ def test_two_searches_stand_side_by_side(editor: Locator) -> None:
     search_box(editor).fill("lamp")
     expect(count_of(editor)).to_have_text("10")
     editor.get_by_role("tab", name="Compare").click()
-    editor.get_by_label("Parameters of the other search").fill('{"query": "red"}')
+    editor.get_by_text("The other search as JSON").click()
+    json = editor.get_by_label("The other search as JSON")
+    json.fill('{"query": "red"}')
     editor.get_by_role("button", name="Compare").click()
 
     sides = editor.locator(".svc-comparison")
-    expect(sides).to_contain_text("moved")
+    expect(sides.get_by_role("status")).to_contain_text("dropped out. 10 and 7 hits.")
+    expect(sides.get_by_role("heading")).to_have_text(["query: lamp", "query: red"])
     expect(sides.locator(".svc-side-hit")).to_have_count(17)
     expect(sides.locator("line")).to_have_count(1)
-    editor.get_by_label("Parameters of the other search").fill('{"ranking": ["desc(price)"]}')
+
+    json.fill('{"ranking": ["desc(price)"]}')
     search_box(editor).fill("mirror")
-    expect(sides.get_by_role("status")).to_contain_text("0 new, 0 dropped out; 10 and 10 hits")
-    editor.get_by_label("Parameters of the other search").fill('{"hitsPerPage": "many"}')
+    expect(sides.get_by_role("status")).to_contain_text("moved. 10 hits each.")
+    expect(sides.get_by_role("heading").last).to_have_text("ranking: desc(price)")
+    json.fill('{"hitsPerPage": "many"}')
     editor.get_by_role("button", name="Compare").click()
     expect(sides).to_be_empty()
+
+
+def test_a_setting_is_compared_in_a_form_on_a_copy(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("tab", name="Compare").click()
+    adding = editor.get_by_label("Add a parameter or setting")
+    adding.fill("searchableAttributes")
+    adding.press("Enter")
+    words = editor.get_by_label("searchableAttributes: add")
+    expect(words).to_be_focused()
+    words.fill("description")
+    words.press("Enter")
+    editor.get_by_role("button", name="Compare", exact=True).click()
+
+    note = editor.locator(".svc-compare-note")
+    expect(note).to_contain_text("Not a search parameter: searchableAttributes")
+    note.get_by_role("button", name="Compare on a copy").click()
+    expect(editor.locator(".svc-comparison").get_by_role("heading").last).to_have_text(
+        "searchableAttributes: description"
+    )
+    note.get_by_role("button", name="Delete the copy").click()
+
+    expect(note).to_be_empty()
+    assert not [name for name in notebook.ask(INDICES) if "_tmp_" in name]
 
 
 def test_the_search_becomes_code_that_does_the_same(editor: Locator, notebook: Notebook) -> None:

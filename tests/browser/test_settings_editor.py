@@ -55,6 +55,13 @@ def open_tab(editor: Locator, name: str) -> None:
     editor.get_by_role("tab", name=name).click()
 
 
+def open_group(editor: Locator, name: str) -> None:
+    open_tab(editor, "Settings")
+    group = editor.locator(".svc-group", has=editor.page.locator("summary", has_text=name))
+    if not group.evaluate("el => el.open"):
+        group.locator("summary").click()
+
+
 def entries(editor: Locator, setting: str) -> Locator:
     return editor.get_by_role("list", name=setting, exact=True).locator("li")
 
@@ -79,7 +86,7 @@ def apply(editor: Locator) -> None:
 
 
 def test_criteria_are_put_in_order_by_keys_and_back(editor: Locator, notebook: Notebook) -> None:
-    open_tab(editor, "Ranking")
+    open_group(editor, "Ranking")
     entries(editor, "ranking").last.focus()
     for _ in range(2):
         notebook.page.keyboard.press("Alt+ArrowUp")
@@ -98,11 +105,11 @@ def test_criteria_are_put_in_order_by_keys_and_back(editor: Locator, notebook: N
 def test_a_custom_ranking_is_dragged_previewed_and_applied(
     editor: Locator, notebook: Notebook, service: Running
 ) -> None:
-    open_tab(editor, "Ranking")
+    open_group(editor, "Ranking")
     editor.get_by_role("button", name="Add price").click()
     expect(entries(editor, "customRanking")).to_have_count(2)
     entries(editor, "customRanking").nth(1).drag_to(entries(editor, "customRanking").nth(0))
-    editor.get_by_label("price: modifier").select_option("asc")
+    entries(editor, "customRanking").get_by_label("price: modifier").select_option("asc")
 
     first = editor.locator(".svc-pin").first
     expect(first.locator(".svc-summary")).to_contain_text("moved")
@@ -120,15 +127,51 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     assert not notebook.ask("e.dirty")
 
 
+def test_what_is_modified_comes_first_and_the_rest_is_found_by_meaning(
+    editor: Locator, notebook: Notebook
+) -> None:
+    sections = editor.locator(".svc-group")
+    expect(sections.first.locator("summary")).to_contain_text("Modified 3")
+    expect(sections.nth(1).locator("summary")).to_contain_text("Query")
+
+    editor.get_by_label("Find a setting").fill("closest together")
+    expect(editor.locator(".svc-setting")).to_have_count(1)
+    about = setting(editor, "attributeCriteriaComputedByMinProximity")
+    expect(about.locator(".svc-hint code").first).to_have_text("attribute")
+    expect(about).not_to_contain_text("`")
+
+    control(editor, "attributeCriteriaComputedByMinProximity").select_option("true")
+    expect(editor.locator(".svc-changed-name")).to_have_count(1)
+    editor.get_by_label("Find a setting").fill("")
+    expect(sections.first.locator("summary")).to_contain_text("Modified 4")
+    assert notebook.ask("e.value['attributeCriteriaComputedByMinProximity']") is True
+
+
+def test_an_attribute_without_a_modifier_is_called_ordered(
+    editor: Locator, notebook: Notebook
+) -> None:
+    modifier = editor.get_by_label("name: modifier")
+    expect(modifier.locator("option")).to_have_text(["ordered", "unordered"])
+
+    modifier.select_option("unordered")
+    notebook.await_value("e.value['searchableAttributes'][0]", "unordered(name)")
+    notebook.run("e.value = {'searchableAttributes': ['ordered(name)']}", cell=1)
+
+    expect(modifier).to_have_value("")
+    expect(editor.get_by_role("list", name="searchableAttributes")).to_contain_text(
+        "earlier words rank higher"
+    )
+
+
 def test_absent_set_and_reset_look_like_three_things(
     editor: Locator, notebook: Notebook, service: Running
 ) -> None:
-    open_tab(editor, "Typos")
+    open_group(editor, "Typos")
     expect(setting(editor, "typoTolerance").locator(".svc-badge")).to_have_text("not set")
     expect(setting(editor, "minWordSizefor1Typo").locator(".svc-badge")).to_have_text("default")
     control(editor, "typoTolerance").select_option("min")
     expect(setting(editor, "typoTolerance").locator(".svc-badge")).to_have_text("newly set")
-    open_tab(editor, "Ranking")
+    open_group(editor, "Ranking")
     editor.get_by_role("button", name="Reset customRanking").click()
     expect(setting(editor, "customRanking").locator(".svc-badge")).to_contain_text("will be reset")
 
@@ -181,17 +224,17 @@ def test_an_attribute_that_no_search_can_name_is_tried_on_a_copy(
 
 
 def test_what_is_odd_is_told_beside_it(editor: Locator) -> None:
-    open_tab(editor, "Ranking")
+    open_group(editor, "Ranking")
     editor.get_by_label("customRanking: add").fill("ratng")
     editor.get_by_label("customRanking: add").press("Enter")
 
-    expect(entries(editor, "customRanking").last).to_contain_text("did you mean `rating`?")
+    expect(entries(editor, "customRanking").last).to_contain_text("did you mean rating?")
 
 
 def test_invalid_settings_are_refused_and_change_nothing(
     editor: Locator, notebook: Notebook
 ) -> None:
-    open_tab(editor, "Ranking")
+    open_group(editor, "Ranking")
     editor.get_by_label("ranking: add", exact=True).fill("newest")
     editor.get_by_label("ranking: add", exact=True).press("Enter")
 
@@ -288,7 +331,7 @@ def test_a_key_that_may_only_read_gets_an_editor_that_only_shows(
     expect(reader.get_by_role("button", name="Use as draft")).to_be_disabled()
     expect(reader.get_by_label("Settings as JSON")).not_to_be_editable()
     expect(reader.get_by_role("button", name="Apply…")).to_be_hidden()
-    open_tab(reader, "Typos")
+    open_group(reader, "Typos")
     expect(control(reader, "typoTolerance")).to_be_disabled()
     notebook.run(connect(service))
 
@@ -303,7 +346,7 @@ def test_an_unreachable_service_is_reported_and_the_draft_stays(
         expect(editor.locator(".svc-pin")).to_have_count(2)
     finally:
         stop_service(process)
-    open_tab(editor, "Typos")
+    open_group(editor, "Typos")
     control(editor, "typoTolerance").select_option("min")
     expect(editor.locator(".svc-changed-name")).to_have_text("typoTolerance")
 
@@ -318,7 +361,7 @@ def test_an_unreachable_service_is_reported_and_the_draft_stays(
 
 def test_it_answers_while_a_cell_runs(editor: Locator, notebook: Notebook) -> None:
     notebook.begin("import time\nfor _ in range(60): time.sleep(0.1)", cell=1)
-    open_tab(editor, "Ranking")
+    open_group(editor, "Ranking")
     editor.get_by_role("button", name="Add price").click()
 
     expect(editor.locator(".svc-changed-name")).to_have_text("customRanking")
@@ -348,8 +391,8 @@ def test_it_is_usable_at_400_pixels(editor: Locator, notebook: Notebook) -> None
     editor.evaluate("el => { el.parentElement.style.width = '400px' }")
     notebook.page.wait_for_timeout(100)
 
-    for tab in ("Searching", "Ranking", "Languages", "JSON"):
-        open_tab(editor, tab)
+    for name in ("Ranking", "Languages", "JSON"):
+        (open_tab if name == "JSON" else open_group)(editor, name)
         assert editor.evaluate(
             "el => [el, ...el.querySelectorAll('.svc-setting, .svc-pin, .svc-sortable-item')]"
             ".every(one => one.getBoundingClientRect().right"
@@ -371,7 +414,7 @@ def test_it_reads_well_in_light_and_dark(
         " 'typoTolerance': 'min'}",
         cell=1,
     )
-    open_tab(editor, "Ranking")
+    open_group(editor, "Ranking")
     expect(editor.locator(".svc-summary").first).to_contain_text("moved")
 
     assert notebook.page.evaluate(CONTRAST) == []

@@ -124,8 +124,8 @@ def test_one_hit_or_none_has_nothing_to_explain(index: str, query: str) -> None:
     found = svc.explain(index, query)
 
     assert list(found.columns) == [
-        "rank", "criterion", "better", "objectID", "title", "value",
-        "next_objectID", "next_title", "next_value", "raw_value", "next_raw_value",
+        "rank", "title", "reason", "next_title", "criterion", "better", "value", "next_value",
+        "objectID", "next_objectID", "raw_value", "next_raw_value",
     ]  # fmt: skip
     assert (len(found), str(found["rank"].dtype)) == (0, "int64")
 
@@ -140,6 +140,11 @@ def test_values_are_described_beside_titles(typed: Typed, index: str) -> None:
     [row] = [row for row in found.itertuples() if row.criterion == "attribute"]
     assert (row.value, row.raw_value) == ("2nd word of `name`", 1001)
     assert (row.next_value, row.next_raw_value) == ("3rd word of `name`", 1002)
+    assert row.reason == (
+        "attribute: 2nd word of `name` vs 3rd word of `name`; "
+        "matches in earlier attributes, and at earlier words, rank higher"
+    )
+    assert (row.title, row.next_title) == ("red lamp", "red old lamp")
     text = repr(found[["criterion", "value", "next_value"]])
     assert "1001" not in text
 
@@ -168,7 +173,7 @@ def test_values_are_described_beside_titles(typed: Typed, index: str) -> None:
         ("attribute", 3001, {}, "2nd word of the 4th searchable attribute"),
         ("promoted", True, {}, "pinned by a rule"),
         ("promoted", None, {}, "not pinned"),
-        ("desc(size.width)", 427184, {}, "427184"),
+        ("desc(size.width)", 427184, {}, "427,184"),
         ("asc(name)", None, {}, "no `name`"),
         ("asc(name)", "x" * 99, {}, "x" * 59 + "…"),
         ("desc(on)", True, {}, "true"),

@@ -50,7 +50,7 @@ def test_every_function_lists_its_parameters(module: Any) -> None:
 def test_types_and_defaults_are_documented() -> None:
     doc = inspect.getdoc(svc.search) or ""
 
-    assert "hitsPerPage : integer ≥ 0 ≤ 1000, default 20\n    hits per page" in doc
+    assert "hitsPerPage : integer ≥ 0 ≤ 1000, default 20\n    The number of hits per page." in doc
     assert 'queryType : `prefixLast` `prefixAll` `prefixNone`, default "prefixLast"' in doc
     assert "batch : integer, default 10000\n" in (inspect.getdoc(svc.load) or "")
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.editors.hit_cards import MAX_SHOWN_ATTRIBUTES, POST, PRE, draw_hits
 from svc_notebook.editors.js_values import MAX_JS_INTEGER, plain
-from svc_notebook.editors.ranking_explanation import criteria_of, find_decisive, list_criteria
+from svc_notebook.editors.ranking_explanation import explain_rank, ranking_of
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
@@ -25,8 +25,13 @@ def leaf(text: str, level: str = "full") -> dict[str, Any]:
 
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=6))
 def test_any_record_can_be_drawn(record: dict[str, Any]) -> None:
-    [card] = draw_hits([{**record, "objectID": "1"}], ["typo", "desc(a.b)"])
+    ranking = ranking_of({"customRanking": ["desc(a.b)"]}, {})
+    hit = {**record, "objectID": "1", "_rankingInfo": {}}
 
+    card, _ = draw_hits([hit, hit], ranking)
+    found = explain_rank([hit, hit], ["", ""], 0, ranking)
+
+    assert found["below"]
     assert card["id"] == "1"
     assert len(card["lines"]) <= MAX_SHOWN_ATTRIBUTES
 
@@ -38,7 +43,7 @@ def test_what_matched_comes_first_and_its_marks_stay_closed() -> None:
         "_highlightResult": {"text": leaf(text), "tags": [leaf("a", "none"), leaf("b", "none")]},
     }  # fmt: skip
 
-    [card] = draw_hits([hit], [])
+    [card] = draw_hits([hit])
 
     assert card["title"] == "Lamp"
     assert [name for name, _ in card["lines"]] == ["text", "size", "tags"]
@@ -62,7 +67,7 @@ def test_what_matched_comes_first_and_its_marks_stay_closed() -> None:
 def test_a_match_is_visible_in_a_narrow_view(text: str, drawn: str) -> None:
     hit = {"objectID": "1", "text": text, "_highlightResult": {"text": leaf(text)}}
 
-    [card] = draw_hits([hit], [])
+    [card] = draw_hits([hit])
 
     assert card["lines"] == [["text", drawn]]
 
@@ -83,49 +88,93 @@ def test_a_match_is_visible_in_a_narrow_view(text: str, drawn: str) -> None:
     ids=["named", "any case", "by its end", "list", "inside", "svg", "script", "page", "number"],
 )
 def test_a_picture_is_found(record: dict[str, Any], image: str) -> None:
-    [card] = draw_hits([{"objectID": "1", **record}], [])
+    [card] = draw_hits([{"objectID": "1", **record}])
 
     assert card["image"] == image
 
 
-def test_each_hit_names_the_criterion_that_ranks_it_below_the_previous() -> None:
+SETTINGS = {"ranking": ["typo", "words", "attribute", "custom"], "customRanking": ["desc(stars)"]}
+SEARCHABLE = {"searchableAttributes": ["title", "unordered(text)"]}
+
+
+def ranked(object_id: str, stars: Any, **info: Any) -> dict[str, Any]:
+    return {"objectID": object_id, "stars": stars, "_rankingInfo": {"words": 2, **info}}
+
+
+def test_each_hit_explains_in_words_why_it_ranks_below_the_previous() -> None:
     hits = [
-        {"objectID": "a", "stars": 5, "_rankingInfo": {"nbTypos": 0, "words": 2}},
-        {"objectID": "b", "stars": 3, "_rankingInfo": {"nbTypos": 0, "words": 2}},
-        {"objectID": "c", "stars": 9, "_rankingInfo": {"nbTypos": 1, "words": 2}},
-        {"objectID": "d", "stars": 9, "_rankingInfo": {"nbTypos": 1, "words": 2}},
+        ranked("p", 1, nbTypos=2, promoted=True),
+        ranked("a", 20_000, nbTypos=0, firstMatchedWord=0),
+        ranked("b", 20_000, nbTypos=0, firstMatchedWord=2),
+        ranked("c", 20_000, nbTypos=0, firstMatchedWord=1000),
+        ranked("d", 3, nbTypos=0, firstMatchedWord=1000),
+        ranked("e", None, nbTypos=0, firstMatchedWord=1000),
+        ranked("f", None, nbTypos=1),
+        ranked("g", None, nbTypos=1),
     ]
 
-    cards = draw_hits(hits, ["typo", "words", "desc(stars)"], before=20)
+    cards = draw_hits(hits, ranking_of({**SETTINGS, **SEARCHABLE}, {}), before=20)
 
-    assert [card["why"] for card in cards] == ["", "desc(stars)", "typo", "objectID"]
-    assert [card["place"] for card in cards] == [21, 22, 23, 24]
+    assert [card["why"] for card in cards] == [
+        "",
+        "Ranked lower: a rule pins the hit above",
+        "Ranked lower by attribute: 3rd word of `title` vs 1st word of `title`",
+        "Ranked lower by attribute: in `text` vs 3rd word of `title`",
+        "Ranked lower by `stars` (highest first): 3 vs 20,000",
+        "Ranked lower by `stars` (highest first): no `stars` vs 3",
+        "Ranked lower by typos: 1 typo vs no typo",
+        "Ranked lower by objectID: all criteria are equal",
+    ]
+    assert [card["place"] for card in cards] == list(range(21, 29))
 
 
 @pytest.mark.parametrize(
-    ("settings", "criteria"),
+    ("settings", "params", "criteria"),
     [
-        ({"customRanking": ["asc(a)"]}, ["exact", "asc(a)"]),
+        ({"customRanking": ["asc(a)"]}, {}, ["exact", "asc(a)"]),
         (
             {"ranking": ["desc(b)", "custom", "typo"], "customRanking": ["asc(a)"]},
+            {},
             ["asc(a)", "typo"],
         ),
-        ({}, ["attribute", "exact"]),
+        ({}, {}, ["attribute", "exact"]),
+        ({"customRanking": ["asc(a)"]}, {"ranking": ["words", "desc(b)"]}, ["words", "desc(b)"]),
     ],
-    ids=["custom", "own ranking", "default"],
+    ids=["custom", "own ranking", "default", "parameter"],
 )
-def test_the_criteria_end_as_the_settings_say(
-    settings: dict[str, Any], criteria: list[str]
+def test_the_criteria_end_as_settings_and_parameters_say(
+    settings: dict[str, Any], params: dict[str, Any], criteria: list[str]
 ) -> None:
-    assert criteria_of(settings)[-2:] == criteria
+    assert [step.name for step in ranking_of(settings, params).criteria][-2:] == criteria
 
 
-def test_a_dotted_attribute_is_found_either_way() -> None:
-    nested = list_criteria({"a": {"b": 1}}, ["asc(a.b)"])
-    flat = list_criteria({"a.b": 1}, ["asc(a.b)"])
+def test_a_rank_is_explained_beside_both_neighbours() -> None:
+    hits = [ranked("a", 5, nbTypos=0), ranked("b", 4, nbTypos=0), ranked("c", 9, nbTypos=1)]
 
-    assert find_decisive(nested, flat) == "objectID"
-    assert nested[0]["value"] == 1
+    found = explain_rank(hits, ["A", "B", "C"], 1, ranking_of(SETTINGS, {}), before=40)
+
+    assert found["above"] == {
+        "id": "a", "title": "A", "place": 41, "decisive": "desc(stars)",
+        "reason": "`stars` (highest first): 5 vs 4; higher values rank higher",
+    }  # fmt: skip
+    assert found["below"]
+    assert found["below"]["reason"] == "Typos: no typo vs 1 typo; fewer typos rank higher"
+    assert found["below"]["place"] == 43
+    assert [row["name"] for row in found["rows"]] == [
+        "typos", "query words", "attribute", "`stars` (highest first)",
+    ]  # fmt: skip
+    assert found["rows"][0]["values"] == ["no typo", "no typo", "1 typo"]
+
+
+def test_the_first_hit_of_a_page_has_nothing_above_and_a_pin_is_named() -> None:
+    hits = [ranked("a", 5, promoted=True), ranked("b", 4)]
+
+    found = explain_rank(hits, ["A", "B"], 0, ranking_of(SETTINGS, {}))
+
+    assert found["above"] is None
+    assert found["below"]
+    assert found["below"]["decisive"] == "promoted"
+    assert found["rows"][0]["values"] == ["", "pinned by a rule", "not pinned"]
 
 
 @given(JSON)

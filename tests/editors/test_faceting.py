@@ -98,3 +98,53 @@ def test_numeric_values_are_sorted_as_numbers(counts: dict[str, int], order: lis
     [card] = facets.draw_facets({}, {"price": counts}, {"price": {"min": 0, "max": 100}})
 
     assert [value for value, _, _ in card["values"]] == order
+
+
+def test_a_histogram_counts_every_record_of_the_listed_values() -> None:
+    counts = {"1": 4, "2": 1, "5": 2}
+
+    [card] = facets.draw_facets({}, {"stars": counts}, {"stars": {"min": 1, "max": 5}})
+
+    assert card["bins"] == [4, 1, 0, 0, 2]
+    assert card["step"] == 1
+
+
+@given(st.dictionaries(st.floats(-1e9, 1e9), st.integers(1, 9), min_size=1, max_size=30))
+def test_bins_lose_no_record(found: dict[float, int]) -> None:
+    counts = {repr(value): count for value, count in found.items()}
+    stats = {"min": min(found), "max": max(found)}
+
+    bins = facets.count_bins(counts, stats)
+
+    assert sum(bins) == (sum(found.values()) if stats["min"] < stats["max"] else 0)
+    assert len(bins) <= facets.MAX_BINS
+
+
+def test_too_many_values_have_no_histogram_of_their_own() -> None:
+    counts = {str(value): 1 for value in range(100)}
+
+    [card] = facets.draw_facets({}, {"price": counts}, {"price": {"min": 0, "max": 500}})
+
+    assert (card["bins"], card["limited"]) == ([], True)
+
+
+@pytest.mark.parametrize(
+    ("declared", "params", "hits", "words"),
+    [
+        ("filterOnly(size)", {}, 5, "has `filterOnly(size)`"),
+        ("size", {"facets": ["brand"]}, 5, "parameter `facets`"),
+        ("size", {"maxValuesPerFacet": 0}, 5, "`maxValuesPerFacet` is 0"),
+        ("searchable(size)", {}, 0, "no hits"),
+        ("size", {}, 5, "No hit has a value"),
+    ],
+    ids=["not counted", "not asked for", "no values", "no hits", "no such attribute"],
+)
+def test_an_empty_facet_names_the_setting_that_would_fill_it(
+    declared: str, params: dict[str, Any], hits: int, words: str
+) -> None:
+    settings = {"attributesForFaceting": [declared]}
+
+    [card] = facets.draw_facets(params, {}, {}, settings, hits)
+
+    assert words in card["hint"]
+    assert card["values"] == []

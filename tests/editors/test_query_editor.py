@@ -16,10 +16,12 @@ from svc_notebook.client import Client
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.hit_cards import PRE
+from svc_notebook.editors.query_editor.comparison import name_sides
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import list_parameters
+from svc_notebook.editors.query_editor.search import count_missing_bins
 from svc_notebook.editors.snippets import write_search
-from svc_notebook.errors import BadInput, NotFound
+from svc_notebook.errors import BadInput, BadOption, NotFound
 from svc_notebook.magics.extension import run
 from tests.conftest import Running
 
@@ -60,6 +62,29 @@ def test_a_facet_of_which_any_value_will_do_keeps_its_other_counts(editor: Query
     brand = next(facet for facet in editor.facets if facet["name"] == "brand")
     assert sorted(brand["values"]) == [["Acme", 2, True], ["Umbra", 1, False]]
     assert editor.answer["nbHits"] == 2
+
+
+def test_a_range_keeps_the_numbers_outside_of_it(editor: QueryEditor) -> None:
+    editor.hold("price", 15, None)
+    event_loop.run(editor.look())
+
+    price = next(facet for facet in editor.facets if facet["name"] == "price")
+    assert (price["stats"]["min"], price["stats"]["max"]) == (10, 90)
+    assert sum(price["bins"]) == 3
+    assert editor.answer["nbHits"] == 2
+
+
+def test_a_facet_of_many_numbers_gets_its_bins_from_filters(client: Client, shop: str) -> None:
+    rows = [{"objectID": str(n), "name": "lamp", "price": n / 2} for n in range(150)]
+    client.replace_all(shop, rows)
+    editor = svc.edit.query(shop, "lamp", client=client)
+    counted = event_loop.run(count_missing_bins(editor.client, shop, editor.value, editor.facets))
+
+    price = next(facet for facet in counted if facet["name"] == "price")
+
+    assert price["limited"]
+    assert len(price["bins"]) == 20
+    assert sum(price["bins"]) == 150
 
 
 def test_an_invalid_filter_is_reported_and_the_last_hits_stay(editor: QueryEditor) -> None:
@@ -137,6 +162,32 @@ def test_a_record_is_given_whole_and_chosen(editor: QueryEditor) -> None:
     assert editor.selected == "3"
 
 
+def test_a_rank_is_explained_by_the_ranking_of_the_search(editor: QueryEditor) -> None:
+    editor.value = {"ranking": ["asc(price)"]}
+
+    found = editor.explain("2")
+
+    assert [(row["name"], row["values"]) for row in found["rows"]] == [
+        ("`price` (lowest first)", ["10", "20", "90"])
+    ]
+    assert found["above"]
+    assert (found["above"]["id"], found["above"]["title"]) == ("1", "red lamp")
+    assert editor.answer["hits"][1]["why"] == ("Ranked lower by `price` (lowest first): 20 vs 10")
+    with pytest.raises(BadOption, match="not among the current hits"):
+        editor.explain("4")
+
+
+def test_the_ranking_of_a_replica_explains_its_hits(client: Client, shop: str) -> None:
+    replica = f"{shop}-cheap"
+    client.wait(client.set_settings(shop, {"replicas": [replica]}), index=shop)
+    client.wait(client.set_settings(replica, {"customRanking": ["asc(price)"]}), index=replica)
+    editor = svc.edit.query(shop, client=client)
+
+    event_loop.run(editor.sort(replica))
+
+    assert editor.answer["hits"][1]["why"] == "Ranked lower by `price` (lowest first): 20 vs 10"
+
+
 def test_history_lists_every_search_newest_first(editor: QueryEditor) -> None:
     editor.value = {"query": "lamp"}
     editor.value = {"query": "lamp", "page": 0}
@@ -154,6 +205,56 @@ def test_two_searches_are_compared(editor: QueryEditor, shop: str) -> None:
 
     assert (found["moved"], found["gained"], found["lost"]) == (1, 0, 1)
     assert found["shared"] == [[1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("this", "other", "names"),
+    [
+        (("a", {}), ("a", {"hitsPerPage": 5}), ("hitsPerPage: default", "hitsPerPage: 5")),
+        (("a", {"query": "x"}), ("b", {"query": "x"}), ("a", "b")),
+        (("a", {"query": "x"}), ("a", {"query": "y"}), ("query: x", "query: y")),
+        (("a", {}), ("a", {}), ("This search", "The same search")),
+        (("a", {}), ("a", {"customRanking": ["asc(p)"]}),
+         ("customRanking: desc(p)", "customRanking: asc(p)")),
+        (("a", {}), ("a", {"page": 1, "hitsPerPage": 2, "distinct": 1, "filters": "x"}),
+         ("page: default, hitsPerPage: default, 2 more", "page: 1, hitsPerPage: 2, 2 more")),
+    ],
+    ids=["parameter", "index", "query", "nothing", "setting", "many"],
+)  # fmt: skip
+def test_compared_searches_are_named_by_what_differs(
+    this: Any, other: Any, names: tuple[str, str]
+) -> None:
+    assert name_sides([this, other], {"customRanking": ["desc(p)"]}) == names
+
+
+def test_a_setting_is_compared_on_a_copy_that_closing_deletes(
+    editor: QueryEditor, client: Client, shop: str
+) -> None:
+    editor.value = {"query": "lamp"}
+    other = {"query": "acme", "searchableAttributes": ["name"]}
+
+    asked = event_loop.run(editor.compare("", other))
+    assert (asked["needs"], asked["copy"]) == (["searchableAttributes"], "")
+
+    found = event_loop.run(editor.compare("", other, may_copy=True))
+    assert [side["nbHits"] for side in found["sides"]] == [2, 0]
+    assert found["sides"][1]["name"] == "query: acme, searchableAttributes: name"
+    assert client.get_settings(shop)["searchableAttributes"] == ["name", "brand"]
+
+    again = event_loop.run(editor.compare("", {**other, "searchableAttributes": ["brand"]}))
+    assert [side["nbHits"] for side in again["sides"]] == [2, 2]
+    editor.close()
+    with pytest.raises(NotFound):
+        client.get_settings(found["copy"])
+
+
+def test_a_custom_ranking_is_compared_without_a_copy(editor: QueryEditor) -> None:
+    found = event_loop.run(editor.compare("", {"customRanking": ["asc(price)"]}))
+
+    assert (found["needs"], found["copy"], found["moved"]) == ([], "", 3)
+    assert [hit["id"] for hit in found["sides"][1]["hits"]] == ["1", "2", "3"]
+    with pytest.raises(BadInput, match="customRanking"):
+        event_loop.run(editor.compare("", {"customRanking": 5}))
 
 
 def test_who_listens_hears_of_pins_and_hides(editor: QueryEditor) -> None:

@@ -3,9 +3,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
-import { meaningOf, readEntry, typedEntry, writeEntry } from "../../widgets/settings/entries.js";
+import { meaningOf, nameWithout, readEntry, typedEntry, writeEntry } from "../../widgets/settings/entries.js";
 import { summarize } from "../../widgets/settings/preview.js";
-import { brief, fits, stateOf } from "../../widgets/settings/state.js";
+import { fits } from "../../widgets/kit/parameter_groups.js";
+import { brief, stateOf } from "../../widgets/settings/state.js";
 
 const SEARCHABLE = ["", "unordered", "ordered"];
 const CUSTOM = ["desc", "asc"];
@@ -33,6 +34,11 @@ for (const [text, around, entry] of [
     assert.equal(typedEntry(text, around), entry);
   });
 }
+
+test("an entry without a modifier has one name", () => {
+  assert.equal(nameWithout("searchableAttributes"), "ordered");
+  assert.equal(nameWithout("attributesForFaceting"), "counted");
+});
 
 test("an entry says what its place means", () => {
   assert.equal(meaningOf("customRanking", { around: "asc", name: "price" }), "lower is better");

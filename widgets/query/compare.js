@@ -1,84 +1,35 @@
 // Two searches side by side, with lines between the hits that both have.
 
-import { button, fill, freshId, h } from "../kit/dom.js";
+import { h } from "../kit/dom.js";
 import { drawMarked } from "../kit/highlight.js";
 
-/** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{sides: {index: string, nbHits: number, hits: {id: string, title: string}[]}[], shared: [number, number][],
  *   gained: number, lost: number, moved: number}} Comparison */
 
 const ROW_PIXELS = 30; // height of a hit, which the lines depend on
 
-/** @param {Frame} view */
-export function comparePanel(view) {
-  const index = h("input", {
-    class: "input",
-    type: "text",
-    placeholder: "the same index",
-    id: freshId("index"),
-  });
-  const area = h("textarea", {
-    rows: 5,
-    spellcheck: "false",
-    "aria-label": "Parameters of the other search, as JSON",
-  });
-  const result = h("div", { class: "comparison" });
-  const errorText = h("p", { class: "wrong-text", role: "alert" });
-  useCurrent();
-
-  // Without a query, the other search uses the query that is typed above.
-  function useCurrent() {
-    const { query: _, ...rest } = view.value() ?? {};
-    area.value = JSON.stringify(rest, null, 2);
-  }
-
-  let comparisons = 0;
-
-  async function compare() {
-    const number = ++comparisons;
-    let value;
-    try {
-      value = withQuery(JSON.parse(area.value || "{}"), view.value()?.query);
-      fill(errorText);
-    } catch (error) {
-      fill(result);
-      return fill(errorText, String(error instanceof Error ? error.message : error));
-    }
-    const found = await view.run("compare", { index: index.value.trim(), value }, {});
-    // A failed search clears the previous result.
-    if (number === comparisons) fill(result, found ? drawComparison(found) : null);
-  }
-
-  view.link.watch("answer", () => {
-    if (comparisons) compare();
-  });
-  return {
-    el: h(
-      "div",
-      { class: "compare" },
-      h(
-        "p",
-        { class: "hint" },
-        "Compares the current search with the search below: another index, other parameters, or both. Without a `query` it uses the typed query.",
-      ),
-      h("div", { class: "row" }, h("label", { for: index.id }, "Index"), index),
-      area,
-      errorText,
-      h(
-        "div",
-        { class: "row" },
-        button("Compare", compare, { class: ["button", "main"] }),
-        button("Use current search", useCurrent),
-      ),
-      result,
-    ),
-  };
+/**
+ * Describe in words what differs.
+ * @param {{moved: number, gained: number, lost: number}} counts @param {number[]} totals
+ */
+export function describeMoves({ moved, gained, lost }, [before, after]) {
+  const parts = [
+    moved && `${moved} moved`,
+    gained && `${gained} ${gained === 1 ? "is" : "are"} new`,
+    lost && `${lost} dropped out`,
+  ].filter(Boolean);
+  const totals =
+    before === after
+      ? `${before.toLocaleString()} ${before === 1 ? "hit" : "hits"} each.`
+      : `${before.toLocaleString()} and ${after.toLocaleString()} hits.`;
+  return `${parts.length ? `Of the first hits, ${parts.join(", ")}` : "The first hits and their order are the same"}. ${totals}`;
 }
 
-/** Add the typed query to search parameters without a query. @param {any} value @param {string | undefined} query */
-export function withQuery(value, query) {
-  const plain = value !== null && typeof value === "object" && !Array.isArray(value);
-  return plain && query && !("query" in value) ? { query, ...value } : value;
+/** Describe in words how a hit moved; the second column has the words for both. @param {number} place @param {number | undefined} to @param {"gained" | "lost"} alone */
+export function describeMove(place, to, alone) {
+  if (to === undefined) return ALONE[alone];
+  if (to === place || alone === "lost") return "";
+  return place < to ? `up from ${to + 1}` : `down from ${to + 1}`;
 }
 
 /** @param {Comparison} found */
@@ -89,11 +40,7 @@ export function drawComparison({ sides, shared, gained, lost, moved }) {
   return h(
     "div",
     {},
-    h(
-      "p",
-      { role: "status" },
-      `${moved} moved, ${gained} new, ${lost} dropped out; ${sides.map((side) => side.nbHits.toLocaleString()).join(" and ")} hits total.`,
-    ),
+    h("p", { role: "status" }, describeMoves({ moved, gained, lost }, sides.map((side) => side.nbHits))),
     h(
       "div",
       { class: "sides" },
@@ -109,13 +56,13 @@ function column({ index, hits }, other, alone) {
   return h(
     "div",
     { class: "side" },
-    h("h4", { dir: "auto" }, index),
+    h("h4", { dir: "auto", title: index }, index),
     h(
       "ol",
       {},
       hits.map(({ title }, place) => {
         const to = other.get(place);
-        const step = to === undefined ? ALONE[alone] : to === place ? "" : `${place + 1} ↔ ${to + 1}`;
+        const step = describeMove(place, to, alone);
         return h(
           "li",
           { class: ["side-hit", to === undefined && alone], style: { height: `${ROW_PIXELS}px` } },

@@ -1,38 +1,94 @@
 // The facets of the hits: values to select, and ranges of numbers.
 
+import { drawCode } from "../kit/code_text.js";
 import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
 import { debounce } from "../kit/timing.js";
+import { rangeBox } from "./range.js";
 
 /** @typedef {{name: string, mode: "any" | "all", values: [string, number, boolean][], chosen: string[],
- *   stats: {min: number, max: number} | null, least: number | null, most: number | null}} Facet */
+ *   stats: {min: number, max: number} | null, least: number | null, most: number | null, step: number, bins: number[],
+ *   limited: boolean, hint: string}} Facet */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
 const SHOWN_VALUES = 8; // without "more"
 
+/** @typedef {"count" | "name"} Order */
+
+/** Values in order: by count, highest first, or by name. @param {Facet["values"]} values @param {Order} order */
+export function sortValues(values, order) {
+  const byName = new Intl.Collator(undefined, { numeric: true }).compare;
+  return values.toSorted(([a, m], [b, n]) => (order === "name" ? byName(a, b) : n - m));
+}
+
+/** Whether a facet has something to select. @param {Facet} facet */
+const isFilled = (facet) =>
+  facet.values.length > 0 || Boolean(facet.stats) || facet.least !== null || facet.most !== null;
+
 /** @param {Frame} view */
 export function facetPanel(view) {
   const list = h("div", { class: "facet-list" });
-  const none = h("p", { class: "hint" }, "No facets: set attributesForFaceting.");
+  const none = h("p", { class: "hint" });
   const reset = button("Clear all", () => view.run("clear"), { class: ["button", "small"] });
+  const order = h(
+    "select",
+    { class: ["input", "small"], "aria-label": "Sort values", on: { change: redraw } },
+    h("option", { value: "count" }, "Sort by count"),
+    h("option", { value: "name" }, "Sort by name"),
+  );
+  const empty = h("details", { class: "empty-facets" });
+  /** @type {Facet[]} */
+  let facets = [];
   /** @type {Map<string, ReturnType<typeof facetBox>>} */
   const boxes = new Map();
+
+  function redraw() {
+    const filled = facets.filter(isFilled);
+    none.hidden = facets.length > 0;
+    order.hidden = !filled.some((facet) => facet.values.length > 1);
+    reset.hidden = !facets.some((f) => f.chosen.length || f.least !== null || f.most !== null);
+    follow(
+      list,
+      filled,
+      (facet) => facet.name,
+      (facet) => {
+        const box = boxes.get(facet.name) ?? facetBox(view, facet.name);
+        boxes.set(facet.name, box);
+        box.show(facet, /** @type {Order} */ (order.value));
+        return box.el;
+      },
+    );
+    drawEmpty(facets.filter((facet) => !isFilled(facet)));
+  }
+
+  /** @param {Facet[]} own */
+  function drawEmpty(own) {
+    empty.hidden = !own.length;
+    fill(
+      empty,
+      h("summary", {}, `${own.length} ${own.length === 1 ? "facet" : "facets"} without values`),
+      own.map(({ name, hint }) => h("p", {}, h("b", {}, h("bdi", {}, name)), " ", h("span", { class: "hint" }, drawCode(hint)))),
+    );
+  }
+
   return {
-    el: h("div", { class: "facet-panel", role: "group", "aria-label": "Filters" }, reset, list, none),
-    /** @param {Facet[]} facets */
-    show(facets) {
-      none.hidden = facets.length > 0;
-      reset.hidden = !facets.some((f) => f.chosen.length || f.least !== null || f.most !== null);
-      follow(
-        list,
-        facets,
-        (facet) => facet.name,
-        (facet) => {
-          const box = boxes.get(facet.name) ?? facetBox(view, facet.name);
-          boxes.set(facet.name, box);
-          box.show(facet);
-          return box.el;
-        },
+    el: h(
+      "div",
+      { class: "facet-panel", role: "group", "aria-label": "Filters" },
+      h("div", { class: "row facet-tools" }, order, reset),
+      list,
+      empty,
+      none,
+    ),
+    /** @param {Facet[]} next */
+    show(next) {
+      facets = next;
+      fill(
+        none,
+        drawCode(
+          `This index has no facets. Add attributes to \`attributesForFaceting\`: \`svc.edit.settings(${JSON.stringify(view.state()?.index ?? "")})\`.`,
+        ),
       );
+      redraw();
     },
   };
 }
@@ -40,7 +96,11 @@ export function facetPanel(view) {
 /** @param {Frame} view @param {string} name */
 function facetBox(view, name) {
   /** @type {Facet} */
-  let facet = { name, mode: "any", values: [], chosen: [], stats: null, least: null, most: null };
+  let facet = { name, mode: "any", values: [], chosen: [], stats: null, least: null, most: null, step: 1, bins: [], limited: false, hint: "" };
+  /** @type {Order} */
+  let order = "count";
+  /** @type {"any" | "all"} the mode of the next selection, as long as nothing is selected */
+  let mode = "any";
   /** @type {[string, number, boolean][] | null} */
   let found = null;
   let all = false;
@@ -60,21 +120,36 @@ function facetBox(view, name) {
     "aria-label": `Find a value of ${name}`,
     on: { input: () => searchValues(find.value) },
   });
-  const mode = button(
-    "any",
-    () => view.run("switch", { facet: name, mode: facet.mode === "any" ? "all" : "any" }),
-    { class: ["button", "bare", "small"] },
+  const modes = /** @type {const} */ (["any", "all"]).map((each) =>
+    button(`${each} of`, () => switchMode(each), {
+      class: ["button", "small", "mode"],
+      title: `Hits have ${each === "any" ? "at least one" : "all"} of the selected values`,
+    }),
   );
+  const modeSwitch = h("div", { class: "modes", role: "group", "aria-label": `Match of ${name}` }, modes);
+  const limit = h("p", { class: "hint" });
   const range = rangeBox(view, name);
   const el = h(
     "section",
     { class: "facet" },
-    h("div", { class: "row facet-head" }, h("h4", {}, h("bdi", {}, name)), mode),
+    h("div", { class: "row facet-head" }, h("h4", {}, h("bdi", {}, name)), modeSwitch),
     range.el,
     find,
     values,
     more,
+    limit,
   );
+
+  /** @param {"any" | "all"} next */
+  function switchMode(next) {
+    mode = next;
+    drawMode();
+    if (facet.chosen.length) view.run("switch", { facet: name, mode });
+  }
+
+  function drawMode() {
+    modes.forEach((one, place) => setAttribute(one, "aria-pressed", (place ? "all" : "any") === mode ? "true" : "false"));
+  }
 
   const searchValues = debounce(async (text) => {
     found = text ? await view.run("values", { facet: name, text }) : null;
@@ -87,7 +162,7 @@ function facetBox(view, name) {
       old?.querySelector("input") ??
       h("input", {
         type: "checkbox",
-        on: { change: () => view.run("toggle", { facet: name, value, mode: facet.mode }) },
+        on: { change: () => view.run("toggle", { facet: name, value, mode }) },
       });
     box.checked = chosen;
     const el =
@@ -109,59 +184,32 @@ function facetBox(view, name) {
   }
 
   function redraw() {
-    const rows = found ?? facet.values;
-    const first = rows.filter(([, , chosen], place) => chosen || place < SHOWN_VALUES);
+    const rows = found ?? sortValues(facet.values, order);
+    // A numeric facet is selected by its range; its single values are folded.
+    const isFolded = Boolean(facet.stats) && rows.length > SHOWN_VALUES;
+    const first = rows.filter(([, , chosen], place) => chosen || (!isFolded && place < SHOWN_VALUES));
     const shown = found || all ? rows : first;
     follow(values, shown, ([value]) => value, drawValue);
     more.hidden = Boolean(found) || rows.length === first.length;
-    fill(more, all ? "fewer" : `${rows.length - first.length} more`);
+    fill(more, all ? "fewer" : isFolded ? `${rows.length} single values` : `${rows.length - first.length} more`);
     setAttribute(more, "aria-expanded", all ? "true" : "false");
-    find.hidden = facet.values.length <= SHOWN_VALUES && !find.value;
+    find.hidden = (facet.values.length <= SHOWN_VALUES || (isFolded && !all)) && !find.value;
+    limit.hidden = !facet.limited || !all || Boolean(found);
+    fill(limit, `The ${facet.values.length.toLocaleString()} most frequent values are listed.`);
   }
 
   return {
     el,
-    /** @param {Facet} next */
-    show(next) {
+    /** @param {Facet} next @param {Order} by */
+    show(next, by) {
       facet = next;
+      order = by;
+      if (facet.chosen.length) mode = facet.mode;
       if (found) found = found.map(([value, count]) => [value, count, next.chosen.includes(value)]);
-      const many = facet.chosen.length > 0;
-      mode.hidden = !many && facet.mode === "any" && Boolean(facet.stats);
-      fill(mode, facet.mode === "any" ? "any of" : "all of");
-      mode.title = `Hits match ${facet.mode} of the selected values; click to change`;
+      modeSwitch.hidden = !facet.chosen.length && (Boolean(facet.stats) || facet.values.length < 2);
+      drawMode();
       range.show(facet);
       redraw();
-    },
-  };
-}
-
-/** @param {Frame} view @param {string} name */
-function rangeBox(view, name) {
-  const ends = ["from", "to"].map((end) =>
-    h("input", {
-      class: ["input", "small"],
-      type: "number",
-      step: "any",
-      "aria-label": `${name} ${end}`,
-      on: { change: hold },
-    }),
-  );
-  const el = h("div", { class: "row range" }, ends[0], h("span", { "aria-hidden": true }, "–"), ends[1]);
-
-  function hold() {
-    const [least, most] = ends.map((end) => (end.value === "" ? null : Number(end.value)));
-    view.run("hold", { facet: name, least, most });
-  }
-
-  return {
-    el,
-    /** @param {Facet} facet */
-    show({ stats, least, most }) {
-      el.hidden = !stats && least === null && most === null;
-      [least, most].forEach((bound, place) => {
-        if (document.activeElement !== ends[place]) ends[place].value = bound === null ? "" : String(bound);
-        ends[place].placeholder = stats ? String([stats.min, stats.max][place]) : "";
-      });
     },
   };
 }

@@ -1,35 +1,17 @@
 // The hits of one page: highlighted text, images, and the criterion that ranks each below the previous one.
 
 import { button, copyText, fill, follow, h, setAttribute } from "../kit/dom.js";
+import { drawCode } from "../kit/code_text.js";
 import { drawMarked, plainText } from "../kit/highlight.js";
+import { drawExplanation } from "./explanation.js";
 
-/** @typedef {{criterion: string, value: any, best: string}} CriterionRow */
 /** @typedef {{id: string, place: number, title: string, lines: [string, string][], more: number, image: string,
- *   ladder: CriterionRow[], why: string, promoted: boolean}} Card */
+ *   why: string, promoted: boolean}} Card */
 /** @typedef {{label: string, hits: number, value: any}} RelaxedSearch */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
 /** Describe why one hit ranks below another. @param {Card} card @param {Card | undefined} above */
-export function reason(card, above) {
-  if (!card.why || !above) return "";
-  if (card.promoted || above.promoted) return "Pinned by a rule";
-  if (card.why === "objectID") return "Ranked lower by objectID: all criteria are equal";
-  const at = card.ladder.findIndex((row) => row.criterion === card.why);
-  return `Ranked lower by ${nameOf(card.why)}: ${show(card.ladder[at].value)} vs ${show(above.ladder[at].value)}`;
-}
-
-/** A criterion as a name: `asc(size)` becomes `size (asc)`. @param {string} criterion */
-const nameOf = (criterion) => criterion.replace(/^(asc|desc)\((.*)\)$/s, "$2 ($1)");
-
-/** @param {any} value */
-const show = (value) =>
-  value === null || value === undefined
-    ? "none"
-    : typeof value === "object"
-      ? JSON.stringify(value)
-      : typeof value === "number"
-        ? value.toLocaleString(undefined, { maximumFractionDigits: 20 })
-        : String(value);
+export const reason = (card, above) => (above ? card.why : "");
 
 /** @param {Frame} view @param {import("../types").Model} model */
 export function hitList(view, model) {
@@ -94,7 +76,7 @@ export function hitList(view, model) {
         ? h("span", { class: "hint" }, `${card.more} more ${card.more === 1 ? "attribute" : "attributes"}`)
         : null,
       why
-        ? h("div", { class: "why" }, why)
+        ? h("div", { class: "why" }, drawCode(why))
         : card.promoted
           ? h("div", { class: "why" }, "Pinned by a rule")
           : null,
@@ -139,20 +121,22 @@ export function hitList(view, model) {
     open = open === card.id ? "" : card.id;
     redraw();
     if (!open) return;
-    const record = await view.run("record", { id: card.id });
+    const [record, ranking] = await Promise.all([
+      view.run("record", { id: card.id }),
+      view.run("explain", { id: card.id }),
+    ]);
     const el = [...list.children].find((child) => /** @type {HTMLElement} */ (child).dataset.key === card.id);
     if (!record || !el || open !== card.id) return;
     el.querySelector(".svc-detail")?.remove();
-    el.append(drawDetail(card, record));
+    el.append(drawDetail(card, record, ranking));
   }
 
-  /** @param {Card} card @param {any} record */
-  function drawDetail(card, record) {
-    const at = cards.findIndex((other) => other.id === card.id);
+  /** @param {Card} card @param {any} record @param {import("./explanation.js").Explanation | undefined} ranking */
+  function drawDetail(card, record, ranking) {
     return h(
       "div",
       { class: "detail" },
-      drawCriteria(card, cards[at - 1], cards[at + 1]),
+      ranking ? drawExplanation(plainText(card.title), card, ranking) : null,
       h(
         "div",
         { class: "row" },
@@ -244,52 +228,6 @@ export function hitList(view, model) {
       pictures.hidden = !cards.some((card) => card.image && !card.image.startsWith("data:"));
     },
   };
-}
-
-/** The criteria of a hit and of its neighbours, with the first difference marked. @param {Card} card @param {Card | undefined} above @param {Card | undefined} below */
-function drawCriteria(card, above, below) {
-  const sides = /** @type {[string, Card | undefined, string][]} */ ([
-    ["above", above, card.why],
-    ["below", below, below?.why ?? ""],
-  ]);
-  const shown = sides.filter(([, other]) => other);
-  return h(
-    "table",
-    { class: "ladder" },
-    h("caption", {}, "Why this rank: ranking criteria in order; the first difference decides"),
-    h(
-      "thead",
-      {},
-      h(
-        "tr",
-        {},
-        ["criterion", "this hit", ...shown.map(([side]) => `hit ${side}`), ""].map((text) =>
-          h("th", { scope: "col" }, text),
-        ),
-      ),
-    ),
-    h(
-      "tbody",
-      {},
-      card.ladder.map((row, place) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, row.criterion),
-          h("td", {}, show(row.value)),
-          shown.map(([, other, why]) =>
-            h(
-              "td",
-              { class: why === row.criterion && "decides" },
-              show(other?.ladder[place]?.value),
-              why === row.criterion ? " ◂ decides" : null,
-            ),
-          ),
-          h("td", { class: "hint" }, row.best === "least" ? "lower is better" : "higher is better"),
-        ),
-      ),
-    ),
-  );
 }
 
 /** @param {HTMLElement} pager @param {any} answer @param {Frame} view */

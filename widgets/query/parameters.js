@@ -1,19 +1,12 @@
-// Every search parameter: meaning, default and control.
+// Every search parameter by group: meaning, default and control.
 
-import { button, field, fill, follow, h } from "../kit/dom.js";
+import { button, fill, freshId, h } from "../kit/dom.js";
+import { describeDefault, drawMeaning, fits, groupedRows } from "../kit/parameter_groups.js";
 import { tagInput } from "../kit/tags.js";
 
-/** @typedef {{name: string, meaning: string, kind: string, choices: string[], default: any, effect: string}} Row */
+/** @typedef {{name: string, meaning: string, kind: string, choices: string[], default: any, effect: string,
+ *   group: string, scope: string}} Row */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
-
-/** Whether every word of a text is in the name or meaning of a parameter. @param {Row} row @param {string} text */
-export function fits(row, text) {
-  const where = `${row.name} ${row.meaning}`.toLowerCase();
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => where.includes(word));
-}
 
 /** @param {Frame} view */
 export function parameterPanel(view) {
@@ -24,22 +17,27 @@ export function parameterPanel(view) {
     type: "search",
     placeholder: "Find a parameter by name or meaning…",
     "aria-label": "Find a parameter",
-    on: { input: redraw },
+    on: { input: regroup },
   });
-  const only = h("input", { type: "checkbox", on: { change: redraw } });
-  const list = h("div", { class: "parameters" });
+  const only = h("input", { type: "checkbox", on: { change: regroup } });
+  const list = groupedRows({ label: "Parameters", draw: (/** @type {Row} */ row, old) => drawRow(row, old, current(row)) });
+  /** @type {Set<string>} the parameters in the first section; they stay there until the rows are grouped again */
+  let first = new Set();
   const none = h("p", { class: "hint", hidden: true }, "No matching parameters");
 
+  /** @param {Row} row */
+  const current = (row) => view.value()?.[row.name];
+
+  function regroup() {
+    first = new Set(rows.filter((row) => current(row) !== undefined).map((row) => row.name));
+    redraw();
+  }
+
   function redraw() {
-    const value = view.value() ?? {};
-    const shown = rows.filter((row) => fits(row, find.value) && (!only.checked || row.name in value));
+    const text = find.value.trim();
+    const shown = rows.filter((row) => fits(row, text) && (!only.checked || current(row) !== undefined));
     none.hidden = shown.length > 0 || !rows.length;
-    follow(
-      list,
-      shown,
-      (row) => row.name,
-      (row, old) => drawRow(row, old, value[row.name]),
-    );
+    list.show(shown, first, Boolean(text) || only.checked);
   }
 
   /** @param {Row} row @param {HTMLElement | null} old @param {any} value */
@@ -52,15 +50,23 @@ export function parameterPanel(view) {
     const el = old ?? h("div", {});
     el.className = `svc-parameter${value === undefined ? "" : " svc-set"}`;
     el.dataset.state = state;
-    const note =
-      row.effect === "works"
-        ? ""
-        : row.effect === "later"
-          ? " · no effect in the local service yet"
-          : " · accepted, no effect here";
+    const input = parameterControl(row, value, {
+      put: (next) => put(row.name, next),
+      type: (text) => view.run("put", { name: row.name, text }),
+    });
+    const fallback = describeDefault(row.default);
+    input.id ||= freshId("parameter");
+    const about = h("span", { class: "hint", id: freshId("hint") }, drawMeaning(row, fallback.text, fallback.isCode));
+    input.setAttribute("aria-describedby", about.id);
     fill(
       el,
-      field(row.name, control(row, value), `${row.meaning}. Default: ${JSON.stringify(row.default)}${note}`),
+      h(
+        "div",
+        { class: "field" },
+        h("label", { for: input.id }, h("code", { class: "inline-code" }, row.name)),
+        input,
+        about,
+      ),
       value === undefined
         ? null
         : button(`Unset ${row.name}`, () => put(row.name, undefined), { icon: "×", bare: true }),
@@ -71,69 +77,64 @@ export function parameterPanel(view) {
   /** @param {string} name @param {any} value */
   async function put(name, value) {
     const { [name]: _, ...rest } = view.value() ?? {};
-    /** @type {HTMLElement | null} */ (list.querySelector(":focus"))?.blur();
+    /** @type {HTMLElement | null} */ (list.el.querySelector(":focus"))?.blur();
     await view.propose(value === undefined ? rest : { ...rest, [name]: value });
-  }
-
-  /** @param {Row} row @param {any} value @returns {HTMLElement} */
-  function control(row, value) {
-    if (row.kind === "switch" || row.kind === "choice") return choice(row, value);
-    if (row.kind === "words") return words(row, value);
-    const text = value === undefined ? "" : typeof value === "string" ? value : JSON.stringify(value);
-    const input = h("input", {
-      class: "input",
-      type: row.kind === "number" ? "number" : "text",
-      value: text,
-      placeholder: "not set",
-      dir: "auto",
-      on: {
-        change: () => view.run("put", { name: row.name, text: input.value }),
-      },
-    });
-    return input;
-  }
-
-  /** @param {Row} row @param {any} value */
-  function choice(row, value) {
-    const choices = row.kind === "switch" ? ["true", "false"] : row.choices;
-    const select = h(
-      "select",
-      { class: "input", on: { change: () => view.run("put", { name: row.name, text: select.value }) } },
-      h("option", { value: "" }, "not set"),
-      choices.map((word) => h("option", { value: word, selected: String(value) === word }, word)),
-    );
-    return select;
-  }
-
-  /** @param {Row} row @param {any} value */
-  function words(row, value) {
-    const own = value === undefined ? [] : [value].flat().map(String);
-    const input = tagInput({
-      words: own,
-      label: row.name,
-      suggestions: row.choices,
-      placeholder: own.length ? "add…" : "not set",
-      change: (next) => {
-        put(row.name, next.length ? next : undefined);
-      },
-    });
-    return input;
   }
 
   async function load() {
     rows = (await view.run("parameters")) ?? [];
-    redraw();
+    regroup();
   }
 
   load();
-  view.link.watch("value", redraw);
+  view.link.watch("value", () => list.el.isConnected && redraw());
   return {
     el: h(
       "div",
       { class: "parameter-panel" },
       h("div", { class: "row" }, find, h("label", { class: "row hint" }, only, "Only modified")),
-      list,
+      list.el,
       none,
     ),
+    regroup,
   };
+}
+
+/**
+ * The control of a parameter. `put` gets a value, undefined to unset it, and `type` a typed text.
+ * @param {Row} row @param {any} value
+ * @param {{put: (value: any) => void, type: (text: string) => void}} change
+ * @returns {HTMLElement}
+ */
+export function parameterControl(row, value, { put, type }) {
+  if (row.kind === "switch" || row.kind === "choice") {
+    const choices = row.kind === "switch" ? ["true", "false"] : row.choices;
+    const select = h(
+      "select",
+      { class: "input", on: { change: () => type(select.value) } },
+      h("option", { value: "" }, "not set"),
+      choices.map((word) => h("option", { value: word, selected: String(value) === word }, word)),
+    );
+    return select;
+  }
+  if (row.kind === "words") {
+    const own = value === undefined || value === null ? [] : [value].flat().map(String);
+    return tagInput({
+      words: own,
+      label: row.name,
+      suggestions: row.choices,
+      placeholder: own.length ? "add…" : "not set",
+      change: (next) => put(next.length ? next : undefined),
+    });
+  }
+  const text = value === undefined || value === null ? "" : typeof value === "string" ? value : JSON.stringify(value);
+  const input = h("input", {
+    class: "input",
+    type: row.kind === "number" ? "number" : "text",
+    value: text,
+    placeholder: "not set",
+    dir: "auto",
+    on: { change: () => type(input.value) },
+  });
+  return input;
 }

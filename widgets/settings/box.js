@@ -1,9 +1,11 @@
 // One setting: name, meaning, default, state and control.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
+import { drawCode } from "../kit/code_text.js";
+import { drawMeaning } from "../kit/parameter_groups.js";
 import { tagInput } from "../kit/tags.js";
 import { orderedList } from "./ordered.js";
-import { defaultOf, stateOf } from "./state.js";
+import { defaultOf, isDefaultCode, stateOf } from "./state.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("./state.js").Row} Row */
@@ -25,7 +27,6 @@ export function settingBox(view, row, { known, suggest }) {
     "aria-label": `Reset ${row.name}`,
   });
   const problemText = h("p", { class: "wrong-text" });
-  const note = row.effect === "works" ? "" : " · accepted, no effect in the local service";
   const control = CONTROLS[row.around.length ? "ordered" : row.kind] ?? CONTROLS.text;
   const own = control({ view, row, id, disabled, known, suggest: suggest(row), put, type, problem });
   const el = h(
@@ -34,11 +35,11 @@ export function settingBox(view, row, { known, suggest }) {
     h(
       "div",
       { class: "row setting-head" },
-      h("label", { id: `${id}-name`, for: id, class: "setting-name" }, row.name),
+      h("label", { id: `${id}-name`, for: id, class: "setting-name" }, h("code", { class: "inline-code" }, row.name)),
       badge,
       h("span", { class: "row setting-tools" }, undo, reset),
     ),
-    h("p", { class: "hint" }, `${row.meaning}. Default: ${defaultOf(row)}${note}`),
+    h("p", { class: "hint" }, drawMeaning(row, defaultOf(row), isDefaultCode(row))),
     own.el,
     problemText,
   );
@@ -80,7 +81,7 @@ export function settingBox(view, row, { known, suggest }) {
       fill(badge, text);
       undo.hidden = disabled || !change;
       reset.hidden = disabled || !(kind === "set" || kind === "changed" || kind === "same");
-      fill(problemText, problem(""));
+      fill(problemText, drawCode(problem("")));
       const current = own.read?.();
       const same = JSON.stringify(current) === JSON.stringify(value[row.name] ?? undefined);
       if (problemsChanged || !(same || proposed))

@@ -18,6 +18,15 @@ export function typedEntry(text, around) {
   return writeEntry(parts.around || around.includes("") ? parts : { ...parts, around: around[0] ?? "" });
 }
 
+/** The modifier that has the effect of none: `ordered(title)` is `title`. */
+export const SAME_AS_NONE = "ordered";
+
+/** The name of an entry without a modifier. @param {string} setting */
+export const nameWithout = (setting) => WITHOUT[setting] ?? "none";
+
+/** @type {Record<string, string>} */
+const WITHOUT = { searchableAttributes: "ordered", attributesForFaceting: "counted" };
+
 /** Describe the effect of an entry. @param {string} setting @param {{around: string, name: string}} parts */
 export function meaningOf(setting, { around, name }) {
   return MEANINGS[setting]?.[around] ?? CRITERIA[name] ?? "";

@@ -1,8 +1,9 @@
 // An ordered list of attributes or criteria, each with its modifier.
 
 import { button, fill, h } from "../kit/dom.js";
+import { drawCode } from "../kit/code_text.js";
 import { sortableList } from "../kit/sortable.js";
-import { meaningOf, readEntry, typedEntry, writeEntry } from "./entries.js";
+import { SAME_AS_NONE, meaningOf, nameWithout, readEntry, typedEntry, writeEntry } from "./entries.js";
 
 /** @typedef {import("./state.js").Row} Row */
 
@@ -71,7 +72,7 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
       { class: "entry" },
       h("bdi", { class: "entry-name", dir: "auto" }, parts.name),
       sorts ? null : around(entry, parts),
-      h("span", { class: ["hint", warning ? "wrong-text odd" : ""] }, warning || meaningOf(row.name, parts)),
+      h("span", { class: ["hint", warning ? "wrong-text odd" : ""] }, drawCode(warning || meaningOf(row.name, parts))),
       disabled
         ? null
         : button(`Remove ${entry}`, () => put(current.filter((other) => other !== entry)), {
@@ -83,7 +84,8 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
 
   /** @param {string} entry @param {{around: string, name: string}} parts */
   function around(entry, parts) {
-    const choices = row.name === "ranking" ? row.around.filter(Boolean) : row.around;
+    const choices = row.around.filter((word) => word !== SAME_AS_NONE && (word || row.name !== "ranking"));
+    const chosen = parts.around === SAME_AS_NONE ? "" : parts.around;
     const select = h(
       "select",
       {
@@ -97,7 +99,7 @@ export function orderedList({ row, entries, known, suggest, disabled, problem, c
           },
         },
       },
-      choices.map((word) => h("option", { value: word, selected: word === parts.around }, word || "plain")),
+      choices.map((word) => h("option", { value: word, selected: word === chosen }, word || nameWithout(row.name))),
     );
     return select;
   }

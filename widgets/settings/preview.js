@@ -88,8 +88,8 @@ export function previewPanel(view) {
   function drawHits(comparison) {
     const [before, after] = comparison.sides;
     const named = [
-      { ...before, index: "before" },
-      { ...after, index: now.by ? "after" : "saved" },
+      { ...before, index: "Saved settings" },
+      { ...after, index: now.by ? "Draft" : "Draft (no changes)" },
     ];
     const el = drawComparison({ ...comparison, sides: named });
     el.firstElementChild?.remove();
@@ -114,7 +114,7 @@ export function previewPanel(view) {
       statusLine,
       now.error ? h("p", { class: "wrong-text" }, `${now.error.message}. ${now.error.advice}`) : null,
       now.copy
-        ? h("p", { class: "hint" }, "After: results of the copy ", h("code", {}, now.copy), ", which has the draft's settings. ", drop)
+        ? h("p", { class: "hint" }, "Draft: results of the copy ", h("code", {}, now.copy), ", which has the draft's settings. ", drop)
         : now.others.length
           ? h(
               "p",
@@ -125,7 +125,7 @@ export function previewPanel(view) {
               make,
             )
           : now.by
-            ? h("p", { class: "hint" }, "After: the draft, sent as search parameters. Nothing is written.")
+            ? h("p", { class: "hint" }, "Draft: its changes are sent as search parameters. Nothing is written.")
             : null,
     );
   }

@@ -15,6 +15,9 @@ export const brief = (value) => {
 /** Describe the default of a setting; for some settings an empty list means all. @param {Row} row */
 export const defaultOf = (row) => DEFAULTS[row.name] ?? brief(row.default);
 
+/** Whether the description of a default is a value instead of words. @param {Row} row */
+export const isDefaultCode = (row) => !(row.name in DEFAULTS) && row.default !== null;
+
 /** @type {Record<string, string>} */
 const DEFAULTS = {
   ranking: "typo, geo, words, filters, proximity, attribute, exact, custom",
@@ -37,13 +40,4 @@ export function stateOf(row, value, change) {
   return JSON.stringify(own) === JSON.stringify(row.default)
     ? { kind: "same", text: "default" }
     : { kind: "set", text: "set" };
-}
-
-/** Whether every word of a text is in the name or meaning of a setting. @param {Row} row @param {string} text */
-export function fits(row, text) {
-  const where = `${row.name} ${row.meaning}`.toLowerCase();
-  return text
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => where.includes(word));
 }

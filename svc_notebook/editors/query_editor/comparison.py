@@ -5,16 +5,21 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+from svc_notebook.api.parameters import default_of
 from svc_notebook.client import AsyncClient
+from svc_notebook.display import shorten, text_of
 from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
 
 SHOWN_HITS = 20  # of each search
+MAX_NAMED = 2  # members by which a search is named; others are counted
+MAX_NAME_CHARACTERS = 60  # of one member
 
 
 class ComparedSearch(TypedDict):
-    """The results of one of the two searches."""
+    """The results of one of the two searches, named by what differs."""
 
     index: str
+    name: str
     nbHits: int
     hits: list[dict[str, Any]]
     applied: list[str]  # rules, if the service reports them
@@ -36,7 +41,11 @@ async def compare(
     """Run both searches in one request, and compare their first hits."""
     requests: Any = [_request(index, params) for index, params in sides]
     answers: Any = (await client.search_many(requests))["results"]
-    drawn = [_side(index, answer) for (index, _), answer in zip(sides, answers, strict=True)]
+    names = name_sides(sides)
+    drawn = [
+        _side(index, name, answer)
+        for (index, _), name, answer in zip(sides, names, answers, strict=True)
+    ]
     places = [{hit["id"]: place for place, hit in enumerate(side["hits"])} for side in drawn]
     left, right = places
     shared = [[left[key], right[key]] for key in left if key in right]
@@ -53,8 +62,44 @@ def _request(index: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, **added, "indexName": index}
 
 
-def _side(index: str, answer: Mapping[str, Any]) -> ComparedSearch:
-    cards = draw_hits(answer["hits"], [])
+def name_sides(
+    sides: Sequence[tuple[str, Mapping[str, Any]]], settings: Mapping[str, Any] | None = None
+) -> tuple[str, str]:
+    """Name two searches by the index and the members in which they differ.
+
+    A member that one search lacks has there its value in `settings`, or its default.
+    """
+    (index, params), (other_index, other) = sides
+    differing = [
+        name for name in dict.fromkeys([*other, *params]) if params.get(name) != other.get(name)
+    ]
+    names = []
+    for own_index, own in ((index, params), (other_index, other)):
+        parts = [own_index] if index != other_index else []
+        parts += [_name_value(name, own, settings or {}) for name in differing[:MAX_NAMED]]
+        if more := len(differing) - MAX_NAMED:
+            parts += [f"{more} more"] if more > 0 else []
+        names.append(", ".join(parts))
+    return names[0] or "This search", names[1] or "The same search"
+
+
+def _name_value(name: str, params: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+    if name in params or settings.get(name) is not None:
+        value = params[name] if name in params else settings[name]
+        is_list = isinstance(value, list) and all(isinstance(item, str) for item in value)
+        text = ", ".join(value) if is_list else text_of(value)
+        return shorten(f"{name}: {text or 'empty'}", MAX_NAME_CHARACTERS)
+    return f"{name}: not set" if default_of(name) is None else f"{name}: default"
+
+
+def _side(index: str, name: str, answer: Mapping[str, Any]) -> ComparedSearch:
+    cards = draw_hits(answer["hits"])
     hits = [{"id": card["id"], "title": card["title"] or card["id"]} for card in cards]
     applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]
-    return {"index": index, "nbHits": answer["nbHits"], "hits": hits, "applied": applied}
+    return {
+        "index": index,
+        "name": name,
+        "nbHits": answer["nbHits"],
+        "hits": hits,
+        "applied": applied,
+    }

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import traitlets
 
-from svc_notebook.api.parameters import SearchParams, default_of
+from svc_notebook.api.parameters import SearchParams, Settings, default_of
 from svc_notebook.api.validation import check_members
 from svc_notebook.display import format_count, write_table
 from svc_notebook.editors import event_loop
@@ -19,20 +21,22 @@ from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
-from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
+from svc_notebook.editors.query_editor import relaxation, search, settings_comparison
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
-from svc_notebook.editors.ranking_explanation import criteria_of
-from svc_notebook.editors.rpc import call
+from svc_notebook.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
+from svc_notebook.editors.rpc import call, wait_for
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
-from svc_notebook.errors import BadInput, BadOption, KeyRefused
+from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
 
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
 Curate = Callable[[dict[str, Any]], object]
 FACET_DELAY_SECONDS = 0.06  # between the hits and the count of facets, to draw the hits first
+
+BIN_DELAY_SECONDS = 0.5  # between facets and the bins that take many counts
 
 
 class QueryEditor(Editor):
@@ -66,11 +70,8 @@ class QueryEditor(Editor):
     # Methods of the base class.
 
     async def load(self) -> Params:
-        """Read the settings of the index, if the key can; searches are not stored."""
-        try:
-            self.settings = await self.client.get_settings(self.index)
-        except KeyRefused:
-            self.settings = {}
+        """Read the settings of the index; searches are not stored."""
+        await self._read_settings()
         return {}
 
     def check(self, value: Any) -> Params:
@@ -112,6 +113,12 @@ class QueryEditor(Editor):
             {"value": value, "label": _label(value), "hits": self._hit_counts.get(key)}
             for key, value in reversed(known.items())
         ]
+
+    def close(self) -> None:
+        """Close the editor, and drop the copy that a comparison made."""
+        if self._second_search.copy_name and not event_loop.is_here():
+            wait_for(self.drop_copy())
+        super().close()
 
     # Calls for views.
 
@@ -156,6 +163,7 @@ class QueryEditor(Editor):
         if index not in (self._primary, *self.state["replicas"]):
             raise BadOption(f"`{index}` is not a replica of `{self._primary}`")
         self.index = index
+        await self._read_settings()
         self._update_state(index=index)
         await self._search()
 
@@ -181,6 +189,18 @@ class QueryEditor(Editor):
         return {name: value for name, value in hit.items() if name[:1] != "_" or name == "_geoloc"}
 
     @call
+    def explain(self, id: str) -> RankExplanation:  # noqa: A002
+        """Explain the rank of one of the current hits."""
+        cards = self.answer.get("hits", [])
+        place = next((at for at, hit in enumerate(self.hits) if hit["objectID"] == id), None)
+        if place is None or place >= len(cards):
+            raise BadOption(f"`{id}` is not among the current hits")
+        titles = [search.unmark(card["title"]) for card in cards]
+        ranking = ranking_of(self.settings, self.value)
+        before = search.count_before(self.answer)
+        return explain_rank(self.hits, titles, place, ranking, before)
+
+    @call
     def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
         """Call the registered callbacks for a hit to pin or hide."""
         event = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
@@ -188,9 +208,9 @@ class QueryEditor(Editor):
             callback(event)
 
     @call
-    def parameters(self) -> list[Any]:
-        """List every search parameter."""
-        return list(list_parameters(self.settings))
+    def parameters(self, settings: bool = False) -> list[Any]:
+        """List every search parameter, and with `settings` every setting."""
+        return list(list_parameters(self.settings, with_settings=settings))
 
     @call
     def past(self) -> list[dict[str, Any]]:
@@ -203,13 +223,44 @@ class QueryEditor(Editor):
         return await relaxation.relax(self.client, self.index, self.value)
 
     @call(latest=True)
-    async def compare(self, index: str, value: Any) -> comparison.SideBySide:
-        """Search a second time with other parameters, and return the hits that moved."""
-        other = self.check(value)
-        sides = [(self.index, self.value), (index or self.index, other)]
-        return await comparison.compare(self.client, sides)
+    async def compare(
+        self, index: str, value: Any, may_copy: bool = False
+    ) -> settings_comparison.SettingsComparison:
+        """Search a second time with other parameters or settings; return the hits that moved.
+
+        `value` has search parameters and settings. Without `may_copy`, settings that need a copy
+        of the index are only named.
+        """
+        if not isinstance(value, dict):
+            raise BadInput("the other search must be a dict: search parameters and settings")
+        params, settings = settings_comparison.split_settings(value)
+        other = (index or self.index, self.check(params))
+        checked: dict[str, Any] = check_members(settings, Settings, "")
+        this = (self.index, self.value)
+        return await self._second_search.compare(this, other, checked, may_copy=may_copy)
+
+    @call
+    async def drop_copy(self) -> None:
+        """Delete the copy that a comparison made."""
+        await self._second_search.drop()
+
+    @call
+    def read(self, name: str, text: str) -> Any:
+        """Return the value of a typed text for a search parameter or setting."""
+        return read_parameter(name, text)
 
     # Internals.
+
+    async def _read_settings(self) -> None:
+        """Read the settings of the index that is searched, if the key can."""
+        try:
+            self.settings = await self.client.get_settings(self.index)
+        except KeyRefused:
+            self.settings = {}
+
+    @cached_property
+    def _second_search(self) -> settings_comparison.SecondSearch:
+        return settings_comparison.SecondSearch(self.client)
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
@@ -255,19 +306,36 @@ class QueryEditor(Editor):
         found = await search.search(self.client, self.index, params)
         self._hit_counts[_key(params)] = found["nbHits"]
         self.hits = search.with_tags(found["hits"], *_tags(params))
-        drawn = search.draw_answer(found, criteria_of(self.settings))
+        drawn = search.draw_answer(found, ranking_of(self.settings, params))
         took = round((time.perf_counter() - start) * 1000, 1)
         self.answer = {**drawn, "held": list_active_filters(params), "took": took}
 
     async def _count(self, number: int) -> None:
         """Count facets after the hits are drawn, without delaying the next hits."""
-        facets = await search.count(self.client, self.index, self.value)
+        facets = await search.count(self.client, self.index, self.value, self.settings)
         if number == self._search_count:
-            self.facets = facets
+            self.facets = _with_known_bins(facets, self.facets)
+            event_loop.begin(self._count_bins(number, facets))
+
+    async def _count_bins(self, number: int, facets: list[faceting.FacetCard]) -> None:
+        """Count the bins of numeric facets with many values once no more searches follow."""
+        await asyncio.sleep(BIN_DELAY_SECONDS)
+        if number != self._search_count:
+            return
+        with contextlib.suppress(SvcError):  # without bins, the range still works
+            counted = await search.count_missing_bins(self.client, self.index, self.value, facets)
+            if number == self._search_count and counted != facets:
+                self.facets = counted
 
     def _listen(self, action: Action, callback: Curate) -> None:
         self._listeners[action].append(callback)
         self._update_state(curates=True)
+
+
+def _with_known_bins(facets: Any, before: Any) -> list[faceting.FacetCard]:
+    """Keep the bins of the previous search until those of this search are counted."""
+    known = {card["name"]: card["bins"] for card in before}
+    return [{**card, "bins": card["bins"] or known.get(card["name"], [])} for card in facets]
 
 
 def _tags(params: Params) -> tuple[str, str]:

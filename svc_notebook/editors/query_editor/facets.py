@@ -7,11 +7,18 @@ conjunctive. What fits neither form is left unchanged.
 
 from __future__ import annotations
 
+import math
 import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
+from svc_notebook.api.attributes import name_attributes
+from svc_notebook.api.parameters import default_of
+
 Params = dict[str, Any]
+FACETS = "attributesForFaceting"
+MAX_BINS = 20
 Mode = Literal["any", "all"]
 _BOUND = re.compile(r"^\s*(.+?)\s*(>=|<=)\s*(-?[\d.]+(?:e[+-]?\d+)?)\s*$", re.I)
 
@@ -26,29 +33,109 @@ class FacetCard(TypedDict):
     stats: dict[str, float] | None
     least: float | None
     most: float | None
+    step: float  # of a numeric facet's handles
+    bins: list[int]  # records by value, from `stats["min"]` to `stats["max"]`; may be unknown: []
+    limited: bool  # whether it may have more values than are listed
+    hint: str  # why it has no values
 
 
 def draw_facets(
-    params: Params, counts: Mapping[str, Mapping[str, int]], stats: Mapping[str, Any]
+    params: Params,
+    counts: Mapping[str, Mapping[str, int]],
+    stats: Mapping[str, Any],
+    settings: Mapping[str, Any] | None = None,
+    hits: int = 0,
 ) -> list[FacetCard]:
-    """Return the facets as a panel shows them; selected values are included even without hits."""
-    names = [*counts, *(name for name in chosen_facets(params) if name not in counts)]
-    return [
-        _card(params, name, dict(counts.get(name, {})), stats.get(name))
-        for name in dict.fromkeys(names)
-    ]
+    """Return the facets as a panel shows them; selected values are included even without hits.
+
+    Facets that the settings declare are included even without values.
+    """
+    known = settings or {}
+    declared = name_attributes({FACETS: known.get(FACETS) or []})
+    limit = _value_limit(params, known)
+    cards = []
+    for name in dict.fromkeys([*counts, *active_facets(params), *declared]):
+        card = _card(params, name, dict(counts.get(name, {})), stats.get(name), limit)
+        if not card["values"]:
+            card["hint"] = _explain_empty(name, params, known, hits)
+        cards.append(card)
+    return cards
 
 
-def _card(params: Params, name: str, counts: dict[str, int], stats: Any) -> FacetCard:
+def _card(params: Params, name: str, counts: dict[str, int], stats: Any, limit: int) -> FacetCard:
     chosen, mode = chosen_facets(params).get(name, ([], "any"))
+    limited = len(counts) >= limit
     ordered = _by_number(counts) if stats else counts
     values = [[value, count, value in chosen] for value, count in ordered.items()]
     values += [[value, 0, True] for value in chosen if value not in counts]
     low, high = bounds_of(params, name)
     return {
         "name": name, "mode": mode, "values": values, "chosen": chosen, "stats": stats,
-        "least": low, "most": high,
+        "least": low, "most": high, "step": _step(stats, counts) if stats else 0,
+        "bins": [] if limited or not stats else count_bins(counts, stats), "limited": limited,
+        "hint": "",
     }  # fmt: skip
+
+
+def _value_limit(params: Params, settings: Mapping[str, Any]) -> int:
+    """Return the maximum number of values that the service counts for each facet."""
+    name = "maxValuesPerFacet"
+    for source in (params, settings):
+        if source.get(name) is not None:
+            return int(source[name])
+    return int(default_of(name))
+
+
+def _explain_empty(name: str, params: Params, settings: Mapping[str, Any], hits: int) -> str:
+    """Explain why a facet has no values, and which setting would fill it."""
+    asked = params.get("facets") or ["*"]
+    if f"filterOnly({name})" in (settings.get(FACETS) or []):
+        return (
+            f"Not counted, because `{FACETS}` has `filterOnly({name})`. "
+            f"Replace it by `{name}` to count its values."
+        )
+    if name not in asked and "*" not in asked:
+        return "Not counted. Add it to the parameter `facets` to count its values."
+    if not _value_limit(params, settings):
+        return "Not counted, because `maxValuesPerFacet` is 0."
+    if not hits:
+        return "This search has no hits to count."
+    return (
+        f"No hit has a value. If records have it under another name, change `{FACETS}` in the "
+        "settings."
+    )
+
+
+def count_bins(counts: Mapping[str, int], stats: Mapping[str, float]) -> list[int]:
+    """Count the records of a numeric facet in bins of equal width."""
+    edges = bin_edges(stats, whole=_are_whole(counts))
+    bins = [0] * (len(edges) - 1)
+    for text, count in counts.items():
+        value = _number(text)
+        if bins and edges[0] <= value <= edges[-1]:
+            bins[max(0, bisect_right(edges, value, hi=len(edges) - 1) - 1)] += count
+    return bins
+
+
+def bin_edges(stats: Mapping[str, float], *, whole: bool = False) -> list[float]:
+    """Return the edges of the bins between the lowest and the highest value; none if equal."""
+    low, high = stats["min"], stats["max"]
+    if not low < high:
+        return []
+    number = min(MAX_BINS, int(high - low) + 1) if whole else MAX_BINS
+    return [low + (high - low) * place / number for place in range(number)] + [high]
+
+
+def _are_whole(counts: Mapping[str, int]) -> bool:
+    return all(_number(text).is_integer() for text in counts)
+
+
+def _step(stats: Mapping[str, float], counts: Mapping[str, int]) -> float:
+    """Return the step of the handles: 1 for whole numbers, else about a hundredth of the range."""
+    span = stats["max"] - stats["min"]
+    if span <= 0 or _are_whole(counts):
+        return 1
+    return float(10.0 ** math.floor(math.log10(span / 100)))
 
 
 def chosen_facets(params: Params) -> dict[str, tuple[list[str], Mode]]:

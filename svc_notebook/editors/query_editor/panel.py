@@ -6,6 +6,7 @@ import typing
 from collections.abc import Mapping
 from typing import Any, Literal, TypedDict, get_args, get_origin
 
+from svc_notebook.api.parameter_meanings import MEANINGS
 from svc_notebook.api.parameters import PARAMETERS, Parameter
 from svc_notebook.functions.text_values import read_word
 
@@ -21,14 +22,20 @@ class PanelRow(TypedDict):
     choices: list[str]
     default: Any
     effect: str
+    group: str
+    scope: str
 
 
-def list_parameters(settings: Mapping[str, Any]) -> list[PanelRow]:
-    """List the search parameters; a setting of the index replaces the default."""
+def list_parameters(settings: Mapping[str, Any], *, with_settings: bool = False) -> list[PanelRow]:
+    """List the search parameters by group; a setting of the index replaces the default.
+
+    With `with_settings`, settings that are not search parameters are listed, too.
+    """
+    parameters = (PARAMETERS[name] for name in MEANINGS)
     return [
         describe(parameter, settings.get(parameter.name, parameter.default))
-        for parameter in sorted(PARAMETERS.values(), key=lambda p: (p.effect != "works", p.name))
-        if parameter.scope != "setting" and parameter.name != "query"
+        for parameter in parameters
+        if (with_settings or parameter.scope != "setting") and parameter.name != "query"
     ]
 
 
@@ -43,6 +50,7 @@ def describe(parameter: Parameter, default: Any) -> PanelRow:
     return {
         "name": parameter.name, "meaning": parameter.meaning, "kind": kind,
         "choices": _choices(parameter, kind), "default": default, "effect": parameter.effect,
+        "group": parameter.group, "scope": parameter.scope,
     }  # fmt: skip
 
 

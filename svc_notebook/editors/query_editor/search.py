@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
 from svc_notebook.editors.query_editor import facets as faceting
+from svc_notebook.editors.ranking_explanation import Ranking
 
 Params = dict[str, Any]
 RESPONSE_MEMBERS = (
@@ -22,35 +24,83 @@ async def search(client: AsyncClient, index: str, params: Params) -> Any:
     return await client.search(index, **{**params, **own, "facets": []})
 
 
-async def count(client: AsyncClient, index: str, params: Params) -> list[faceting.FacetCard]:
+async def count(
+    client: AsyncClient, index: str, params: Params, settings: Mapping[str, Any]
+) -> list[faceting.FacetCard]:
     """Count the facets of a search.
 
-    A disjunctive facet is counted without its selected values; otherwise its other values would not
-    be listed.
+    A disjunctive facet is counted without its selected values, and a numeric one without its
+    range; otherwise the values that could be selected instead would not be listed.
     """
-    disjunctive = [
-        name for name, (_, mode) in faceting.chosen_facets(params).items() if mode == "any"
+    chosen = faceting.chosen_facets(params)
+    alone = [
+        name
+        for name in faceting.active_facets(params)
+        if name not in chosen or chosen[name][1] == "any" or _is_bounded(params, name)
     ]
     requests: Any = [_count(index, params, params.get("facets") or ["*"])]
-    requests += [_count(index, faceting.without_facet(params, n), [n]) for n in disjunctive]
+    requests += [_count(index, _without(params, name), [name]) for name in alone]
     answers: Any = (await client.search_many(requests))["results"]
     counts = dict(answers[0].get("facets", {}))
-    for name, answer in zip(disjunctive, answers[1:], strict=True):
+    stats = dict(answers[0].get("facets_stats", {}))
+    for name, answer in zip(alone, answers[1:], strict=True):
         counts[name] = answer.get("facets", {}).get(name, {})
-    return faceting.draw_facets(params, counts, answers[0].get("facets_stats", {}))
+        if own := answer.get("facets_stats", {}).get(name):
+            stats[name] = own
+    return faceting.draw_facets(params, counts, stats, settings, answers[0]["nbHits"])
+
+
+async def count_missing_bins(
+    client: AsyncClient, index: str, params: Params, cards: Sequence[faceting.FacetCard]
+) -> list[faceting.FacetCard]:
+    """Count the bins of numeric facets whose values are too many to be listed, with one request."""
+    edges = {
+        card["name"]: faceting.bin_edges(card["stats"])
+        for card in cards
+        if card["stats"] and card["limited"]
+    }
+    requests: Any = []
+    for name, ends in edges.items():
+        rest = _without(params, name)
+        for place, (low, high) in enumerate(pairwise(ends), 2):
+            within = faceting.put_bounds(rest, name, low, high)
+            if place < len(ends):  # only the last bin contains its upper end
+                within = {**within, "numericFilters": [
+                    *within["numericFilters"][:-1], f"{name}<{high:.12g}",
+                ]}  # fmt: skip
+            requests.append(_count(index, within, []))
+    if not requests:
+        return list(cards)
+    answers: Any = (await client.search_many(requests))["results"]
+    found = iter(answers)
+    bins = {name: [next(found)["nbHits"] for _ in ends[1:]] for name, ends in edges.items()}
+    return [{**card, "bins": bins.get(card["name"], card["bins"])} for card in cards]
+
+
+def _without(params: Params, name: str) -> Params:
+    """Return the parameters without the selected values and the range of a facet."""
+    return faceting.put_bounds(faceting.without_facet(params, name), name, None, None)
+
+
+def _is_bounded(params: Params, name: str) -> bool:
+    return faceting.bounds_of(params, name) != (None, None)
 
 
 def _count(index: str, params: Params, facets: Sequence[str]) -> dict[str, Any]:
     rest = {name: params[name] for name in params if name not in ("page", "offset", "length")}
-    own = {"facets": facets, "hitsPerPage": 0, "attributesToHighlight": []}
+    own = {"facets": facets, "hitsPerPage": 0, "attributesToHighlight": [], "analytics": False}
     return {**rest, **own, "indexName": index}
 
 
-def draw_answer(found: Mapping[str, Any], criteria: Sequence[str]) -> dict[str, Any]:
+def count_before(found: Mapping[str, Any]) -> int:
+    """Return the number of hits on the pages before a response."""
+    return int(found.get("offset", found.get("page", 0) * found.get("hitsPerPage", 0)))
+
+
+def draw_answer(found: Mapping[str, Any], ranking: Ranking) -> dict[str, Any]:
     """Return the part of a response that a view draws."""
-    before = found.get("offset", found.get("page", 0) * found.get("hitsPerPage", 0))
     members = {name: found[name] for name in RESPONSE_MEMBERS if name in found}
-    return {**members, "hits": draw_hits(found["hits"], criteria, before)}
+    return {**members, "hits": draw_hits(found["hits"], ranking, count_before(found))}
 
 
 def unmark(text: str) -> str:

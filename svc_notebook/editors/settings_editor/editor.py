@@ -32,7 +32,8 @@ from svc_notebook.editors.settings_editor.panel import (
     find_problems,
     list_settings,
 )
-from svc_notebook.editors.settings_editor.preview import Copy, preview
+from svc_notebook.editors.settings_editor.preview import preview
+from svc_notebook.editors.settings_editor.temporary_copy import Copy
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_settings
 from svc_notebook.editors.traits import Texts

@@ -8,13 +8,15 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypedDict
 
 from svc_notebook.api.attributes import attributes_in, entries_of, name_attributes
+from svc_notebook.api.parameter_meanings import MEANINGS
 from svc_notebook.api.parameters import PARAMETERS, Parameter, default_of
 from svc_notebook.editors.query_editor.panel import describe
 from svc_notebook.errors import BadInput, did_you_mean
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
 CRITERIA: tuple[str, ...] = tuple(default_of("ranking"))
-# The modifiers of an attribute; "" if an attribute without a modifier is allowed.
+# The modifiers of an attribute; "" if an attribute without a modifier is allowed. `ordered(a)`
+# means the same as `a`; the service accepts both.
 MODIFIERS: dict[str, tuple[str, ...]] = {
     "searchableAttributes": ("", "unordered", "ordered"),
     "attributesForFaceting": ("", "searchable", "filterOnly", "afterDistinct"),
@@ -79,34 +81,6 @@ def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list
     return found
 
 
-# Groups in display order, with their settings; all other settings are in the group `REST`.
-GROUPS: dict[str, tuple[str, ...]] = {
-    "searching": (
-        "searchableAttributes", "queryType", "removeWordsIfNoResults", "optionalWords",
-        "advancedSyntax", "advancedSyntaxFeatures", "disablePrefixOnAttributes",
-        "separatorsToIndex", "camelCaseAttributes",
-    ),
-    "ranking": (
-        "ranking", "customRanking", "relevancyStrictness", "attributeForDistinct", "distinct",
-        "exactOnSingleWordQuery", "alternativesAsExact", "disableExactOnAttributes",
-        "minProximity", "attributeCriteriaComputedByMinProximity",
-    ),
-    "facets": (
-        "attributesForFaceting", "maxValuesPerFacet", "sortFacetValuesBy", "maxFacetHits",
-        "numericAttributesForFiltering",
-    ),
-    "typos": (
-        "typoTolerance", "minWordSizefor1Typo", "minWordSizefor2Typos",
-        "allowTyposOnNumericTokens", "disableTypoToleranceOnAttributes",
-        "disableTypoToleranceOnWords",
-    ),
-    "languages": (
-        "queryLanguages", "indexLanguages", "ignorePlurals", "removeStopWords",
-        "decompoundQuery", "decompoundedAttributes", "keepDiacriticsOnCharacters",
-        "attributesToTransliterate", "customNormalization",
-    ),
-}  # fmt: skip
-REST = "others"
 # Settings that are true, false or a list of languages.
 BY_LANGUAGE = ("ignorePlurals", "removeStopWords")
 
@@ -127,18 +101,10 @@ class SettingRow(TypedDict):
 
 def list_settings() -> list[SettingRow]:
     """List all settings, group by group."""
-    placed = {name: group for group, names in GROUPS.items() for name in names}
-    others = sorted(
-        (p for p in PARAMETERS.values() if p.scope != "parameter" and p.name not in placed),
-        key=lambda p: (p.effect != "works", p.name),
-    )
-    return [
-        *(_row(PARAMETERS[name], group) for name, group in placed.items()),
-        *(_row(parameter, REST) for parameter in others),
-    ]
+    return [_row(PARAMETERS[name]) for name in MEANINGS if PARAMETERS[name].scope != "parameter"]
 
 
-def _row(parameter: Parameter, group: str) -> SettingRow:
+def _row(parameter: Parameter) -> SettingRow:
     row = describe(parameter, parameter.default)
     return {
         "name": row["name"],
@@ -147,7 +113,7 @@ def _row(parameter: Parameter, group: str) -> SettingRow:
         "choices": list(CRITERIA) if parameter.name == "ranking" else row["choices"],
         "default": row["default"],
         "effect": row["effect"],
-        "group": group,
-        "scope": parameter.scope,
+        "group": row["group"],
+        "scope": row["scope"],
         "around": list(MODIFIERS.get(parameter.name, ())),
     }

@@ -4,16 +4,40 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from svc_notebook.display import shorten, text_of
 from svc_notebook.tuning.evaluation.criteria import PROMOTED, SORTS, TIE
 
 Hit = Mapping[str, Any]
+
+
+class CriterionName(NamedTuple):
+    """The name of a criterion in words, and which of two values ranks higher."""
+
+    name: str
+    order: str
+
+
+NAMES = {
+    PROMOTED: CriterionName("pinned", "hits that a rule pins have a fixed position"),
+    "typo": CriterionName("typos", "fewer typos rank higher"),
+    "geo": CriterionName("distance", "nearer hits rank higher"),
+    "words": CriterionName("query words", "more query words rank higher"),
+    "filters": CriterionName("optional filters", "a higher filter score ranks higher"),
+    "proximity": CriterionName("proximity", "words closer together rank higher"),
+    "attribute": CriterionName(
+        "attribute", "matches in earlier attributes, and at earlier words, rank higher"
+    ),
+    "exact": CriterionName("exact words", "more exact words rank higher"),
+    TIE: CriterionName("objectID", "the local service ranks the lower objectID higher"),
+}
+SORT_NAMES = {"asc": "lowest first", "desc": "highest first"}
 ATTRIBUTE_STEP = 1000  # `firstMatchedWord` is this times the attribute's position, plus the word's
 MAX_VALUE_CHARACTERS = 60
-_SORT = re.compile(rf"(?:{'|'.join(SORTS)})\((.*)\)")
+_SORTED = re.compile(rf"({'|'.join(SORTS)})\((.*)\)")
 _UNORDERED = re.compile(r"unordered\((.*)\)")
+MIN_GROUPED_NUMBER = 10_000  # shorter numbers, such as years, have no thousands separator
 
 
 def describe_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[str] = ()) -> str:
@@ -30,6 +54,27 @@ def describe_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[st
     if criterion in PHRASES and isinstance(value, int | float):
         return PHRASES[criterion](int(value), hit)
     return _describe_member(criterion, value)
+
+
+def name_criterion(criterion: str) -> str:
+    """Name a criterion in words: `typo` is "typos", `asc(size)` is "`size` (lowest first)"."""
+    if sort := _SORTED.fullmatch(criterion):
+        return f"`{sort[2]}` ({SORT_NAMES[sort[1]]})"
+    return NAMES[criterion].name if criterion in NAMES else f"`{criterion}`"
+
+
+def describe_order(criterion: str) -> str:
+    """Describe which of two values ranks higher, such as "fewer typos rank higher"."""
+    if sort := _SORTED.fullmatch(criterion):
+        return f"{SORTS[sort[1]]} values rank higher"
+    return NAMES[criterion].order if criterion in NAMES else "higher values rank higher"
+
+
+def describe_reason(criterion: str, value: str, next_value: str) -> str:
+    """Describe why a hit with the phrase `value` ranks above one with `next_value`."""
+    if criterion == TIE:
+        return f"all criteria are equal; {NAMES[TIE].order}"
+    return f"{name_criterion(criterion)}: {value} vs {next_value}; {describe_order(criterion)}"
 
 
 def ordinal(number: int) -> str:
@@ -68,9 +113,11 @@ def _describe_distance(steps: int, hit: Hit) -> str:
 
 
 def _describe_member(criterion: str, value: Any) -> str:
-    sort = _SORT.fullmatch(criterion)
+    sort = _SORTED.fullmatch(criterion)
     if value is None:
-        return f"no `{sort[1] if sort else criterion}`"
+        return f"no `{sort[2] if sort else criterion}`"
+    if isinstance(value, int | float) and abs(value) >= MIN_GROUPED_NUMBER:
+        return f"{value:,}"
     return shorten(text_of(value), MAX_VALUE_CHARACTERS)
 
 
