@@ -55,7 +55,7 @@ def find_decisive(one: Sequence[CriterionRow], other: Sequence[CriterionRow]) ->
 def _criterion_row(hit: Mapping[str, Any], criterion: str) -> CriterionRow:
     if found := _BY_ATTRIBUTE.fullmatch(criterion):
         return {
-            "criterion": criterion, "value": _member(hit, found[2]),
+            "criterion": criterion, "value": find_member(hit, found[2]),
             "best": "least" if found[1] == "asc" else "most",
         }  # fmt: skip
     name, lower_is_better = RANKING_INFO.get(criterion, (criterion, True))
@@ -63,10 +63,11 @@ def _criterion_row(hit: Mapping[str, Any], criterion: str) -> CriterionRow:
     return {"criterion": criterion, "value": value, "best": "least" if lower_is_better else "most"}
 
 
-def _member(record: Any, path: str) -> Any:
+def find_member(record: Any, path: str) -> Any:
+    """Return the value at a dotted path of a record; None if there is none."""
     if isinstance(record, Mapping) and path in record:
         return record[path]
     first, dot, rest = path.partition(".")
     if dot and isinstance(record, Mapping):
-        return _member(record.get(first), rest)
+        return find_member(record.get(first), rest)
     return None

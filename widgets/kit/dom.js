@@ -21,7 +21,7 @@ export function h(tag, props = {}, ...children) {
 
 /** @param {HTMLElement} el @param {string} name @param {any} value */
 function setProp(el, name, value) {
-  if (name === "on")
+  if (name === "on" && value)
     for (const [event, listener] of Object.entries(value)) el.addEventListener(event, listener);
   else if (name === "style") for (const [key, text] of Object.entries(value)) el.style.setProperty(key, text);
   else if (name === "data") Object.assign(el.dataset, value);

@@ -1,10 +1,10 @@
 // Two searches side by side, with lines between the hits that both have.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
-import { drawMarked } from "../kit/highlight.js";
+import { drawHeadline, drawImage } from "../kit/hit_card.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
-/** @typedef {{sides: {index: string, nbHits: number, hits: {id: string, title: string}[]}[], shared: [number, number][],
+/** @typedef {{sides: {index: string, nbHits: number, hits: import("../kit/hit_card.js").Hit[]}[], shared: [number, number][],
  *   gained: number, lost: number, moved: number}} Comparison */
 
 const ROW_PIXELS = 30; // height of a hit, which the lines depend on
@@ -104,7 +104,7 @@ export function drawComparison({ sides, shared, gained, lost, moved }) {
   );
 }
 
-/** @param {{index: string, hits: {id: string, title: string}[]}} side @param {Map<number, number>} other @param {"gained" | "lost"} alone */
+/** @param {{index: string, hits: import("../kit/hit_card.js").Hit[]}} side @param {Map<number, number>} other @param {"gained" | "lost"} alone */
 function column({ index, hits }, other, alone) {
   return h(
     "div",
@@ -113,14 +113,13 @@ function column({ index, hits }, other, alone) {
     h(
       "ol",
       {},
-      hits.map(({ title }, place) => {
+      hits.map((hit, place) => {
         const to = other.get(place);
         const step = to === undefined ? ALONE[alone] : to === place ? "" : `${place + 1} ↔ ${to + 1}`;
         return h(
           "li",
           { class: ["side-hit", to === undefined && alone], style: { height: `${ROW_PIXELS}px` } },
-          h("span", { class: "place" }, String(place + 1)),
-          h("span", { class: "side-title", dir: "auto" }, drawMarked(title)),
+          h("div", { class: "side-title", title: hit.id }, drawHeadline(hit, place + 1).slice(0, 2), drawImage(hit, false)),
           h("span", { class: "hint" }, step),
         );
       }),

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
+from svc_notebook.editors.hit_cards import POST, PRE, HitDisplay, draw_hits
 
 SHOWN_HITS = 20  # of each search
 
@@ -31,12 +31,17 @@ class SideBySide(TypedDict):
 
 
 async def compare(
-    client: AsyncClient, sides: Sequence[tuple[str, Mapping[str, Any]]]
+    client: AsyncClient,
+    sides: Sequence[tuple[str, Mapping[str, Any]]],
+    searchable: Sequence[str] = (),
 ) -> SideBySide:
     """Run both searches in one request, and compare their first hits."""
     requests: Any = [_request(index, params) for index, params in sides]
     answers: Any = (await client.search_many(requests))["results"]
-    drawn = [_side(index, answer) for (index, _), answer in zip(sides, answers, strict=True)]
+    display = HitDisplay(searchable=searchable)
+    drawn = [
+        _side(index, answer, display) for (index, _), answer in zip(sides, answers, strict=True)
+    ]
     places = [{hit["id"]: place for place, hit in enumerate(side["hits"])} for side in drawn]
     left, right = places
     shared = [[left[key], right[key]] for key in left if key in right]
@@ -53,8 +58,8 @@ def _request(index: str, params: Mapping[str, Any]) -> dict[str, Any]:
     return {**kept, **added, "indexName": index}
 
 
-def _side(index: str, answer: Mapping[str, Any]) -> ComparedSearch:
-    cards = draw_hits(answer["hits"], [])
-    hits = [{"id": card["id"], "title": card["title"] or card["id"]} for card in cards]
+def _side(index: str, answer: Mapping[str, Any], display: HitDisplay) -> ComparedSearch:
+    cards = draw_hits(answer["hits"], [], display=display)
+    hits = [{name: card[name] for name in ("id", "title", "image")} for card in cards]
     applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]
     return {"index": index, "nbHits": answer["nbHits"], "hits": hits, "applied": applied}

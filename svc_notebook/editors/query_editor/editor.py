@@ -19,6 +19,7 @@ from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
+from svc_notebook.editors.hit_cards import list_searchable
 from svc_notebook.editors.query_editor import comparison, relaxation, search
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
@@ -51,11 +52,11 @@ class QueryEditor(Editor):
     selected = traitlets.Unicode(allow_none=True, default_value=None).tag(sync=True)
     answer = traitlets.Dict().tag(sync=True, **JSON)
     facets: Any = traitlets.List().tag(sync=True, **JSON)
-    images = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, index: str, *, images: bool = False, **options: Any) -> None:
         self.settings: Mapping[str, Any] = {}
         self._search_count = 0
+        self._found: Any = None
         self._is_open = False
         self._search_lock = asyncio.Lock()
         self._searching: Future[None] | None = None
@@ -71,6 +72,7 @@ class QueryEditor(Editor):
             self.settings = await self.client.get_settings(self.index)
         except KeyRefused:
             self.settings = {}
+        self.searchable = list_searchable(self.settings)
         return {}
 
     def check(self, value: Any) -> Params:
@@ -93,6 +95,13 @@ class QueryEditor(Editor):
     def codes(self) -> dict[str, str]:
         """Return the search as Python, as a magic and as curl."""
         return write_search(self.client.connection, self.index, self.value)
+
+    def draw_hits_again(self) -> None:
+        """Draw the hits of the last search in another display."""
+        if self._found:
+            criteria = criteria_of(self.settings)
+            drawn = search.draw_answer(self._found, criteria, self._hit_display)
+            self.answer = {**self.answer, **drawn}
 
     # Methods for cells.
 
@@ -207,7 +216,7 @@ class QueryEditor(Editor):
         """Search a second time with other parameters, and return the hits that moved."""
         other = self.check(value)
         sides = [(self.index, self.value), (index or self.index, other)]
-        return await comparison.compare(self.client, sides)
+        return await comparison.compare(self.client, sides, self.searchable)
 
     # Internals.
 
@@ -255,7 +264,8 @@ class QueryEditor(Editor):
         found = await search.search(self.client, self.index, params)
         self._hit_counts[_key(params)] = found["nbHits"]
         self.hits = search.with_tags(found["hits"], *_tags(params))
-        drawn = search.draw_answer(found, criteria_of(self.settings))
+        self._found = found
+        drawn = search.draw_answer(found, criteria_of(self.settings), self._hit_display)
         took = round((time.perf_counter() - start) * 1000, 1)
         self.answer = {**drawn, "held": list_active_filters(params), "took": took}
 

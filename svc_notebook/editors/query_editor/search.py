@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
+from svc_notebook.editors.hit_cards import POST, PRE, HitDisplay, draw_hits, list_attributes
 from svc_notebook.editors.query_editor import facets as faceting
 
 Params = dict[str, Any]
@@ -46,11 +46,14 @@ def _count(index: str, params: Params, facets: Sequence[str]) -> dict[str, Any]:
     return {**rest, **own, "indexName": index}
 
 
-def draw_answer(found: Mapping[str, Any], criteria: Sequence[str]) -> dict[str, Any]:
+def draw_answer(
+    found: Mapping[str, Any], criteria: Sequence[str], display: HitDisplay
+) -> dict[str, Any]:
     """Return the part of a response that a view draws."""
     before = found.get("offset", found.get("page", 0) * found.get("hitsPerPage", 0))
     members = {name: found[name] for name in RESPONSE_MEMBERS if name in found}
-    return {**members, "hits": draw_hits(found["hits"], criteria, before)}
+    hits = draw_hits(found["hits"], criteria, before, display)
+    return {**members, "hits": hits, "attributes": list_attributes(found["hits"])}
 
 
 def unmark(text: str) -> str:
