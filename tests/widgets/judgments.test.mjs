@@ -61,7 +61,7 @@ for (const [name, answer, shown] of [
     };
     const sheet = gradeSheet({ run, link: LINK }, model, async () => {});
     sheet.show(model.get("sheet"));
-    const [list] = sheet.el.children;
+    const list = sheet.el.querySelector(".svc-hits");
     const [item] = list.children;
     const texts = () => [".svc-note-input", ".svc-note-text"].map((one) => list.querySelector(one)?.[one.endsWith("input") ? "value" : "textContent"] ?? "");
     item.closest = () => item;
@@ -85,7 +85,7 @@ test("what is typed into a note stays when the answer to the one before it comes
   };
   const sheet = gradeSheet({ run, link: LINK }, model, async () => {});
   sheet.show(model.get("sheet"));
-  const [list] = sheet.el.children;
+  const list = sheet.el.querySelector(".svc-hits");
   const [item] = list.children;
   const input = () => list.querySelector(".svc-note-input");
   item.closest = () => item;
@@ -113,6 +113,6 @@ for (const [name, place, hidden] of [
 
     sheet.show({ place, hits: [] });
 
-    assert.equal(sheet.el.children[1].hidden, hidden);
+    assert.equal(sheet.el.querySelector(".svc-none").hidden, hidden);
   });
 }

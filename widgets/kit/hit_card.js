@@ -13,7 +13,7 @@ const DENSITIES = [
   ["rows", "Rows", "One row for each hit"],
   ["json", "JSON", "The record of each hit as JSON"],
 ];
-const LONG_TEXT_CHARACTERS = 44; // of a value that takes a whole row of a card
+const LONG_TEXT_CHARACTERS = 30; // of a value that takes a whole row of a card, and is no column
 const MAX_COLUMNS = 4; // of the rows
 
 /** The attributes with short values that most hits have, in the order of their lines. @param {Hit[]} hits @returns {string[]} */
@@ -200,6 +200,7 @@ function drawText(hit, { place, notes = [], open, density, columns }) {
       { class: ["hit-text", "hit-row"], style: { "--svc-columns": String(columns.length) }, on },
       mark,
       headline,
+      id ?? h("span", { class: "no-id" }),
       columns.map((name) => drawCell(name, hit.lines?.find(([other]) => other === name)?.[1] ?? "")),
       notes.length ? h("div", { class: "row hit-notes" }, notes) : null,
     );
