@@ -1,7 +1,8 @@
 // Two searches side by side, with lines between the hits that both have.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
-import { drawHeadline, drawImage } from "../kit/hit_card.js";
+import { drawMarked } from "../kit/highlight.js";
+import { drawImage } from "../kit/hit_card.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{sides: {index: string, nbHits: number, hits: import("../kit/hit_card.js").Hit[]}[], shared: [number, number][],
@@ -119,7 +120,9 @@ function column({ index, hits }, other, alone) {
         return h(
           "li",
           { class: ["side-hit", to === undefined && alone], style: { height: `${ROW_PIXELS}px` } },
-          h("div", { class: "side-title", title: hit.id }, drawHeadline(hit, place + 1).slice(0, 2), drawImage(hit, false)),
+          h("span", { class: "place" }, String(place + 1)),
+          h("span", { class: "side-title", dir: "auto", title: hit.id }, drawMarked(hit.title || hit.id)),
+          drawImage(hit, false),
           h("span", { class: "hint" }, step),
         );
       }),
