@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import find_violations
+from tests.browser.looks import PICTURES, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import connect, fill, products
 from tests.conftest import Running
@@ -47,6 +48,12 @@ def editor(notebook: Notebook) -> Locator:
     shown = notebook.open("e = svc.edit.query('framed')\ne")
     expect(shown.locator(".svc-hit")).to_have_count(20)
     return shown
+
+
+def draw(shown: Locator | Page, name: str) -> None:
+    """Draw a picture for the documentation, if pictures are wanted."""
+    if os.environ.get("SVC_PICTURES"):
+        shown.screenshot(path=PICTURES / name, animations="disabled")
 
 
 def height_of(editor: Locator) -> int:
@@ -106,6 +113,7 @@ def test_filters_are_folded_with_their_count_in_a_narrow_editor(notebook: Notebo
     button = editor.get_by_role("button", name="Filters, 2 active")
     expect(button).to_be_visible()
     expect(editor.get_by_role("checkbox", name="Acme")).to_be_hidden()
+    draw(editor, "query-editor-narrow.png")
 
     button.click()
     editor.get_by_role("checkbox", name="Acme").uncheck()
@@ -145,6 +153,8 @@ def test_a_dialog_shows_its_buttons_and_keeps_the_focus(notebook: Notebook, widt
     assert dialog.get_by_role("button", name="Apply").evaluate(IS_IN_VIEW)
     assert dialog.evaluate("el => el.offsetWidth") >= min(400, width - 40)
     assert find_violations(page, ".svc-dialog") == []
+    if width == 1280:
+        draw(page, "editor-dialog.png")
     for _ in range(4):
         page.keyboard.press("Tab")
         assert dialog.evaluate("el => el.contains(document.activeElement)")
@@ -158,6 +168,7 @@ def test_a_dialog_shows_its_buttons_and_keeps_the_focus(notebook: Notebook, widt
 def test_a_density_and_attributes_are_chosen_and_kept(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_role("button", name="Rows").click()
     expect(editor.locator(".svc-hit-row")).to_have_count(20)
+    draw(editor, "hits-rows.png")
     editor.get_by_role("button", name="Attributes…").click()
     dialog = editor.get_by_role("dialog")
     dialog.get_by_label("price").check()

@@ -1,6 +1,6 @@
 // A modal dialog: a header, a body that scrolls, and a footer that is always visible.
 
-import { button, freshId, h, setAttribute } from "./dom.js";
+import { button, focusedIn, freshId, h, setAttribute } from "./dom.js";
 
 /** Controls in which Enter presses the main button. */
 const FIELD = "input:not([type=file]), select";
@@ -119,12 +119,6 @@ function anchor(root, box) {
   const highest = Math.max(8, Math.min(top, window.innerHeight - ANCHORED_PIXELS));
   box.classList.add("svc-anchored");
   box.style.setProperty("--svc-top", `${Math.round(highest)}px`);
-}
-
-/** The focused element of the document or shadow tree that an element is in. @param {HTMLElement} el */
-function focusedIn(el) {
-  const tree = /** @type {Document | ShadowRoot | undefined} */ (el.getRootNode?.());
-  return /** @type {HTMLElement | null} */ (tree?.activeElement ?? document.activeElement);
 }
 
 /** Whether a click on a dialog was beside it. @param {MouseEvent} event @param {HTMLElement} box */

@@ -108,6 +108,12 @@ export function button(label, act, { icon = "", bare = false, ...props } = {}) {
   );
 }
 
+/** The focused element of the document or shadow tree that an element is in. @param {HTMLElement} el */
+export function focusedIn(el) {
+  const tree = /** @type {Document | ShadowRoot | undefined} */ (el.getRootNode?.());
+  return /** @type {HTMLElement | null} */ (tree?.activeElement ?? document.activeElement);
+}
+
 let count = 0;
 
 /** A unique element id. @param {string} name */

@@ -1,7 +1,7 @@
 // The frame of every editor: name, state, undo, apply, errors and code.
 
 import { connect, CallError, Cancelled } from "./bridge.js";
-import { button, copyText, fill, h, setAttribute } from "./dom.js";
+import { button, copyText, fill, focusedIn, h, setAttribute } from "./dom.js";
 import { ask } from "./dialog.js";
 import { lowerEdge } from "./height.js";
 import { notices } from "./notice.js";
@@ -159,7 +159,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
 
   /** Finish input that is being typed or sent, so that the review includes it. */
   async function finishTyping() {
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+    const focused = focusedIn(root);
     if (root.contains(focused) && focused?.matches("input, textarea, select")) {
       focused.blur();
       focused.focus();
