@@ -2,6 +2,7 @@
 
 import { fill, freshId, h } from "./kit/dom.js";
 import { frame } from "./kit/frame.js";
+import { sidePanel } from "./kit/side_panel.js";
 import { tabs } from "./kit/tabs.js";
 import { oneAtATime } from "./kit/timing.js";
 import { comparePanel } from "./query/compare_panel.js";
@@ -51,15 +52,15 @@ function render(mount) {
   const count = h("div", { class: "count", role: "status", "aria-live": "polite" });
   const activeFilters = activeFilterRow(view, () => box.focus());
   const facets = facetPanel(view);
-  const hits = hitList(view, mount.model);
-  const more = h("details", { class: "facets" }, h("summary", {}, "Filters"), facets.el);
   /** @type {ReturnType<typeof parameterPanel> | undefined} */
   let parameters;
+  const filters = sidePanel(view.root, "Filters", [facets.el]);
+  const hits = hitList(view, mount.model, [filters.button]);
   const panels = tabs({
     label: "Query editor",
     opened: (name) => name === "parameters" && parameters?.regroup(),
     panels: [
-      { name: "hits", title: "Hits", draw: () => h("div", { class: "results" }, more, hits.el) },
+      { name: "hits", title: "Hits", draw: () => h("div", { class: "results" }, filters.el, hits.el) },
       { name: "parameters", title: "Parameters", draw: () => (parameters = parameterPanel(view)).el },
       { name: "json", title: "JSON", draw: () => jsonPanel(view).el },
       { name: "history", title: "History", draw: () => historyPanel(view, () => panels.open("hits")).el },
@@ -67,12 +68,6 @@ function render(mount) {
     ],
   });
   fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), activeFilters.el, panels.el);
-  const sizes = new ResizeObserver(([entry]) => {
-    if (entry.contentRect.width > 700) more.open = true;
-    more.classList.toggle("svc-wide", entry.contentRect.width > 700);
-  });
-  sizes.observe(view.root);
-
   /** @param {KeyboardEvent} event */
   function handleKey(event) {
     if (event.key === "ArrowDown") {
@@ -110,7 +105,10 @@ function render(mount) {
     if (!isOutdated) box.value = value?.query ?? "";
   });
   view.link.watch("answer", draw);
-  view.link.watch("facets", (found) => facets.show(found ?? []));
+  view.link.watch("facets", (found) => {
+    facets.show(found ?? []);
+    filters.show(countFilters(found ?? []));
+  });
   view.root.addEventListener("keydown", (event) => {
     if (event.key !== "/" || /** @type {HTMLElement} */ (event.target).matches("input, textarea, select"))
       return;
@@ -119,10 +117,17 @@ function render(mount) {
     box.select();
   });
   return () => {
-    sizes.disconnect();
+    filters.close();
     view.close();
   };
 }
+
+/** Count the selected values and ranges of all facets. @param {import("./query/facets.js").Facet[]} facets */
+export const countFilters = (facets) =>
+  facets.reduce(
+    (sum, { chosen, least, most }) => sum + chosen.length + Number(least !== null || most !== null),
+    0,
+  );
 
 /** Describe the rules that a search applied. @param {{objectID: string}[]} rules */
 export function describeRules(rules) {

@@ -64,7 +64,7 @@ function render(mount) {
   });
   const known = ideas(view);
   const form = ruleForm(view, propose, known);
-  const hits = hitsPanel(view, () => selected);
+  const hits = hitsPanel(view, model, () => selected);
   const json = jsonPanel(propose);
   const head = h("div", { class: "rule-head" });
   const faults = h("div", { class: "faults", "aria-live": "polite" });

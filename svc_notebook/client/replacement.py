@@ -55,8 +55,8 @@ async def replace_all(
 ) -> int:
     """Replace all records of an index in one step; return the number of new records.
 
-    Nothing changes after an error, or if the number of records would be less than the share `min_share`
-    of the old number.
+    Nothing changes after an error, or if the number of records would be less than the share
+    `min_share` of the old number.
     """
     if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
         raise BadInput(f"`batch_size` is a number of records, 1 or more, not {batch_size!r}")

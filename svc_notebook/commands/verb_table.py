@@ -317,7 +317,8 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('query', 'initial query', positional=True, rest=True)),
         options=(
-            Option('images', 'fetch pictures from other hosts', type=bool), PARAMS),
+            Option('images', 'fetch pictures from other hosts', type=bool), 
+            Option('height', 'height in pixels, at least 240', type=int), PARAMS),
         spread=SearchOptions,
         body='search parameters',
         faces=('magic',),
@@ -331,7 +332,8 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('queries', 'queries that are searched before and after each change', type=list[str], positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'),),
+            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'), 
+            Option('height', 'height in pixels, at least 240', type=int)),
         faces=('magic',),
         examples=('edit settings products', "edit settings products lamp 'oak table'"),
         common=(PROFILE,),
@@ -343,7 +345,8 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('queries', 'queries on which a draft is tried', type=list[str], positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'),),
+            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'), 
+            Option('height', 'height in pixels, at least 240', type=int)),
         faces=('magic',),
         examples=('edit synonyms products', "edit synonyms products lamp 'oak table'"),
         common=(PROFILE,),
@@ -360,7 +363,8 @@ VERBS: tuple[Verb, ...] = (
             Option('rater', 'name of the rater'), 
             Option('blind', 'hide the positions of hits', type=bool), 
             Option('shuffled', 'shuffle the hits', type=bool), 
-            Option('file', 'CSV or Parquet file that is written after each judgment; an existing file is continued', completes='path')),
+            Option('file', 'CSV or Parquet file that is written after each judgment; an existing file is continued', completes='path'), 
+            Option('height', 'height in pixels, at least 240', type=int)),
         faces=('magic',),
         examples=("edit judgments products lamp 'oak table'", 'edit judgments products --from graded --rater ada --blind', 'edit judgments products lamp --file judged.csv'),
         common=(PROFILE,),
@@ -372,7 +376,8 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
             Option('queries', 'queries on which a draft is tried', type=list[str], positional=True, rest=True)),
         options=(
-            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'),),
+            Option('forwardToReplicas', 'make the same changes to the replicas', type=bool, argument='forward'), 
+            Option('height', 'height in pixels, at least 240', type=int)),
         faces=('magic',),
         examples=('edit rules products', "edit rules products lamp 'oak table'"),
         common=(PROFILE,),
@@ -383,6 +388,8 @@ VERBS: tuple[Verb, ...] = (
         operands=(
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('urls', 'URLs of pages to try', type=list[str], positional=True, rest=True)),
+        options=(
+            Option('height', 'height in pixels, at least 240', type=int),),
         faces=('magic',),
         examples=('edit crawler docs', 'edit crawler docs https://example.com/page'),
         common=(PROFILE,),

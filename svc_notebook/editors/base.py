@@ -8,7 +8,7 @@ how its value is read (`load`), validated (`check`), written (`save`), rendered 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 from fnmatch import fnmatchcase
 from typing import Any, ClassVar, Literal
@@ -26,10 +26,12 @@ from svc_notebook.editors import event_loop
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
+from svc_notebook.editors.hit_cards import DENSITIES, HitDisplay, list_searchable
 from svc_notebook.editors.js_values import plain
 from svc_notebook.editors.rpc import CallDispatcher, call, report_progress, run_on_loop, wait_for
 from svc_notebook.editors.snapshot import write_json, write_line
-from svc_notebook.errors import BadOption, CallFailed
+from svc_notebook.editors.traits import Height
+from svc_notebook.errors import BadOption, CallFailed, KeyRefused, NotFound
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
@@ -64,6 +66,10 @@ class Editor(anywidget.AnyWidget):
 
     value = traitlets.Any().tag(sync=True, **JSON)
     state = traitlets.Dict(read_only=True).tag(sync=True, **JSON)
+    height = Height().tag(sync=True)
+    hit_density = traitlets.Enum(DENSITIES, "cards").tag(sync=True)
+    hit_attributes = traitlets.List(traitlets.Unicode(), None, allow_none=True).tag(sync=True)
+    images = traitlets.Bool(False).tag(sync=True)  # fetch pictures from other hosts
 
     def __init__(
         self, index: str, *, client: AnyClient | None = None, value: Any = None, **more: Any
@@ -72,6 +78,7 @@ class Editor(anywidget.AnyWidget):
         self.client = asynchronous(client)
         self._draft = Draft.of(None)
         self._ready = False
+        self.searchable: Sequence[str] = ()  # attributes, for the headlines of hits
         self._dispatcher = CallDispatcher(self, self._send_safely)
         self._fallback = Fallback(self.snapshot)
         super().__init__(**more)
@@ -112,6 +119,9 @@ class Editor(anywidget.AnyWidget):
     def codes(self) -> dict[str, str]:
         """Return the value as code: the text for each language."""
         return {}
+
+    def draw_hits_again(self) -> None:
+        """Draw the current hits in another display; the base class has none."""
 
     # Methods for cells.
 
@@ -206,6 +216,22 @@ class Editor(anywidget.AnyWidget):
         self._send_safely({"event": event, **plain(facts)})
 
     # Internals.
+
+    @property
+    def _hit_display(self) -> HitDisplay:
+        return HitDisplay(self.hit_density, self.hit_attributes, self.searchable)
+
+    async def _read_searchable(self) -> None:
+        """Read which attributes the index searches, if the key can."""
+        try:
+            self.searchable = list_searchable(await self.client.get_settings(self.index))
+        except (KeyRefused, NotFound):
+            self.searchable = ()
+
+    @traitlets.observe("hit_density", "hit_attributes")
+    def _take_hit_display(self, _: Any) -> None:
+        if self._ready:
+            run_on_loop(self.draw_hits_again)
 
     async def _begin(self, value: Any) -> None:
         missing_right, saved = await asyncio.gather(self.find_missing_right(), self.load())

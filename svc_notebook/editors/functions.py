@@ -17,6 +17,7 @@ from svc_notebook.editors.curation_editors.synonyms import SynonymEditor
 from svc_notebook.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.settings_editor.editor import SettingsEditor
+from svc_notebook.editors.traits import DEFAULT_HEIGHT_PIXELS
 from svc_notebook.functions.documents import Documents
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.tables.tables import Queries
@@ -39,6 +40,7 @@ def query(
     value: SearchParams | None = None,
     client: AnyClient | None = None,
     images: bool = False,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
     **params: Unpack[SearchOptions],
 ) -> QueryEditor:
     """Open the query editor of an index: search as you type, with an explanation of each rank.
@@ -55,6 +57,8 @@ def query(
         Client to use.
     images : bool, default False
         Fetch pictures from other hosts.
+    height : int, default 560
+        Height in pixels, at least 240; None is as high as the content.
     **params
         Search parameters, which replace those of `value`.
 
@@ -76,7 +80,7 @@ def query(
     'desk lamp'
     """
     first = {**(value or {}), **({"query": query} if query else {}), **params}
-    return QueryEditor(index, value=first, client=client, images=images)
+    return QueryEditor(index, value=first, client=client, images=images, height=height)
 
 
 @verb_only(
@@ -97,6 +101,7 @@ def settings(
     value: Settings | None = None,
     forward: bool = False,
     client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
 ) -> SettingsEditor:
     """Open the settings editor of an index: change its ranking, and see the effect on queries.
 
@@ -112,6 +117,8 @@ def settings(
         Make the same changes to the replicas.
     client : Client or AsyncClient, default the current client
         Client to use.
+    height : int, default 560
+        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -128,7 +135,9 @@ def settings(
     --------
     >>> editor = svc.edit.settings("products", ["desk lamp", "mug"])
     """
-    return SettingsEditor(index, queries=queries, value=value, forward=forward, client=client)
+    return SettingsEditor(
+        index, queries=queries, value=value, forward=forward, client=client, height=height
+    )
 
 
 @verb_only(
@@ -153,6 +162,7 @@ def synonyms(
     params: Mapping[str, Any] | None = None,
     forward: bool = False,
     client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
 ) -> SynonymEditor:
     """Open the synonym editor of an index: all synonyms in one table, tried before applied.
 
@@ -170,6 +180,8 @@ def synonyms(
         Make the same changes to the replicas.
     client : Client or AsyncClient, default the current client
         Client to use.
+    height : int, default 560
+        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -187,7 +199,13 @@ def synonyms(
     >>> editor = svc.edit.synonyms("products", "cup")
     """
     return SynonymEditor(
-        index, queries=queries, value=value, params=params, forward=forward, client=client
+        index,
+        queries=queries,
+        value=value,
+        params=params,
+        forward=forward,
+        client=client,
+        height=height,
     )
 
 
@@ -220,6 +238,7 @@ def judgments(
     file: str | PathLike[str] | None = None,
     client: AnyClient | None = None,
     images: bool = False,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
 ) -> JudgmentEditor:
     """Open the judgment editor: grade the first hits of queries with one key each.
 
@@ -254,6 +273,8 @@ def judgments(
         Client to use.
     images : bool, default False
         Fetch pictures from other hosts.
+    height : int, default 560
+        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -274,7 +295,7 @@ def judgments(
     return JudgmentEditor(
         index, queries=queries, judgments=judgments, variants=variants, depth=depth, rater=rater,
         blind=blind, shuffled=shuffled, seed=seed, labels=labels, file=file, client=client,
-        images=images,
+        images=images, height=height,
     )  # fmt: skip
 
 
@@ -298,6 +319,7 @@ def rules(
     forward: bool = False,
     follow: QueryEditor | None = None,
     client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
 ) -> RuleEditor:
     """Open the rule editor of an index: a form for each rule, tried before it is applied.
 
@@ -317,6 +339,8 @@ def rules(
         Query editor whose pinned and hidden hits become drafts here.
     client : Client or AsyncClient, default the current client
         Client to use.
+    height : int, default 560
+        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -334,7 +358,13 @@ def rules(
     >>> editor = svc.edit.rules("products", "desk lamp", follow=search)
     """
     editor = RuleEditor(
-        index, queries=queries, value=value, params=params, forward=forward, client=client
+        index,
+        queries=queries,
+        value=value,
+        params=params,
+        forward=forward,
+        client=client,
+        height=height,
     )
     if follow is not None:
         editor.follow(follow)
@@ -357,6 +387,7 @@ def crawler(
     *,
     value: Mapping[str, Any] | None = None,
     client: AnyClient | None = None,
+    height: int | None = DEFAULT_HEIGHT_PIXELS,
 ) -> CrawlerEditor:
     """Open the crawler editor: change a configuration, and see the records of a page.
 
@@ -370,6 +401,8 @@ def crawler(
         Configuration of the initial draft.
     client : Client or AsyncClient, default the current client
         Client to use.
+    height : int, default 560
+        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -385,4 +418,4 @@ def crawler(
     --------
     >>> editor = svc.edit.crawler("shop")
     """
-    return CrawlerEditor(crawler, urls=urls, value=value, client=client)
+    return CrawlerEditor(crawler, urls=urls, value=value, client=client, height=height)

@@ -1,10 +1,24 @@
-"""How an editor looks: its pictures for the documentation, and whether its text can be read."""
+"""How an editor looks: its pictures for the documentation, and whether all can read and use it."""
 
 from __future__ import annotations
 
+from functools import cache
+
+from playwright.sync_api import Page
+
 from tests.conftest import ROOT
+from tests.peers.javascript import install
 
 PICTURES = ROOT / "docs" / "pictures"
+AXE = "axe-core@4.14.1"
+# JavaScript: the accessibility rules that an element violates, with the first places of each.
+VIOLATIONS = """async selector => {
+    const {violations} = await axe.run(selector, {resultTypes: ["violations"]});
+    return violations.filter(({impact}) => impact !== "minor").map(({id, impact, help, nodes}) =>
+        `${impact} ${id}: ${help} (${nodes.length})\\n` + nodes.slice(0, 3).map(
+            ({html, any, all, none}) => `  ${html.slice(0, 200)}\\n    `
+                + [...any, ...all, ...none].map(check => check.message).join("; ")).join("\\n"));
+}"""
 # JavaScript: the texts of editors that are too faint on what is behind them.
 CONTRAST = """() => {
     const parse = text => (text.match(/[\\d.]+/g) ?? []).map(Number);
@@ -28,3 +42,19 @@ CONTRAST = """() => {
     }
     return faint;
 }"""
+
+
+def find_violations(page: Page, selector: str = ".svc-editor") -> list[str]:
+    """The violations of accessibility rules above "minor" that axe-core finds in an element."""
+    if not page.evaluate("() => 'axe' in window"):
+        page.evaluate(_read_axe())
+    found: list[str] = page.evaluate(VIOLATIONS, selector)
+    return found
+
+
+@cache
+def _read_axe() -> str:
+    folder = ROOT / ".pytest_cache" / "d"
+    folder.mkdir(parents=True, exist_ok=True)
+    packages = install(folder / "axe", (AXE,))
+    return (packages / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from svc_notebook.client import Client, ClientConfig, Secret
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES
+from tests.browser.looks import CONTRAST, PICTURES, find_violations
 from tests.browser.notebook import Notebook
 from tests.conftest import Running, start_service, stop_service
 from tests.service.crawl.site import Site
@@ -188,6 +188,7 @@ def test_every_text_can_be_read_by_day_and_by_night(
     expect(records(editor)).to_contain_text("Reading lamp")
 
     assert notebook.page.evaluate(CONTRAST) == []
+    assert find_violations(notebook.page) == []
     if os.environ.get("SVC_PICTURES"):
         editor.screenshot(path=PICTURES / picture, animations="disabled")
     notebook.change_theme("JupyterLab Light")

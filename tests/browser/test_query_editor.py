@@ -11,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES
+from tests.browser.looks import CONTRAST, PICTURES, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
@@ -424,6 +424,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     expect(editor.locator(".svc-detail pre")).to_be_visible()
 
     assert notebook.page.evaluate(CONTRAST) == []
+    assert find_violations(notebook.page) == []
     if os.environ.get("SVC_PICTURES"):
         notebook.page.set_viewport_size({"width": 1180, "height": 2200})
         editor.screenshot(path=PICTURES / picture, animations="disabled")

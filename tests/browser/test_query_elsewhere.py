@@ -51,7 +51,7 @@ def editor(notebook: Notebook) -> Iterator[Locator]:
 def test_an_editor_is_not_put_into_a_scrolling_box(editor: Locator, notebook: Notebook) -> None:
     search_box(editor).fill("lamp")
     expect(count_of(editor)).to_have_text("10")
-    notebook.run("'a cell below'", cell=1)
+    notebook.run("e.height = None", cell=1)
 
     area = notebook.page.locator(".jp-Cell-outputArea").first
 

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES
+from tests.browser.looks import CONTRAST, PICTURES, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.reopening import reopened
 from tests.browser.shop import INDICES, connect, fill, products
@@ -529,6 +529,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     expect(editor.locator(".svc-titles").first).to_have_text("blue lamp")
 
     assert notebook.page.evaluate(CONTRAST) == []
+    assert find_violations(notebook.page) == []
     if os.environ.get("SVC_PICTURES"):
         editor.screenshot(path=PICTURES / picture, animations="disabled")
     editor.get_by_role("tab", name="Hits").click()
@@ -537,6 +538,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
         editor.screenshot(path=PICTURES / "rule-editor-hits.png", animations="disabled")
     assert notebook.page.evaluate(CONTRAST) == []
+    assert find_violations(notebook.page) == []
     editor.get_by_role("tab", name="Try it").click()
     editor.get_by_role("button", name="Try the draft").click()
     expect(editor.locator(".svc-impact-row")).to_have_count(2, timeout=15_000)
@@ -544,6 +546,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     expect(editor.locator(".svc-side-hit").first).to_be_visible()
 
     assert notebook.page.evaluate(CONTRAST) == []
+    assert find_violations(notebook.page) == []
     if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
         editor.screenshot(path=PICTURES / "rule-editor-try.png", animations="disabled")
     notebook.page.set_viewport_size({"width": 1180, "height": 1000})

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES
+from tests.browser.looks import CONTRAST, PICTURES, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.reopening import reopened
 from tests.browser.shop import INDICES, connect, fill, products
@@ -347,6 +347,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     expect(editor.locator(".svc-faults")).to_contain_text("single words")
 
     assert notebook.page.evaluate(CONTRAST) == []
+    assert find_violations(notebook.page) == []
     if os.environ.get("SVC_PICTURES"):
         editor.screenshot(path=PICTURES / picture, animations="disabled")
     notebook.run("e.undo()\ne.queries = ['board', 'lamp']", cell=1)
@@ -357,6 +358,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
     expect(editor.locator(".svc-gained").first).to_be_visible()
 
     assert notebook.page.evaluate(CONTRAST) == []
+    assert find_violations(notebook.page) == []
     if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
         editor.screenshot(path=PICTURES / "synonym-editor-impact.png", animations="disabled")
     notebook.change_theme("JupyterLab Light")

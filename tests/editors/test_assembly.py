@@ -118,3 +118,18 @@ def test_every_style_is_the_editors_own() -> None:
         selectors = [one for head in heads if not head.startswith("@") for one in head.split(",")]
         strange = [s for s in selectors if s.strip() and "svc-" not in s and s.strip() != "to"]
         assert not strange, path.name
+
+
+def test_no_two_editors_give_one_class_different_styles() -> None:
+    """A page has the styles of all its editors: each names its editor, or is the only one."""
+    owners: dict[str, set[str]] = {}
+    for path in bundle.FOLDER.glob("*.css"):
+        text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.S)
+        for selector in re.findall(
+            r"(?:^|[},])\s*(?:\.svc-editor )?(\.svc-[\w-]+)(?=\s*[{,])", text
+        ):
+            owners.setdefault(selector, set()).add(path.name)
+
+    shared = {name: files for name, files in owners.items() if len(files) > 1}
+
+    assert shared.keys() <= {".svc-wrong-text"}

@@ -51,6 +51,21 @@ def test_it_begins_with_what_is_saved(editor: PageSize) -> None:
     assert editor.state["readOnly"] == ""
 
 
+@pytest.mark.parametrize("height", [None, 240, 1200])
+def test_a_height_is_kept(client: Client, shop: str, height: int | None) -> None:
+    editor = PageSize(shop, client=client, height=height)
+
+    assert editor.height == editor.get_state()["height"] == height
+
+
+@pytest.mark.parametrize("height", [0, 239, 400.5, "400", True])
+def test_a_wrong_height_is_refused(editor: PageSize, height: Any) -> None:
+    with pytest.raises(BadOption, match="at least 240 pixels, or None"):
+        editor.height = height
+
+    assert editor.height == 560
+
+
 def test_nothing_is_written_before_it_is_applied(
     editor: PageSize, client: Client, shop: str
 ) -> None:

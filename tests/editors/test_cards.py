@@ -8,7 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc_notebook.editors.hit_cards import MAX_SHOWN_ATTRIBUTES, POST, PRE, draw_hits
+from svc_notebook.editors.hit_cards import (
+    MAX_SHOWN_ATTRIBUTES,
+    POST,
+    PRE,
+    HitDisplay,
+    draw_hits,
+    list_attributes,
+    list_searchable,
+)
 from svc_notebook.editors.js_values import MAX_JS_INTEGER, plain
 from svc_notebook.editors.ranking_explanation import explain_rank, ranking_of
 
@@ -70,6 +78,77 @@ def test_a_match_is_visible_in_a_narrow_view(text: str, drawn: str) -> None:
     [card] = draw_hits([hit])
 
     assert card["lines"] == [["text", drawn]]
+
+
+@pytest.mark.parametrize(
+    ("record", "searchable", "headline"),
+    [
+        ({"sku": "x", "body": "b", "title": "t"}, ["sku", "body"], "x"),
+        ({"sku": "", "body": "b", "title": "t"}, ["sku", "body"], "b"),
+        ({"size": "L", "title": "t"}, ["body"], "t"),
+        ({"meta": {"title": "inside"}}, ["meta.title"], "inside"),
+        ({"size": "L", "Name": "n"}, [], "n"),
+        ({"size": "L", "product_name": "p"}, [], "p"),
+        ({"size": "L", "fullTitle": "f"}, [], "f"),
+        ({"size": "L"}, ["body"], "1"),
+        ({}, [], "1"),
+    ],
+    ids=[
+        "searchable", "filled", "named", "nested", "any case", "last word", "camel case",
+        "objectID", "empty",
+    ],
+)  # fmt: skip
+def test_a_hit_always_has_a_headline(
+    record: dict[str, Any], searchable: list[str], headline: str
+) -> None:
+    [card] = draw_hits([{"objectID": "1", **record}], [], display=HitDisplay(searchable=searchable))
+
+    assert card["title"] == headline
+    assert headline not in [text for _, text in card["lines"]]
+
+
+def test_a_headline_keeps_its_matches() -> None:
+    text = f"oak {PRE}lamp{POST}"
+    hit = {
+        "objectID": "1", "meta": {"title": "oak lamp"},
+        "_highlightResult": {"meta": {"title": leaf(text)}},
+    }  # fmt: skip
+
+    [card] = draw_hits([hit], [], display=HitDisplay(searchable=["meta.title"]))
+
+    assert card["title"] == text
+
+
+def test_searchable_attributes_are_read_without_modifiers() -> None:
+    settings = {"searchableAttributes": ["unordered(title)", "brand, maker", "ordered(a.b)"]}
+
+    assert list_searchable(settings) == ["title", "brand", "maker", "a.b"]
+    assert list_searchable({"searchableAttributes": None}) == []
+
+
+def test_chosen_attributes_are_shown_in_their_order_and_others_counted() -> None:
+    hit = {"objectID": "1", "name": "lamp", "a": "x", "b": "y", "c": "z"}
+
+    [card] = draw_hits([hit], [], display=HitDisplay(attributes=["c", "a", "absent"]))
+
+    assert card["lines"] == [["c", "z"], ["a", "x"]]
+    assert card["more"] == 1
+
+
+def test_a_record_is_written_as_json_in_that_density_only() -> None:
+    hit = {"objectID": "1", "name": "é", "size": 2, "_rankingInfo": {}}
+
+    [card] = draw_hits([hit], [], display=HitDisplay("json", ["size"]))
+    [plain_card] = draw_hits([hit], [])
+
+    assert card["json"] == '{\n  "objectID": "1",\n  "size": 2\n}'
+    assert "json" not in plain_card
+
+
+def test_attributes_are_listed_by_how_many_hits_have_them() -> None:
+    hits = [{"objectID": "1", "a": 1, "b": 2, "_x": 3}, {"objectID": "2", "b": 2}]
+
+    assert list_attributes(hits) == ["b", "a"]
 
 
 @pytest.mark.parametrize(

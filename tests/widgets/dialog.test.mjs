@@ -96,3 +96,27 @@ test("no key reaches what is below", () => {
 
   assert.equal(stopped, 3);
 });
+
+test("a dialog is in the top layer where the page has one", async () => {
+  const calls = [];
+  const root = h("section", {});
+  const before = button("Before", () => {});
+  root.append(before);
+  before.focus();
+  const create = document.createElement;
+  globalThis.window = { innerHeight: 900, screen: { availHeight: 1000 } };
+  root.isConnected = true;
+  document.createElement = (tag) =>
+    Object.assign(create(tag), tag === "dialog" && { showModal: () => calls.push("show"), close: () => calls.push("close") });
+
+  const answer = ask(root, { title: "Apply?", body: "Sure?", buttons: BUTTONS });
+  document.createElement = create;
+  const box = root.querySelector(".svc-dialog");
+  assert.equal(root.querySelector(".svc-overlay"), null);
+  box.fire("cancel");
+
+  assert.equal(await answer, null);
+  assert.deepEqual(calls, ["show", "close"]);
+  assert.equal(root.querySelector(".svc-dialog"), null);
+  assert.equal(document.activeElement, before);
+});

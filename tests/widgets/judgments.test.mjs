@@ -6,6 +6,7 @@ import { isJudged, meaningOf, nextOpen, progressOf, describeJudgment } from "../
 import { gradeSheet } from "../../widgets/judgments/sheet.js";
 
 const LABELS = { 0: "irrelevant", 1: "related", 2: "good", 3: "perfect" };
+const LINK = { watch() {} };
 const open = { rating: null, unrateable: null };
 const zero = { rating: 0, unrateable: false };
 const odd = { rating: null, unrateable: true };
@@ -58,9 +59,9 @@ for (const [name, answer, shown] of [
       if (answer !== undefined) model.set("sheet", { place: 0, hits: [{ ...hits[0], note: text }] });
       return answer;
     };
-    const sheet = gradeSheet({ run }, model, async () => {});
+    const sheet = gradeSheet({ run, link: LINK }, model, async () => {});
     sheet.show(model.get("sheet"));
-    const [list] = sheet.el.children;
+    const list = sheet.el.querySelector(".svc-hits");
     const [item] = list.children;
     const texts = () => [".svc-note-input", ".svc-note-text"].map((one) => list.querySelector(one)?.[one.endsWith("input") ? "value" : "textContent"] ?? "");
     item.closest = () => item;
@@ -82,9 +83,9 @@ test("what is typed into a note stays when the answer to the one before it comes
     model.set("sheet", { place: 0, hits: [{ ...hits[0], unrateable: false, note: text }] });
     return null;
   };
-  const sheet = gradeSheet({ run }, model, async () => {});
+  const sheet = gradeSheet({ run, link: LINK }, model, async () => {});
   sheet.show(model.get("sheet"));
-  const [list] = sheet.el.children;
+  const list = sheet.el.querySelector(".svc-hits");
   const [item] = list.children;
   const input = () => list.querySelector(".svc-note-input");
   item.closest = () => item;
@@ -108,10 +109,10 @@ for (const [name, place, hidden] of [
   ["no query yet", -1, true],
 ]) {
   test(`nothing to judge is said only of a query: ${name}`, () => {
-    const sheet = gradeSheet({}, fakeModel({ labels: LABELS }), async () => {});
+    const sheet = gradeSheet({ link: LINK }, fakeModel({ labels: LABELS }), async () => {});
 
     sheet.show({ place, hits: [] });
 
-    assert.equal(sheet.el.children[1].hidden, hidden);
+    assert.equal(sheet.el.querySelector(".svc-none").hidden, hidden);
   });
 }

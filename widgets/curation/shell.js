@@ -29,7 +29,7 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     named: name,
     retry: "refresh",
     diff: () => review(view, model, lines),
-    tools: [button("Reload", () => view.run("refresh"), { title: "Reload the saved list; your changes stay" })],
+    tools: [button("Reload", () => view.run("refresh"), { icon: "⟳", bare: true, title: "Reload the saved list; your changes stay" })],
   });
   /** @type {T[]} */
   let shown = [];

@@ -1,7 +1,6 @@
 // Grades: the judgment of a hit, and the meaning of keys.
 
-/** @typedef {{id: string, title: string, lines: [string, string][], more: number, image: string,
- *   rating: number | null, unrateable: boolean | null, note: string | null,
+/** @typedef {import("../kit/hit_card.js").Hit & {rating: number | null, unrateable: boolean | null, note: string | null,
  *   found: [string, number][], others: string[]}} Hit */
 
 /** Whether a hit is rated or unrateable. @param {Hit} hit */

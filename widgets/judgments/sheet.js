@@ -1,7 +1,8 @@
 // The sheet of one query: its hits and their grades.
 
 import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
-import { drawMarked, plainText } from "../kit/highlight.js";
+import { plainText } from "../kit/highlight.js";
+import { hitDisplay } from "../kit/hit_card.js";
 import { isJudged, meaningOf, nextOpen, describeJudgment } from "./grades.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
@@ -19,6 +20,9 @@ export function gradeSheet(view, model, leave) {
   let notedId = null;
   const list = h("ol", { class: "hits sheet", "aria-label": "Hits to judge", on: { keydown: handleKey } });
   const none = h("p", { class: "none" }, "No hits for this query.");
+  const display = hitDisplay(view, model, () => redraw());
+  /** @type {string[]} */
+  let attributes = [];
   const labels = () => model.get("labels") ?? {};
 
   /** @param {Hit} hit @param {HTMLElement | null} old @param {number} number */
@@ -28,11 +32,11 @@ export function gradeSheet(view, model, leave) {
     el.classList.toggle("svc-done", isJudged(hit));
     el.classList.toggle("svc-at", number === at);
     setAttribute(el, "aria-label", `${plainText(hit.title) || hit.id}: ${describeJudgment(hit, labels())}`);
-    const state = JSON.stringify([hit, number, notedId === hit.id, labels(), model.get("images")]);
+    const state = JSON.stringify([hit, number, notedId === hit.id, labels(), display.key()]);
     if (el.dataset.state === state) return el;
     el.dataset.state = state;
     const detail = el.querySelector(".svc-detail");
-    const parts = [drawImage(hit), drawText(hit, number), drawGrades(hit, number)];
+    const parts = [...drawText(hit, number), drawGrades(hit, number)];
     const typing = notedId === hit.id ? el.querySelector(".svc-note-input") : null;
     if (!typing) fill(el, ...parts, drawNote(hit), detail);
     else redrawAround(el, parts, [typing, detail]);
@@ -41,48 +45,16 @@ export function gradeSheet(view, model, leave) {
 
   /** @param {Hit} hit @param {number} number */
   function drawText(hit, number) {
-    return h(
-      "div",
-      { class: "hit-text" },
-      h(
-        "div",
-        { class: "hit-head" },
-        h("span", { class: "place" }, String(number + 1)),
-        h("b", { dir: "auto" }, drawMarked(hit.title)),
-        h("code", { class: "id" }, hit.id),
-      ),
-      h(
-        "dl",
-        {},
-        hit.lines.map(([name, text]) =>
-          h("div", { class: "line" }, h("dt", {}, name), h("dd", { dir: "auto" }, drawMarked(text))),
-        ),
-      ),
-      h(
-        "div",
-        { class: "row hint" },
-        hit.found.map(([variant, rank]) => h("span", { class: "found" }, h("bdi", {}, variant), ` ${rank}`)),
-        hit.others.map((other) => h("span", { class: "found other", dir: "auto" }, other)),
-        button("Full record", (event) => showRecord(hit, event), {
-          class: ["button", "bare", "small"],
-          tabindex: -1,
-          title: "Full record (o)",
-        }),
-      ),
-    );
-  }
-
-  /** @param {Hit} hit */
-  function drawImage(hit) {
-    if (!hit.image || !(model.get("images") || hit.image.startsWith("data:"))) return null;
-    return h("img", {
-      class: "picture",
-      src: hit.image,
-      alt: "",
-      loading: "lazy",
-      referrerpolicy: "no-referrer",
-      on: { error: (event) => event.target.remove() },
-    });
+    const notes = [
+      ...hit.found.map(([variant, rank]) => h("span", { class: "found" }, h("bdi", {}, variant), ` ${rank}`)),
+      ...hit.others.map((other) => h("span", { class: "found other", dir: "auto" }, other)),
+      button("Full record", (event) => showRecord(hit, event), {
+        class: ["button", "bare", "small"],
+        tabindex: -1,
+        title: "Full record (o)",
+      }),
+    ];
+    return display.draw(hit, { place: number + 1, notes });
   }
 
   /** @param {Hit} hit @param {number} number */
@@ -222,6 +194,8 @@ export function gradeSheet(view, model, leave) {
   }
 
   function redraw() {
+    display.prepare(hits, attributes);
+    list.className = `svc-hits svc-sheet svc-in-${display.density()}`;
     follow(list, hits, (hit) => `${place} ${hit.id}`, drawHit);
   }
 
@@ -248,13 +222,14 @@ export function gradeSheet(view, model, leave) {
     act();
   }
 
-  /** @param {{place: number, hits: Hit[]}} sheet */
+  /** @param {{place: number, hits: Hit[], attributes?: string[]}} sheet */
   function show(sheet) {
     const turned = sheet.place !== place;
     const inside = list.contains(document.activeElement);
     // Grades given here are newer than the received sheet.
     if (sending && !turned) return;
     hits = sheet.hits;
+    attributes = sheet.attributes ?? [];
     none.hidden = hits.length > 0 || sheet.place < 0;
     if (turned) {
       [place, notedId] = [sheet.place, null];
@@ -264,7 +239,7 @@ export function gradeSheet(view, model, leave) {
     if (turned && inside) focusOn(at);
   }
 
-  return { el: h("div", { class: "sheet-box" }, list, none), focus: () => (hits.length ? focusOn(at) : view.root.focus()), show };
+  return { el: h("div", { class: "sheet-box" }, display.toolbar, list, none), focus: () => (hits.length ? focusOn(at) : view.root.focus()), show };
 }
 
 /** Redraw an element around children that keep the focus. @param {HTMLElement} el @param {(Node | null)[]} parts @param {(Element | null)[]} kept */

@@ -21,7 +21,7 @@ export function h(tag, props = {}, ...children) {
 
 /** @param {HTMLElement} el @param {string} name @param {any} value */
 function setProp(el, name, value) {
-  if (name === "on")
+  if (name === "on" && value)
     for (const [event, listener] of Object.entries(value)) el.addEventListener(event, listener);
   else if (name === "style") for (const [key, text] of Object.entries(value)) el.style.setProperty(key, text);
   else if (name === "data") Object.assign(el.dataset, value);
@@ -106,6 +106,12 @@ export function button(label, act, { icon = "", bare = false, ...props } = {}) {
     icon && h("span", { class: "icon", "aria-hidden": true }, icon),
     !bare && h("span", {}, label),
   );
+}
+
+/** The focused element of the document or shadow tree that an element is in. @param {HTMLElement} el */
+export function focusedIn(el) {
+  const tree = /** @type {Document | ShadowRoot | undefined} */ (el.getRootNode?.());
+  return /** @type {HTMLElement | null} */ (tree?.activeElement ?? document.activeElement);
 }
 
 let count = 0;

@@ -1,8 +1,9 @@
 // The frame of every editor: name, state, undo, apply, errors and code.
 
 import { connect, CallError, Cancelled } from "./bridge.js";
-import { button, copyText, fill, h, setAttribute } from "./dom.js";
+import { button, copyText, fill, focusedIn, h, setAttribute } from "./dom.js";
 import { ask } from "./dialog.js";
+import { lowerEdge } from "./height.js";
 import { notices } from "./notice.js";
 import { oneAtATime } from "./timing.js";
 
@@ -53,12 +54,20 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   const buttons = {
     undo: button("Undo", () => step("undo"), { icon: "↶", bare: true, title: "Undo (Ctrl+Z)" }),
     redo: button("Redo", () => step("redo"), { icon: "↷", bare: true, title: "Redo (Ctrl+Shift+Z)" }),
-    revert: button("Revert", () => step("revert"), { title: "Revert to the saved value" }),
+    revert: button("Revert", () => step("revert"), {
+      icon: "\u21a9\ufe0e",
+      class: ["button", "foldable"],
+      title: "Revert to the saved value",
+    }),
     apply: button("Apply…", () => review(), {
       class: ["button", "main"],
       title: "Write the changes to the service (Ctrl+S)",
     }),
-    code: button("Code", () => showCode(), { title: "Export as Python, magic or curl" }),
+    code: button("Code", () => showCode(), {
+      icon: "‹›",
+      class: ["button", "foldable"],
+      title: "Export as Python, magic or curl",
+    }),
   };
   const root = h(
     "section",
@@ -84,6 +93,8 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     bar,
     body,
   );
+  const edge = lowerEdge(root, model);
+  root.append(edge.el);
 
   /** @param {State} state */
   function drawState(state) {
@@ -148,7 +159,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
 
   /** Finish input that is being typed or sent, so that the review includes it. */
   async function finishTyping() {
-    const focused = /** @type {HTMLElement | null} */ (document.activeElement);
+    const focused = focusedIn(root);
     if (root.contains(focused) && focused?.matches("input, textarea, select")) {
       focused.blur();
       focused.focus();
@@ -280,6 +291,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   }
 
   link.watch("state", drawState);
+  link.watch("height", edge.draw);
   window.addEventListener("keydown", markElement, true);
   el.append(root);
   return {

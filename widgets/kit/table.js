@@ -47,6 +47,11 @@ export function editTable({
   );
   const list = virtualList({ rowHeight, keyOf, height, role: "rowgroup", rowRole: "row", draw: drawRow });
   list.el.tabIndex = -1;
+  // The head has the width of the rows, whether they have a scroll bar or not.
+  if (typeof ResizeObserver === "function")
+    new ResizeObserver(() =>
+      head.style.setProperty("padding-inline-end", `${list.el.offsetWidth - list.el.clientWidth}px`),
+    ).observe(list.el);
   const el = h(
     "div",
     { class: "table", role: "grid", tabindex: 0, "aria-label": label, on: { keydown: handleKey, focus: show } },

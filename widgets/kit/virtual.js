@@ -36,7 +36,8 @@ export function virtualList({
       role,
       "aria-label": label || null,
       tabindex: 0,
-      style: { "max-height": `${height}px` },
+      // In an editor of bounded height a list is not higher than what the editor shows.
+      style: { "max-height": `min(${height}px, var(--svc-list-height, ${height}px))` },
       on: { scroll: redraw },
     },
     inner,

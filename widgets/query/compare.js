@@ -2,8 +2,9 @@
 
 import { h } from "../kit/dom.js";
 import { drawMarked } from "../kit/highlight.js";
+import { drawImage } from "../kit/hit_card.js";
 
-/** @typedef {{sides: {index: string, nbHits: number, hits: {id: string, title: string}[]}[], shared: [number, number][],
+/** @typedef {{sides: {index: string, nbHits: number, hits: import("../kit/hit_card.js").Hit[]}[], shared: [number, number][],
  *   gained: number, lost: number, moved: number}} Comparison */
 
 const ROW_PIXELS = 30; // height of a hit, which the lines depend on
@@ -51,7 +52,7 @@ export function drawComparison({ sides, shared, gained, lost, moved }) {
   );
 }
 
-/** @param {{index: string, hits: {id: string, title: string}[]}} side @param {Map<number, number>} other @param {"gained" | "lost"} alone */
+/** @param {{index: string, hits: import("../kit/hit_card.js").Hit[]}} side @param {Map<number, number>} other @param {"gained" | "lost"} alone */
 function column({ index, hits }, other, alone) {
   return h(
     "div",
@@ -60,14 +61,15 @@ function column({ index, hits }, other, alone) {
     h(
       "ol",
       {},
-      hits.map(({ title }, place) => {
+      hits.map((hit, place) => {
         const to = other.get(place);
         const step = describeMove(place, to, alone);
         return h(
           "li",
           { class: ["side-hit", to === undefined && alone], style: { height: `${ROW_PIXELS}px` } },
           h("span", { class: "place" }, String(place + 1)),
-          h("span", { class: "side-title", dir: "auto" }, drawMarked(title)),
+          h("span", { class: "side-title", dir: "auto", title: hit.id }, drawMarked(hit.title || hit.id)),
+          drawImage(hit, false),
           h("span", { class: "hint" }, step),
         );
       }),

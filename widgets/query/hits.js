@@ -2,40 +2,31 @@
 
 import { button, copyText, fill, follow, h, setAttribute } from "../kit/dom.js";
 import { drawCode } from "../kit/code_text.js";
-import { drawMarked, plainText } from "../kit/highlight.js";
+import { plainText } from "../kit/highlight.js";
+import { hitDisplay } from "../kit/hit_card.js";
 import { drawExplanation } from "./explanation.js";
 
-/** @typedef {{id: string, place: number, title: string, lines: [string, string][], more: number, image: string,
- *   why: string, promoted: boolean}} Card */
+/** @typedef {import("../kit/hit_card.js").Hit & {place: number, why: string, promoted: boolean}} Card */
 /** @typedef {{label: string, hits: number, value: any}} RelaxedSearch */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
 /** Describe why one hit ranks below another. @param {Card} card @param {Card | undefined} above */
 export const reason = (card, above) => (above ? card.why : "");
 
-/** @param {Frame} view @param {import("../types").Model} model */
-export function hitList(view, model) {
+/** `bar` is drawn before the choice of density. @param {Frame} view @param {import("../types").Model} model @param {Node[]} [bar] */
+export function hitList(view, model, bar = []) {
   /** @type {Card[]} */
   let cards = [];
+  /** @type {string[]} */
+  let attributes = [];
   let open = "";
   /** @type {WeakMap<HTMLElement, string>} */
   const drawn = new WeakMap();
   const list = h("ol", { class: "hits", "aria-label": "Hits", on: { keydown: handleKey } });
   const none = h("div", { class: "none", role: "status" });
   const pager = h("nav", { class: "row pager", "aria-label": "Pages" });
-  const pictures = h(
-    "label",
-    { class: "row hint" },
-    h("input", { type: "checkbox", on: { change: toggleImages } }),
-    "pictures",
-  );
-  const el = h("div", { class: "main-column" }, list, none, h("div", { class: "row foot" }, pager, pictures));
-
-  function toggleImages() {
-    model.set("images", pictures.querySelector("input")?.checked ?? false);
-    model.save_changes();
-    redraw();
-  }
+  const display = hitDisplay(view, model, () => redraw(), bar);
+  const el = h("div", { class: "main-column" }, display.toolbar, list, none, h("div", { class: "row foot" }, pager));
 
   /** @param {Card} card @param {HTMLElement | null} old @param {number} place */
   function drawCard(card, old, place) {
@@ -45,56 +36,18 @@ export function hitList(view, model) {
     setAttribute(el, "aria-current", card.id === model.get("selected") ? "true" : null);
     setAttribute(el, "aria-expanded", card.id === open ? "true" : "false");
     // Unchanged cards are not redrawn, so that images do not flicker and selections stay.
-    const state = JSON.stringify([card, reason(card, cards[place - 1]), view.state()?.curates, model.get("images")]);
-    if (!old || drawn.get(el) !== state) fill(el, drawImage(card), drawText(card, place), tools(card), detail);
+    const state = JSON.stringify([card, reason(card, cards[place - 1]), view.state()?.curates, display.key()]);
+    if (!old || drawn.get(el) !== state) fill(el, ...drawHit(card, place), tools(card), detail);
     drawn.set(el, state);
     if (card.id !== open) detail?.remove();
     return el;
   }
 
   /** @param {Card} card @param {number} place */
-  function drawText(card, place) {
-    const why = reason(card, cards[place - 1]);
-    return h(
-      "div",
-      { class: "hit-text", on: { click: () => toggle(card) } },
-      h(
-        "div",
-        { class: "hit-head" },
-        h("span", { class: "place" }, String(card.place)),
-        card.title ? h("b", { dir: "auto" }, drawMarked(card.title)) : null,
-        h("code", { class: "id" }, card.id),
-      ),
-      h(
-        "dl",
-        {},
-        card.lines.map(([name, text]) =>
-          h("div", { class: "line" }, h("dt", {}, name), h("dd", { dir: "auto" }, drawMarked(text))),
-        ),
-      ),
-      card.more
-        ? h("span", { class: "hint" }, `${card.more} more ${card.more === 1 ? "attribute" : "attributes"}`)
-        : null,
-      why
-        ? h("div", { class: "why" }, drawCode(why))
-        : card.promoted
-          ? h("div", { class: "why" }, "Pinned by a rule")
-          : null,
-    );
-  }
-
-  /** @param {Card} card */
-  function drawImage(card) {
-    // Images of other hosts are loaded only if the user allows it.
-    if (!card.image || !(model.get("images") || card.image.startsWith("data:"))) return null;
-    return h("img", {
-      class: "picture",
-      src: card.image,
-      alt: "",
-      loading: "lazy",
-      referrerpolicy: "no-referrer",
-      on: { error: (event) => event.target.remove() },
-    });
+  function drawHit(card, place) {
+    const why = reason(card, cards[place - 1]) || (card.promoted ? "Pinned by a rule" : "");
+    const notes = why && display.density() !== "rows" ? [h("span", { class: "why" }, drawCode(why))] : [];
+    return display.draw(card, { place: card.place, notes, open: () => toggle(card) });
   }
 
   /** @param {Card} card */
@@ -177,6 +130,8 @@ export function hitList(view, model) {
   }
 
   function redraw() {
+    display.prepare(cards, attributes);
+    list.className = `svc-hits svc-in-${display.density()}`;
     follow(list, cards, (card) => card.id, drawCard);
   }
 
@@ -219,13 +174,13 @@ export function hitList(view, model) {
     /** @param {any} answer */
     show(answer) {
       cards = answer.hits;
+      attributes = answer.attributes ?? [];
       if (!samePage(cards)) open = "";
       redraw();
       none.hidden = cards.length > 0;
       fill(none, h("p", {}, answer.nbHits ? "No hits on this page." : "No hits."));
       if (!cards.length) suggestRelaxed();
       drawPager(pager, answer, view);
-      pictures.hidden = !cards.some((card) => card.image && !card.image.startsWith("data:"));
     },
   };
 }

@@ -1,15 +1,16 @@
 // The hits of a query with a rule's pins in position, to drag, pin and hide.
 
 import { button, fill, h } from "../kit/dom.js";
-import { plainText, drawMarked } from "../kit/highlight.js";
+import { plainText } from "../kit/highlight.js";
+import { drawHeadline, hitDisplay } from "../kit/hit_card.js";
 import { sortableList } from "../kit/sortable.js";
 import { debounce, oneAtATime } from "../kit/timing.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
-/** @typedef {{id: string, title: string, pinned: boolean, missing: boolean}} Hit */
+/** @typedef {import("../kit/hit_card.js").Hit & {pinned: boolean, missing: boolean}} Hit */
 
-/** `rule()` returns the objectID of the selected rule. @param {Frame} view @param {() => string} rule */
-export function hitsPanel(view, rule) {
+/** `rule()` returns the objectID of the selected rule. @param {Frame} view @param {import("../types").Model} model @param {() => string} rule */
+export function hitsPanel(view, model, rule) {
   const box = h("input", {
     class: "input find",
     type: "search",
@@ -18,6 +19,7 @@ export function hitsPanel(view, rule) {
     on: { input: () => refresh() },
   });
   const summary = h("p", { class: "hint", role: "status" });
+  const display = hitDisplay(view, model, () => refresh());
   const list = sortableList({
     items: /** @type {Hit[]} */ ([]),
     label: "Hits with the pins of this rule",
@@ -43,6 +45,8 @@ export function hitsPanel(view, rule) {
     const found = await view.run("arrange", { query: box.value, id });
     if (!found || id !== rule()) return;
     const at = items().findIndex((item) => item === document.activeElement);
+    display.prepare(found.hits, found.attributes);
+    list.el.className = `svc-sortable-box svc-in-${display.density()}`;
     list.show(found.hits);
     if (at >= 0) items()[at]?.focus();
     fill(
@@ -80,9 +84,9 @@ export function hitsPanel(view, rule) {
     return h(
       "div",
       { class: ["rule-hit", hit.pinned && "pinned"] },
-      h("span", { class: "rank" }, String(at + 1)),
-      h("span", { class: "rule-hit-title", dir: "auto" }, hit.missing ? h("em", {}, "no such record") : drawMarked(hit.title || hit.id)),
-      h("code", { class: "id-cell" }, hit.id),
+      hit.missing
+        ? h("div", { class: "hit-text" }, h("div", { class: "hit-head" }, h("span", { class: "place" }, String(at + 1)), h("em", {}, "no such record"), h("code", { class: "id" }, hit.id)))
+        : display.draw(hit, { place: at + 1 }),
       hit.pinned
         ? button(`Unpin ${title}`, () => place(hit.id, "free"), { icon: "⊤", bare: true, "aria-pressed": "true" })
         : button(`Pin ${title} here`, () => place(hit.id, "pin", at), { icon: "⊤", bare: true }),
@@ -99,8 +103,7 @@ export function hitsPanel(view, rule) {
         h(
           "div",
           { class: "rule-hit" },
-          h("span", { class: "rule-hit-title", dir: "auto" }, drawMarked(title || id)),
-          h("code", { class: "id-cell" }, id),
+          h("div", { class: "hit-text" }, h("div", { class: "hit-head" }, drawHeadline({ id, title }))),
           button(`Pin ${plainText(title) || id} first`, () => place(id, "pin", 0), { icon: "⊤", bare: true }),
         ),
       ),
@@ -108,7 +111,7 @@ export function hitsPanel(view, rule) {
   }
 
   return {
-    el: h("div", { class: "form" }, box, summary, list.el, hiddenList, other, others),
+    el: h("div", { class: "form" }, box, h("div", { class: "row hits-head" }, summary, display.toolbar), list.el, hiddenList, other, others),
     /** Show the hits of a query for the selected rule. @param {string} [query] */
     show(query) {
       if (query !== undefined) box.value = query;

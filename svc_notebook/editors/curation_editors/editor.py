@@ -7,6 +7,7 @@ written, and reloading merges both changes.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
@@ -217,7 +218,9 @@ class CurationEditor(Editor):
         if without:
             before = [each for each in self.value if each["objectID"] != without]
         async with self._index_with(before) as left, self._index_with(self.value) as right:
-            return await measure(self.client, left, right, wanted, search_params, report_progress)
+            return await measure(
+                self.client, left, right, wanted, search_params, report_progress, self.searchable
+            )
 
     @call
     def bring_in(self, name: str, text: str, how: ImportMode = "take") -> ImportCounts:
@@ -261,7 +264,7 @@ class CurationEditor(Editor):
     # Internals.
 
     async def _begin(self, value: Any) -> None:
-        await super()._begin(value)
+        await asyncio.gather(super()._begin(value), self._read_searchable())
         self._last_read = self.saved
 
     def _previewed_changes(self, without: str) -> list[ObjectChange]:

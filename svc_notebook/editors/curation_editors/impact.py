@@ -32,15 +32,20 @@ async def measure(
     queries: Sequence[str],
     params: Mapping[str, Any],
     on_progress: OnProgress,
+    searchable: Sequence[str] = (),
 ) -> list[QueryImpact]:
-    """Search an index and its copy for each query; compare the results."""
+    """Search an index and its copy for each query; compare the results.
+
+    `searchable` are the attributes of headlines.
+    """
     impacts: list[QueryImpact] = []
     for number, query in enumerate(queries):
         on_progress(
             number, len(queries), f"{query or '(everything)'}: searching the index and the copy"
         )
         search_params = {**params, "query": query, "analytics": False}
-        comparison = await compare(client, [(index, search_params), (copy, search_params)])
+        sides = [(index, search_params), (copy, search_params)]
+        comparison = await compare(client, sides, searchable)
         impacts.append({"query": query, "comparison": comparison})
     return impacts
 

@@ -8,11 +8,18 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.editors.curation_editors.rule_checks import hidden, promoted
-from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
+from svc_notebook.editors.hit_cards import (
+    POST,
+    PRE,
+    HitCard,
+    HitDisplay,
+    draw_hits,
+    list_attributes,
+)
 
 SHOWN_HITS = 20
 # Members of a rule's params that are not search parameters, or that this module sets itself.
@@ -22,10 +29,14 @@ EXCLUDED_PARAMS = (
 
 
 class PlacedHit(TypedDict):
-    """One hit in its position; `missing` if the index does not have it."""
+    """One hit in its position, as a view draws it; `missing` if the index does not have it."""
 
     id: str
     title: str
+    lines: list[list[str]]
+    more: int
+    image: str
+    json: NotRequired[str]
     pinned: bool
     missing: bool
 
@@ -37,6 +48,7 @@ class Arrangement(TypedDict):
     nbHits: int
     hits: list[PlacedHit]
     hidden: list[PlacedHit]
+    attributes: list[str]
 
 
 async def arrange(
@@ -45,6 +57,7 @@ async def arrange(
     query: str,
     consequence: Mapping[str, Any],
     params: Mapping[str, Any],
+    display: HitDisplay,
 ) -> Arrangement:
     """Search without rules, then insert the pins of one consequence."""
     own = {k: v for k, v in (consequence.get("params") or {}).items() if k not in EXCLUDED_PARAMS}
@@ -54,19 +67,20 @@ async def arrange(
     }  # fmt: skip
     text = edit_query(query, (consequence.get("params") or {}).get("query"))
     found = await client.search(index, text, **search_params)
-    titles = {card["id"]: card["title"] for card in draw_hits(found["hits"], [])}
+    cards = {card["id"]: card for card in draw_hits(found["hits"], [], display=display)}
     pins = consequence.get("promote") or []
     hidden_ids = hidden(consequence)
-    titles |= await read_titles(
-        client, index, [n for n in (*hidden_ids, *_pinned_ids(pins)) if n not in titles]
+    cards |= await _read_cards(
+        client, index, [n for n in (*hidden_ids, *_pinned_ids(pins)) if n not in cards], display
     )
     order = put_pins([hit["objectID"] for hit in found["hits"]], pins, hidden_ids)
     pinned = set(_pinned_ids(pins)) - set(hidden_ids)
     return {
         "query": text,
         "nbHits": found["nbHits"],
-        "hits": [_placed_hit(name, titles, name in pinned) for name in order[:SHOWN_HITS]],
-        "hidden": [_placed_hit(name, titles, False) for name in hidden_ids],
+        "hits": [_placed_hit(name, cards, name in pinned) for name in order[:SHOWN_HITS]],
+        "hidden": [_placed_hit(name, cards, False) for name in hidden_ids],
+        "attributes": list_attributes(found["hits"]),
     }
 
 
@@ -82,13 +96,22 @@ def edit_query(query: str, how: Any) -> str:
     return " ".join(query.split())
 
 
-async def read_titles(client: AsyncClient, index: str, names: Sequence[str]) -> dict[str, str]:
-    """Return the titles of records by objectID; missing records are left out."""
+async def read_titles(
+    client: AsyncClient, index: str, names: Sequence[str], display: HitDisplay
+) -> dict[str, str]:
+    """Return the headlines of records by objectID; missing records are left out."""
+    cards = await _read_cards(client, index, names, display)
+    return {name: card["title"] for name, card in cards.items()}
+
+
+async def _read_cards(
+    client: AsyncClient, index: str, names: Sequence[str], display: HitDisplay
+) -> dict[str, HitCard]:
     if not names:
         return {}
     wanted: Any = [{"indexName": index, "objectID": name} for name in dict.fromkeys(names)]
     found = [each for each in (await client.get_objects(wanted))["results"] if each]
-    return {card["id"]: card["title"] for card in draw_hits(found, [])}
+    return {card["id"]: card for card in draw_hits(found, [], display=display)}
 
 
 def put_pins(
@@ -114,6 +137,13 @@ def _pinned_ids(pins: Sequence[Mapping[str, Any]]) -> list[str]:
     return [name for pin in pins for name in promoted(pin)]
 
 
-def _placed_hit(name: str, titles: Mapping[str, str], pinned: bool) -> PlacedHit:
-    title = titles.get(name)
-    return {"id": name, "title": title or "", "pinned": pinned, "missing": title is None}
+def _placed_hit(name: str, cards: Mapping[str, HitCard], pinned: bool) -> PlacedHit:
+    card = cards.get(name)
+    hit: PlacedHit = {
+        "id": name, "title": card["title"] if card else "", "lines": card["lines"] if card else [],
+        "more": card["more"] if card else 0, "image": card["image"] if card else "",
+        "pinned": pinned, "missing": card is None,
+    }  # fmt: skip
+    if card and "json" in card:
+        hit["json"] = card["json"]
+    return hit

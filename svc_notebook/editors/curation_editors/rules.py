@@ -31,6 +31,7 @@ from svc_notebook.editors.curation_editors.rule_description import (
 )
 from svc_notebook.editors.curation_editors.suggestions import RuleSuggestions, suggest
 from svc_notebook.editors.draft import Draft
+from svc_notebook.editors.hit_cards import DENSITIES
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import PanelRow, list_parameters, read_parameter
 from svc_notebook.editors.rpc import call, run_on_loop
@@ -55,6 +56,7 @@ class RuleEditor(CurationEditor):
     kind: ClassVar[ResourceKind] = RULES
     _esm = read_module("rules.js")
     _css = read_styles("kit/kit.css", "query.css", "curation.css", "rules.css")
+    hit_density = traitlets.Enum(DENSITIES, "rows").tag(sync=True)
 
     words: Any = traitlets.Dict().tag(sync=True, **JSON)
 
@@ -172,18 +174,20 @@ class RuleEditor(CurationEditor):
     @call
     async def titles(self, ids: OneOrMany) -> dict[str, str]:
         """Return the titles of records; missing records are left out."""
-        return await read_titles(self.client, self.index, list_texts(ids, "ids"))
+        return await read_titles(self.client, self.index, list_texts(ids, "ids"), self._hit_display)
 
     @call(latest=True)
     async def arrange(self, query: str, id: str) -> Arrangement:  # noqa: A002
         """Return the hits of a query with a rule's pins in position."""
         consequence = self.get(id)["consequence"]
-        return await arrange(self.client, self.index, query, consequence, self.params)
+        return await arrange(
+            self.client, self.index, query, consequence, self.params, self._hit_display
+        )
 
     @call(latest=True)
     async def find(self, query: str) -> list[dict[str, str]]:
         """Search for records to pin."""
-        found = await arrange(self.client, self.index, query, {}, self.params)
+        found = await arrange(self.client, self.index, query, {}, self.params, self._hit_display)
         return [{"id": hit["id"], "title": hit["title"]} for hit in found["hits"]]
 
     # Internals.

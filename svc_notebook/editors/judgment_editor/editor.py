@@ -14,7 +14,7 @@ from svc_notebook.display import write_table
 from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
-from svc_notebook.editors.hit_cards import draw_hits
+from svc_notebook.editors.hit_cards import draw_hits, list_attributes
 from svc_notebook.editors.judgment_editor import rows as table
 from svc_notebook.editors.judgment_editor.pool import (
     Pooled,
@@ -33,6 +33,7 @@ from svc_notebook.tuning.tables.queries import Question, read_questions
 
 Rows = list[table.Row]
 OwnJudgments = dict[tuple[str, str, str], table.Row]  # by query, filters and objectID
+CARD_MEMBERS = ("id", "title", "lines", "more", "image", "json")
 LABELS = {"0": "irrelevant", "1": "related", "2": "good", "3": "perfect"}
 
 
@@ -53,7 +54,6 @@ class JudgmentEditor(Editor):
     blind = traitlets.Bool(False).tag(sync=True)
     shuffled = traitlets.Bool(False).tag(sync=True)
     labels: Any = traitlets.Dict().tag(sync=True, **JSON)
-    images = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
         self,
@@ -95,6 +95,7 @@ class JudgmentEditor(Editor):
 
     async def load(self) -> Rows:
         """Return the initial judgments."""
+        await self._read_searchable()
         return self._initial
 
     def check(self, value: Any) -> Rows:
@@ -117,6 +118,10 @@ class JudgmentEditor(Editor):
             variants=self._variants, depth=self.depth, rater=self.rater,
         )  # fmt: skip
         return {"Python": code, "CSV": self.frame.to_csv(index=False)}
+
+    def draw_hits_again(self) -> None:
+        """Draw the sheet in another display."""
+        self._draw()
 
     # Methods for cells.
 
@@ -270,6 +275,7 @@ class JudgmentEditor(Editor):
             self.sheet = {
                 "place": self._place, "query": question.query, "filters": question.filters,
                 "hits": self._cards(question, judgments),
+                "attributes": list_attributes(self._hits.values()),
             }  # fmt: skip
 
     def _cards(self, question: Question, judgments: OwnJudgments) -> list[dict[str, Any]]:
@@ -278,10 +284,10 @@ class JudgmentEditor(Editor):
             found = shuffle(found, question, self.seed)
         others = self._others(question)
         hits = [self._hits.get(hit.id, {"objectID": hit.id}) for hit in found]
-        cards = draw_hits(hits, [])
+        cards: Any = draw_hits(hits, [], display=self._hit_display)
         return [
             {
-                **{name: card[name] for name in ("id", "title", "lines", "more", "image")},
+                **{name: card[name] for name in CARD_MEMBERS if name in card},
                 **_judgment_members(judgments.get((*question.key, hit.id))),
                 "found": [] if self.blind else [list(place) for place in hit.places.items()],
                 "others": [] if self.blind else others.get(hit.id, []),

@@ -8,7 +8,7 @@ from typing import Any, TypedDict
 from svc_notebook.api.parameters import default_of
 from svc_notebook.client import AsyncClient
 from svc_notebook.display import shorten, text_of
-from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
+from svc_notebook.editors.hit_cards import POST, PRE, HitDisplay, draw_hits
 
 SHOWN_HITS = 20  # of each search
 MAX_NAMED = 2  # members by which a search is named; others are counted
@@ -36,14 +36,17 @@ class SideBySide(TypedDict):
 
 
 async def compare(
-    client: AsyncClient, sides: Sequence[tuple[str, Mapping[str, Any]]]
+    client: AsyncClient,
+    sides: Sequence[tuple[str, Mapping[str, Any]]],
+    searchable: Sequence[str] = (),
 ) -> SideBySide:
     """Run both searches in one request, and compare their first hits."""
     requests: Any = [_request(index, params) for index, params in sides]
     answers: Any = (await client.search_many(requests))["results"]
+    display = HitDisplay(searchable=searchable)
     names = name_sides(sides)
     drawn = [
-        _side(index, name, answer)
+        _side(index, name, answer, display)
         for (index, _), name, answer in zip(sides, names, answers, strict=True)
     ]
     places = [{hit["id"]: place for place, hit in enumerate(side["hits"])} for side in drawn]
@@ -92,9 +95,9 @@ def _name_value(name: str, params: Mapping[str, Any], settings: Mapping[str, Any
     return f"{name}: not set" if default_of(name) is None else f"{name}: default"
 
 
-def _side(index: str, name: str, answer: Mapping[str, Any]) -> ComparedSearch:
-    cards = draw_hits(answer["hits"])
-    hits = [{"id": card["id"], "title": card["title"] or card["id"]} for card in cards]
+def _side(index: str, name: str, answer: Mapping[str, Any], display: HitDisplay) -> ComparedSearch:
+    cards = draw_hits(answer["hits"], display=display)
+    hits = [{member: card[member] for member in ("id", "title", "image")} for card in cards]
     applied = [rule["objectID"] for rule in answer.get("appliedRules", ())]
     return {
         "index": index,

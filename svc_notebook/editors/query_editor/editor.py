@@ -21,6 +21,7 @@ from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
+from svc_notebook.editors.hit_cards import list_searchable
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor import relaxation, search, settings_comparison
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
@@ -55,11 +56,11 @@ class QueryEditor(Editor):
     selected = traitlets.Unicode(allow_none=True, default_value=None).tag(sync=True)
     answer = traitlets.Dict().tag(sync=True, **JSON)
     facets: Any = traitlets.List().tag(sync=True, **JSON)
-    images = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, index: str, *, images: bool = False, **options: Any) -> None:
         self.settings: Mapping[str, Any] = {}
         self._search_count = 0
+        self._found: Any = None
         self._is_open = False
         self._search_lock = asyncio.Lock()
         self._searching: Future[None] | None = None
@@ -94,6 +95,13 @@ class QueryEditor(Editor):
     def codes(self) -> dict[str, str]:
         """Return the search as Python, as a magic and as curl."""
         return write_search(self.client.connection, self.index, self.value)
+
+    def draw_hits_again(self) -> None:
+        """Draw the hits of the last search in another display."""
+        if self._found:
+            ranking = ranking_of(self.settings, self.value)
+            drawn = search.draw_answer(self._found, ranking, self._hit_display)
+            self.answer = {**self.answer, **drawn}
 
     # Methods for cells.
 
@@ -237,7 +245,9 @@ class QueryEditor(Editor):
         other = (index or self.index, self.check(params))
         checked: dict[str, Any] = check_members(settings, Settings, "")
         this = (self.index, self.value)
-        return await self._second_search.compare(this, other, checked, may_copy=may_copy)
+        return await self._second_search.compare(
+            this, other, checked, self.searchable, may_copy=may_copy
+        )
 
     @call
     async def drop_copy(self) -> None:
@@ -257,6 +267,7 @@ class QueryEditor(Editor):
             self.settings = await self.client.get_settings(self.index)
         except KeyRefused:
             self.settings = {}
+        self.searchable = list_searchable(self.settings)
 
     @cached_property
     def _second_search(self) -> settings_comparison.SecondSearch:
@@ -306,7 +317,8 @@ class QueryEditor(Editor):
         found = await search.search(self.client, self.index, params)
         self._hit_counts[_key(params)] = found["nbHits"]
         self.hits = search.with_tags(found["hits"], *_tags(params))
-        drawn = search.draw_answer(found, ranking_of(self.settings, params))
+        self._found = found
+        drawn = search.draw_answer(found, ranking_of(self.settings, params), self._hit_display)
         took = round((time.perf_counter() - start) * 1000, 1)
         self.answer = {**drawn, "held": list_active_filters(params), "took": took}
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.editors.hit_cards import POST, PRE, draw_hits
+from svc_notebook.editors.hit_cards import POST, PRE, HitDisplay, draw_hits, list_attributes
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.ranking_explanation import Ranking
 
@@ -97,10 +97,11 @@ def count_before(found: Mapping[str, Any]) -> int:
     return int(found.get("offset", found.get("page", 0) * found.get("hitsPerPage", 0)))
 
 
-def draw_answer(found: Mapping[str, Any], ranking: Ranking) -> dict[str, Any]:
+def draw_answer(found: Mapping[str, Any], ranking: Ranking, display: HitDisplay) -> dict[str, Any]:
     """Return the part of a response that a view draws."""
     members = {name: found[name] for name in RESPONSE_MEMBERS if name in found}
-    return {**members, "hits": draw_hits(found["hits"], ranking, count_before(found))}
+    hits = draw_hits(found["hits"], ranking, count_before(found), display)
+    return {**members, "hits": hits, "attributes": list_attributes(found["hits"])}
 
 
 def unmark(text: str) -> str:

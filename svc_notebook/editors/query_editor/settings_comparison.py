@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NotRequired, TypedDict
 
 from svc_notebook.api.parameters import PARAMETERS
@@ -51,13 +51,14 @@ class SecondSearch:
         this: tuple[str, Params],
         other: tuple[str, Params],
         settings: Params,
+        searchable: Sequence[str] = (),
         *,
         may_copy: bool = False,
     ) -> SettingsComparison:
         """Compare `this` search with `other` under changed settings of the index of `other`.
 
         Settings that have the form of search parameters are sent as such. Others need a copy,
-        which is made only with `may_copy`.
+        which is made only with `may_copy`. `searchable` are the attributes of headlines.
         """
         index, params = other
         saved: Params = {}
@@ -69,7 +70,7 @@ class SecondSearch:
             if self._source != index and not may_copy:
                 return {"needs": others, "copy": self.copy_name}
             target = await self._prepare_copy(index, saved, settings)
-        found = await compare(self._client, [this, (target, {**converted, **params})])
+        found = await compare(self._client, [this, (target, {**converted, **params})], searchable)
         names = name_sides([this, (index, {**params, **settings})], saved)
         for side, name in zip(found["sides"], names, strict=True):
             side["name"] = name

@@ -22,6 +22,7 @@ from svc_notebook.editors.base import JSON, Editor
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
+from svc_notebook.editors.hit_cards import list_searchable
 from svc_notebook.editors.query_editor.panel import read_parameter
 from svc_notebook.editors.rpc import call, report_progress, wait_for
 from svc_notebook.editors.settings_editor import changes as changing
@@ -284,7 +285,9 @@ class SettingsEditor(Editor):
         try:
             if copy:
                 await copy.configure(value)
-            found = await preview(self.client, self.index, self.queries, after)
+            found = await preview(
+                self.client, self.index, self.queries, after, list_searchable(value)
+            )
         except Exception as error:
             self.previews = {**self.previews, **facts, "error": explain(error)}
         else:

@@ -22,20 +22,29 @@ class Preview(TypedDict):
 
 
 async def preview(
-    client: AsyncClient, index: str, queries: Sequence[str], after: tuple[str, Mapping[str, Any]]
+    client: AsyncClient,
+    index: str,
+    queries: Sequence[str],
+    after: tuple[str, Mapping[str, Any]],
+    searchable: Sequence[str] = (),
 ) -> list[Preview]:
-    """Search for each query both ways."""
-    work = (_preview_one(client, index, query, after) for query in queries)
+    """Search for each query both ways; `searchable` are the attributes of headlines."""
+    work = (_preview_one(client, index, query, after, searchable) for query in queries)
     return list(await asyncio.gather(*work))
 
 
 async def _preview_one(
-    client: AsyncClient, index: str, query: str, after: tuple[str, Mapping[str, Any]]
+    client: AsyncClient,
+    index: str,
+    query: str,
+    after: tuple[str, Mapping[str, Any]],
+    searchable: Sequence[str],
 ) -> Preview:
     other, params = after
     quiet = {"query": query, "analytics": False}
     try:
-        found = await compare(client, [(index, quiet), (other, {**quiet, **params})])
+        sides = [(index, quiet), (other, {**quiet, **params})]
+        found = await compare(client, sides, searchable)
     except Exception as error:
         return {"query": query, "error": explain(error)}
     return {"query": query, "comparison": found}
