@@ -7,6 +7,7 @@ import { oneAtATime } from "./kit/timing.js";
 import { comparePanel } from "./query/compare.js";
 import { facetPanel } from "./query/facets.js";
 import { activeFilterRow } from "./query/active_filters.js";
+import { draftBar } from "./query/drafts.js";
 import { hitList } from "./query/hits.js";
 import { historyPanel, jsonPanel } from "./query/json.js";
 import { parameterPanel } from "./query/parameters.js";
@@ -63,7 +64,7 @@ function render(mount) {
       { name: "compare", title: "Compare", draw: () => comparePanel(view).el },
     ],
   });
-  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), activeFilters.el, panels.el);
+  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), activeFilters.el, draftBar(view).el, panels.el);
   const sizes = new ResizeObserver(([entry]) => {
     if (entry.contentRect.width > 700) more.open = true;
     more.classList.toggle("svc-wide", entry.contentRect.width > 700);

@@ -15,11 +15,11 @@ from svc_notebook.api.parameters import SearchParams, default_of
 from svc_notebook.api.validation import check_members
 from svc_notebook.display import format_count, write_table
 from svc_notebook.editors import event_loop
-from svc_notebook.editors.base import JSON, Editor
+from svc_notebook.editors.base import JSON, Editor, find_missing_right
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
-from svc_notebook.editors.query_editor import comparison, relaxation, search
+from svc_notebook.editors.query_editor import comparison, relaxation, rule_drafts, search
 from svc_notebook.editors.query_editor import facets as faceting
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
@@ -28,6 +28,7 @@ from svc_notebook.editors.rpc import call
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused
+from svc_notebook.functions.curation import WriteSummary
 
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
@@ -39,8 +40,9 @@ class QueryEditor(Editor):
     """Search an index as you type, with an explanation of each hit's rank.
 
     `value` is the search parameters, `hits` their hits, `selected` the objectID of the hit selected
-    last. `on_pin` and `on_hide` register callbacks for hits to pin or hide, called with
-    `{query, objectID, position}`.
+    last. A hit that is pinned or hidden becomes a draft of a rule for the query, in `drafts`, which
+    is reviewed and applied in the view. `on_pin` and `on_hide` register callbacks that are called
+    instead, with `{query, objectID, position}`.
     """
 
     title: ClassVar[str] = "Query editor"
@@ -51,12 +53,14 @@ class QueryEditor(Editor):
     selected = traitlets.Unicode(allow_none=True, default_value=None).tag(sync=True)
     answer = traitlets.Dict().tag(sync=True, **JSON)
     facets: Any = traitlets.List().tag(sync=True, **JSON)
+    drafts: Any = traitlets.List().tag(sync=True, **JSON)
     images = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self, index: str, *, images: bool = False, **options: Any) -> None:
         self.settings: Mapping[str, Any] = {}
         self._search_count = 0
         self._is_open = False
+        self._can_curate = False
         self._search_lock = asyncio.Lock()
         self._searching: Future[None] | None = None
         self._hit_counts: dict[str, int] = {}
@@ -64,6 +68,11 @@ class QueryEditor(Editor):
         super().__init__(index, images=images, **options)
 
     # Methods of the base class.
+
+    async def find_missing_right(self) -> str:
+        """Find whether the key may write rules; without the right, hits are not pinned or hidden."""
+        self._can_curate = not await find_missing_right(self.client, "editSettings", self.index)
+        return ""
 
     async def load(self) -> Params:
         """Read the settings of the index, if the key can; searches are not stored."""
@@ -97,11 +106,11 @@ class QueryEditor(Editor):
     # Methods for cells.
 
     def on_pin(self, callback: Curate) -> None:
-        """Register `callback` for hits to pin."""
+        """Call `callback` for hits to pin, instead of drafting a rule."""
         self._listen("pin", callback)
 
     def on_hide(self, callback: Curate) -> None:
-        """Register `callback` for hits to hide."""
+        """Call `callback` for hits to hide, instead of drafting a rule."""
         self._listen("hide", callback)
 
     @property
@@ -182,10 +191,46 @@ class QueryEditor(Editor):
 
     @call
     def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
-        """Call the registered callbacks for a hit to pin or hide."""
-        event = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
-        for callback in self._listeners[action]:
-            callback(event)
+        """Draft a rule that pins or hides a hit, or call the registered callbacks."""
+        query = self.value.get("query", "")
+        if listeners := self._listeners[action]:
+            event = {"query": query, "objectID": id, "position": place - 1}
+            for callback in listeners:
+                callback(event)
+            return
+        cards = self.answer.get("hits", ())
+        title = next((card["title"] for card in cards if card["id"] == id), "")
+        self.drafts = rule_drafts.put(self.drafts, {
+            "index": self.index, "query": query, "objectID": id,
+            "title": search.unmark(title), "where": action, "position": place - 1,
+        })  # fmt: skip
+
+    @call
+    def revise_draft(self, draft: int, position: int | None = None) -> None:
+        """Change the position of a draft, by its number; remove it without a position."""
+        before = list(self.drafts)
+        if not 0 <= draft < len(before):
+            raise BadOption(f"there is no draft {draft}")
+        kept = [] if position is None else [{**before[draft], "position": position}]
+        self.drafts = [*before[:draft], *kept, *before[draft + 1 :]]
+
+    @call
+    def discard_drafts(self) -> None:
+        """Discard all drafts."""
+        self.drafts = []
+
+    @call
+    async def review_drafts(self) -> list[rule_drafts.DraftedRule]:
+        """Return the rules that applying the drafts writes."""
+        return await rule_drafts.draft_rules(self.client, self.drafts)
+
+    @call
+    async def apply_drafts(self) -> list[WriteSummary]:
+        """Write the drafted rules, and search again; return the changes in the journal."""
+        written = await rule_drafts.write_rules(self.client, self.drafts)
+        self.drafts = []
+        await self._search()
+        return written
 
     @call
     def parameters(self) -> list[Any]:
@@ -216,7 +261,7 @@ class QueryEditor(Editor):
         self._is_open = True
         self._primary = self.index
         replicas = list(self.settings.get("replicas") or [])
-        self._update_state(primary=self.index, replicas=replicas, curates=False)
+        self._update_state(primary=self.index, replicas=replicas, curates=self._can_curate)
         await self._search()
 
     def _set_draft(self, draft: Draft) -> None:
