@@ -70,7 +70,7 @@ class QueryEditor(Editor):
     # Methods of the base class.
 
     async def find_missing_right(self) -> str:
-        """Find whether the key may write rules; without the right, hits are not pinned or hidden."""
+        """Find whether the key may write rules, and therefore pin and hide hits."""
         self._can_curate = not await find_missing_right(self.client, "editSettings", self.index)
         return ""
 
