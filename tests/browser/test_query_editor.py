@@ -278,7 +278,7 @@ def test_pinned_and_hidden_hits_are_reviewed_and_applied_as_rules(
     expect(dialog).to_contain_text("When the query is “lamp”: pin")
     dialog.get_by_label(re.compile("^Position of")).fill("1")
     dialog.get_by_label(re.compile("^Position of")).press("Tab")
-    expect(dialog).to_contain_text(f"pin {name} at 1; hide")
+    expect(dialog).to_contain_text(f"pin {name} at position 1; hide")
     dialog.get_by_role("button", name="Apply 1 rule").click()
 
     expect(editor).to_contain_text("1 rule applied.")

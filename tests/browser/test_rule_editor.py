@@ -155,7 +155,7 @@ def test_a_rule_is_made_from_a_template(editor: Locator, notebook: Notebook) -> 
     dialog.get_by_role("button", name="Create rule").click()
 
     expect(editor.locator(".svc-rule-summary")).to_have_text(
-        "For every search: pin sku-006 at 2."
+        "For every search: pin sku-006 at position 2."
     )
     assert notebook.ask("e.value[0]['consequence']") == {
         "promote": [{"objectID": "sku-006", "position": 1}]

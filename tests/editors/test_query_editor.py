@@ -186,7 +186,7 @@ def test_what_is_pinned_or_hidden_is_a_draft_that_is_reviewed_and_applied(
     written = event_loop.run(editor.apply_drafts())
 
     assert [(rule["when"], rule["then"], rule["before"]) for rule in rules] == [
-        ("the query is “Red LAMP”", "pin 1 at 5", None),
+        ("the query is “Red LAMP”", "pin 1 at position 5", None),
         ("the query is “table”", "hide 3", None),
     ]
     saved = {rule["objectID"]: rule for rule in client.search_rules(shop)["hits"]}
@@ -211,8 +211,8 @@ def test_a_draft_changes_the_rule_that_exists_for_the_query(
     editor.discard_drafts()
 
     assert rule["before"]
-    assert rule["then"] == "pin 3 at 1; pin 2 at 2; hide 1"
-    assert left["then"] == "pin 3 at 1; hide 1"
+    assert rule["then"] == "pin 3 at position 1; pin 2 at position 2; hide 1"
+    assert left["then"] == "pin 3 at position 1; hide 1"
     assert event_loop.run(editor.review_drafts()) == []
     with pytest.raises(BadOption, match="no draft 0"):
         editor.revise_draft(0, 1)

@@ -307,7 +307,7 @@ def test_the_snapshot_describes_rules(editor: RuleEditor) -> None:
     html = editor.snapshot()
 
     assert "the query contains “lamp”" in html
-    assert "pin 1 at 1" in html
+    assert "pin 1 at position 1" in html
     assert "<script" not in html
 
 

@@ -15,7 +15,7 @@ const nameOf = (draft) => draft.title || draft.objectID;
 
 /** Describe a draft. @param {Placement} draft */
 export const describeDraft = (draft) =>
-  draft.where === "pin" ? `pin ${nameOf(draft)} at ${draft.position + 1}` : `hide ${nameOf(draft)}`;
+  draft.where === "pin" ? `pin ${nameOf(draft)} at position ${draft.position + 1}` : `hide ${nameOf(draft)}`;
 
 /** Describe drafts in one line. @param {Placement[]} drafts */
 export function describeDrafts(drafts) {

@@ -44,7 +44,7 @@ def describe_consequence(rule: Mapping[str, Any]) -> str:
 
 def _describe_effects(consequence: Mapping[str, Any]) -> Iterator[str]:
     for pin in consequence.get("promote") or ():
-        yield f"pin {', '.join(promoted(pin))} at {pin['position'] + 1}"
+        yield f"pin {', '.join(promoted(pin))} at position {pin['position'] + 1}"
     if hidden_ids := hidden(consequence):
         yield f"hide {', '.join(hidden_ids)}"
     for name, value in (consequence.get("params") or {}).items():
