@@ -4,6 +4,7 @@ import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { jsonLines } from "./kit/diff.js";
 import { button, fill, h, setAttribute } from "./kit/dom.js";
+import { emptyState } from "./kit/empty.js";
 import { toLocal, zone } from "./kit/moment.js";
 import { editTable } from "./kit/table.js";
 import { tabs } from "./kit/tabs.js";
@@ -82,7 +83,7 @@ function render(mount) {
     },
   });
   const detail = h("div", { class: "rule-detail" }, head, summary, faults, parts.el);
-  const none = h("p", { class: "none" }, "No rule is selected. Select or create one.");
+  const none = h("div", {});
   shared.build({
     list: table.el,
     add,
@@ -174,7 +175,7 @@ function render(mount) {
     const rule = current();
     none.hidden = Boolean(rule);
     detail.hidden = !rule;
-    if (!rule) return;
+    if (!rule) return fill(none, drawNone());
     const isReadOnly = Boolean(view.state()?.readOnly);
     const on = h("input", {
       type: "checkbox",
@@ -195,6 +196,27 @@ function render(mount) {
     fill(faults, shared.drawFaults(rule.objectID, selectRule));
     form.show(rule);
     json.show(rule);
+  }
+
+  /** What to do without a selected rule. */
+  function drawNone() {
+    if (rules.length)
+      return emptyState({
+        title: "No rule matches the search.",
+        hint: `The index has ${rules.length.toLocaleString()} ${rules.length === 1 ? "rule" : "rules"}.`,
+        action: {
+          label: "Clear the search",
+          act: () => {
+            shared.clear();
+            show();
+          },
+        },
+      });
+    return emptyState({
+      title: "No rules yet.",
+      hint: "A rule changes the hits of certain queries: it pins or hides records, boosts, filters, redirects or shows a banner.",
+      action: { label: "New rule…", act: create, disabled: Boolean(view.state()?.readOnly) },
+    });
   }
 
   /** Describe the rule in a sentence. @param {Rule} rule @param {boolean} on */

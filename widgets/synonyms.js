@@ -3,6 +3,7 @@
 import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { button, fill, h } from "./kit/dom.js";
+import { emptyState } from "./kit/empty.js";
 import { choiceInput, editTable, textInput } from "./kit/table.js";
 import { tagInput } from "./kit/tags.js";
 import { askLines, askSynonym } from "./synonyms/new_synonym.js";
@@ -137,7 +138,28 @@ function render(mount) {
     shared.showCounts(rows.length);
     const now = table.current();
     if (now) drawProblems(now);
-    else fill(problems, rows.length ? "No matches" : "No synonyms yet: add one, or import a file.");
+    else fill(problems, drawNone());
+  }
+
+  /** What to do without a synonym in sight. */
+  function drawNone() {
+    if (rows.length)
+      return emptyState({
+        title: "No synonym matches the search.",
+        hint: `The index has ${rows.length.toLocaleString()} ${rows.length === 1 ? "synonym" : "synonyms"}.`,
+        action: {
+          label: "Clear the search",
+          act: () => {
+            shared.clear();
+            show();
+          },
+        },
+      });
+    return emptyState({
+      title: "No synonyms yet.",
+      hint: "A synonym lets a query find records that have another word: sofa finds couch. Import a file or paste a list to add many.",
+      action: { label: "New synonym…", act: create, disabled: Boolean(view.state()?.readOnly) },
+    });
   }
 
   /** @param {Row} row */

@@ -143,6 +143,16 @@ def test_a_rule_is_made_with_the_keyboard_and_applied(editor: Locator, notebook:
     assert len(found) == 10
 
 
+def test_an_index_without_rules_says_what_to_do(editor: Locator, notebook: Notebook) -> None:
+    notebook.run("client.wait(client.clear_rules('ruled'), index='ruled'); e.reload()", cell=1)
+    expect(editor).to_contain_text("No rules yet.")
+
+    editor.locator(".svc-empty-state").get_by_role("button", name="New rule…").click()
+
+    expect(editor.get_by_role("dialog")).to_contain_text("New rule")
+    notebook.page.keyboard.press("Escape")
+
+
 def test_a_rule_is_made_from_a_template(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_role("button", name="New rule…").click()
     dialog = editor.get_by_role("dialog")

@@ -207,7 +207,7 @@ def test_all_shown_synonyms_are_deleted_in_one_step(editor: Locator, notebook: N
     expect(editor).to_contain_text("Delete: 3 synonyms. Undo reverts it.")
     expect(editor).to_contain_text("0 of 4 synonyms")
     editor.get_by_role("button", name="3 removed").click()
-    expect(editor.locator(".svc-faults")).to_contain_text("No matches")
+    expect(editor.locator(".svc-faults")).to_contain_text("No synonym matches the search.")
     editor.get_by_role("button", name="show all").click()
     expect(editor.get_by_role("row")).to_have_count(1 + 4)
 

@@ -288,7 +288,8 @@ class JudgmentEditor(Editor):
         judgments = self._own_judgments()
         self.questions = [
             {"query": question.query, "filters": question.filters,
-             "frequency": question.frequency, "done": self._count_judged(place, judgments), "total": len(self._pools[place])}
+             "frequency": question.frequency, "total": len(self._pools[place]),
+             "done": self._count_judged(place, judgments)}
             for place, question in enumerate(self._questions)
         ]  # fmt: skip
         if self._questions:

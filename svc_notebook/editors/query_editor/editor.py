@@ -243,8 +243,8 @@ class QueryEditor(Editor):
         return self.history
 
     @call(latest=True)
-    async def relax(self) -> list[relaxation.RelaxedSearch]:
-        """List what can be left out of a search without results."""
+    async def relax(self) -> relaxation.Diagnosis:
+        """Find the reasons of a search without results, and searches that have results."""
         return await relaxation.relax(self.client, self.index, self.value)
 
     @call(latest=True)
