@@ -22,7 +22,7 @@ function render(mount) {
         title: "Reload the saved value; your changes stay",
       }),
     ],
-    diff: async () => drawChanged((await view.run("differing")) ?? []),
+    diff: async () => drawChanged((await view.run("differing")) ?? [], view.state().index),
   });
   const status = h("p", { class: "hint standing", role: "status" });
   const extractor = extractorPanel(view, () => trial.test());

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import "./fake.mjs";
 import { guessName, readText, describeImport } from "../../widgets/curation/exchange.js";
-import { count, drawChanges } from "../../widgets/curation/review.js";
+import { count, drawChanges, titleOf } from "../../widgets/curation/review.js";
 import { describeLines, findMissing, readLines } from "../../widgets/synonyms/new_synonym.js";
 import { KINDS, describeRow, fromRow, toRow } from "../../widgets/synonyms/rows.js";
 
@@ -80,3 +80,10 @@ for (const [row, words] of [
     assert.match(findMissing(row), words);
   });
 }
+
+test("the question before applying names what is applied, and where", () => {
+  const changes = [{ how: "added" }, { how: "changed" }, { how: "changed" }];
+
+  assert.equal(titleOf(changes, ["synonym", "synonyms"], "films"), "Apply 1 added, 2 changed synonyms to films?");
+  assert.equal(titleOf(changes.slice(0, 1), ["rule", "rules"], "films"), "Apply 1 added rule to films?");
+});

@@ -33,7 +33,7 @@ class Diagnosis(TypedDict):
     searches: list[RelaxedSearch]
 
 
-class Condition(NamedTuple):
+class SearchFilter(NamedTuple):
     """One filter of a search: its name, the search without it, and the filter alone."""
 
     label: str
@@ -81,7 +81,7 @@ def _explain_words(words: Sequence[str], unknown: Sequence[str], matching: int) 
 
 
 def _explain_filters(
-    conditions: Sequence[Condition], alone: Sequence[int], matching: int, has_words: bool
+    conditions: Sequence[SearchFilter], alone: Sequence[int], matching: int, has_words: bool
 ) -> Iterator[str]:
     empty = [one.label for one, number in zip(conditions, alone, strict=True) if not number]
     if empty:
@@ -115,7 +115,7 @@ async def _combine(
     return [{"label": f"Only “{query}”", "hits": hits, "value": {**rest, "query": query}}]
 
 
-def _list_conditions(rest: Params) -> Iterator[Condition]:
+def _list_conditions(rest: Params) -> Iterator[SearchFilter]:
     facets = faceting.active_facets(rest)
     for name in facets:
         without = faceting.put_bounds(faceting.without_facet(rest, name), name, None, None)
@@ -123,18 +123,18 @@ def _list_conditions(rest: Params) -> Iterator[Condition]:
         own = {key: rest[key] for key in ("facetFilters", "numericFilters") if key in rest}
         for other in others:
             own = faceting.put_bounds(faceting.without_facet(own, other), other, None, None)
-        yield Condition(f"the filter on {name}", without, own)
+        yield SearchFilter(f"the filter on {name}", without, own)
     for name in [name for name in FILTERS if name in rest]:
         if facets and name in ("facetFilters", "numericFilters"):
             continue
         own = {name: rest[name]}
         if name == "aroundRadius":
             own = {key: rest[key] for key in ("aroundLatLng", name) if key in rest}
-        yield Condition(_describe_filter(name, rest[name]), _without(rest, name), own)
+        yield SearchFilter(_describe_filter(name, rest[name]), _without(rest, name), own)
 
 
 def _list_variants(
-    params: Params, rest: Params, words: Sequence[str], conditions: Sequence[Condition]
+    params: Params, rest: Params, words: Sequence[str], conditions: Sequence[SearchFilter]
 ) -> Iterator[tuple[str, Params]]:
     """List the searches without one word or filter, and without all filters."""
     if rest != params:
