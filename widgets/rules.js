@@ -67,7 +67,7 @@ function render(mount) {
   const known = ideas(view);
   const form = ruleForm(view, propose, known);
   const hits = hitsPanel(view, () => selected);
-  const json = jsonPanel(propose);
+  const json = jsonPanel(view, propose);
   const head = h("div", { class: "rule-head" });
   const summary = h("p", { class: "rule-summary", dir: "auto" });
   const faults = h("div", { class: "faults", "aria-live": "polite" });

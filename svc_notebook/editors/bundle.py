@@ -54,6 +54,12 @@ _UNSUPPORTED = re.compile(r"^(?:import|export)\b.*$", re.M)
 
 
 @lru_cache
+def read_library(name: str) -> str:
+    """Return the text of a vendored module, which a view loads when it needs it."""
+    return (FOLDER / "vendor" / name).read_text(encoding="utf-8")
+
+
+@lru_cache
 def read_module(entry: str) -> str:
     """Return `entry` and the modules that it imports as one compressed module."""
     return pack_module(assemble(entry))

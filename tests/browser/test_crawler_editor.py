@@ -129,6 +129,19 @@ def test_a_new_crawler_and_one_without_actions_say_what_to_do(
     notebook.await_value("e.value['actions'][0]['indexName']", "shop")
 
 
+def test_code_has_line_numbers_colours_and_matching_brackets(
+    editor: Locator, notebook: Notebook
+) -> None:
+    source(editor).fill("({$}) => {\n  return [{t: 'a)'}]\n}")
+    expect(editor.locator(".svc-code-numbers").first).to_have_text(re.compile("1\\s*2\\s*3"))
+    expect(editor.locator(".svc-token-string")).to_have_text("'a)'")
+
+    source(editor).press("Control+End")
+
+    expect(editor.locator(".svc-bracket")).to_have_text(["{", "}"])
+    notebook.await_value("e.value['actions'][0]['recordExtractor']['source'][:9]", "({$}) => ")
+
+
 def test_an_extractor_is_changed_tried_applied_by_keys_alone(
     editor: Locator, notebook: Notebook
 ) -> None:

@@ -1,5 +1,6 @@
 // The actions of a crawler, one at a time: the pages they match, and their record extractor.
 
+import { codeField } from "../kit/code_field.js";
 import { fill, field, h } from "../kit/dom.js";
 import { emptyState } from "../kit/empty.js";
 import { tagInput } from "../kit/tags.js";
@@ -41,8 +42,15 @@ export function extractorPanel(view, test) {
     { class: "extractor" },
     field("Action", choice),
     lists,
-    field("Record extractor", source, "JavaScript; Ctrl+Enter tries it on the page"),
+    codeOf(field("Record extractor", source, "JavaScript; Ctrl+Enter tries it on the page")),
   );
+
+  /** Put the colours behind the text area of a field. @param {HTMLElement} labelled */
+  function codeOf(labelled) {
+    const next = source.nextSibling;
+    labelled.insertBefore(codeField(view, source, "javascript"), next);
+    return labelled;
+  }
 
   /** @returns {any[]} */
   const actions = () => (Array.isArray(view.value()?.actions) ? view.value().actions : []);
