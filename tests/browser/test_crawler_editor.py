@@ -134,7 +134,12 @@ def test_code_has_line_numbers_colours_and_matching_brackets(
 ) -> None:
     source(editor).fill("({$}) => {\n  return [{t: 'a)'}]\n}")
     expect(editor.locator(".svc-code-numbers").first).to_have_text(re.compile("1\\s*2\\s*3"))
-    expect(editor.locator(".svc-token-string")).to_have_text("'a)'")
+    string = editor.locator(".svc-token-string")
+    expect(string).to_have_text("'a)'")
+    expect(source(editor)).to_have_css("color", "rgba(0, 0, 0, 0)")
+    keyword = editor.locator(".svc-token-keyword")
+    colours = [each.evaluate("el => getComputedStyle(el).color") for each in (string, keyword)]
+    assert colours[0] != colours[1]
 
     source(editor).press("Control+End")
 

@@ -475,7 +475,10 @@ def score(editor: JudgmentEditor) -> Any:
 
 
 def test_scores_are_those_of_tuning(client: Client, shop: str) -> None:
-    queries = [{"query": "lamp", "weight": 3}, {"query": "table"}, {"query": "nothing at all"}]
+    queries: list[dict[str, Any]] = [
+        {"query": "lamp", "weight": 3}, {"query": "table"}, {"query": "nothing at all"},
+    ]  # fmt: skip
+    ways: list[tuple[str, Any]] = [("now", {}), ("cheap", {"filters": "price < 15"})]
     editor = svc.edit.judgments(
         shop, queries, client=client, variants={"now": shop, "cheap": {"filters": "price < 15"}}
     )
@@ -489,7 +492,7 @@ def test_scores_are_those_of_tuning(client: Client, shop: str) -> None:
 
     runs = pd.concat(
         svc.tuning.run(shop, queries, params=params, name=name, client=client)
-        for name, params in [("now", {}), ("cheap", {"filters": "price < 15"})]
+        for name, params in ways
     )
     scores = svc.tuning.evaluate(runs, editor.frame, "ndcg@10", unjudged="bound", queries=queries)
     expected = svc.tuning.summary(scores)

@@ -83,7 +83,7 @@ export function drawTokens(tokens) {
 export function codeField(view, area, language) {
   const numbers = h("pre", { class: "code-numbers", "aria-hidden": true });
   const paint = h("pre", { class: "code-paint", "aria-hidden": true });
-  const el = h("div", { class: "code-field" }, numbers, h("div", { class: "code-text" }, paint, area));
+  const el = h("div", { class: "code-field" }, numbers, h("div", { class: "code-layers" }, paint, area));
   /** @type {Tokenize | null} */
   let tokenize = null;
   /** @type {Bracket[]} */

@@ -15,6 +15,7 @@ FILTERS = (
     "filters", "facetFilters", "numericFilters", "tagFilters", "restrictSearchableAttributes",
     "aroundLatLng", "aroundRadius", "insideBoundingBox", "insidePolygon",
 )  # fmt: skip
+FACET_FILTERS = ("facetFilters", "numericFilters")
 PAGING = ("page", "offset", "length")
 
 
@@ -120,12 +121,12 @@ def _list_conditions(rest: Params) -> Iterator[SearchFilter]:
     for name in facets:
         without = faceting.put_bounds(faceting.without_facet(rest, name), name, None, None)
         others = [other for other in facets if other != name]
-        own = {key: rest[key] for key in ("facetFilters", "numericFilters") if key in rest}
+        own: Params = {key: rest[key] for key in FACET_FILTERS if key in rest}
         for other in others:
             own = faceting.put_bounds(faceting.without_facet(own, other), other, None, None)
         yield SearchFilter(f"the filter on {name}", without, own)
     for name in [name for name in FILTERS if name in rest]:
-        if facets and name in ("facetFilters", "numericFilters"):
+        if facets and name in FACET_FILTERS:
             continue
         own = {name: rest[name]}
         if name == "aroundRadius":
