@@ -9,8 +9,8 @@ are placed before it in one text, each in its own scope:
     export default m1.default;
 
 Each scope begins with its module's name, and the whole is named after the entry, so that browser
-errors are readable. Comments are removed. A string in a module must not span lines, because a line
-of it that looks like a comment would be removed as well.
+errors are readable. Comments, types of expressions and indentation are removed. A string in a module
+must not span lines, because a line of it that looks like a comment would be removed as well.
 """
 
 from __future__ import annotations
@@ -50,6 +50,8 @@ _EXPORT = re.compile(r"^export (?=(?:async )?function\*? (\w+)|class (\w+)|const
 _DEFAULT = re.compile(r"^export default ", re.M)
 _COMMENT = re.compile(r"^[ \t]*(?:/\*\*(?:(?!\*/)[\s\S])*\*/|//[^\n]*)[ \t]*\n", re.M)
 _CSS_COMMENT = re.compile(r"/\*(?:(?!\*/)[\s\S])*\*/\s*")
+_TYPE = re.compile(r"/\*\* @(?:type|param) (?:(?!\*/)[^\n])*\*/ ?")
+_INDENTATION = re.compile(r"^[ \t]+", re.M)
 _UNSUPPORTED = re.compile(r"^(?:import|export)\b.*$", re.M)
 
 
@@ -92,7 +94,8 @@ def _walk(path: Path, trail: tuple[Path, ...]) -> Iterator[Path]:
 
 
 def _write_scope(path: Path, names: dict[Path, str]) -> str:
-    text = _COMMENT.sub("", path.read_text(encoding="utf-8"))
+    text = _TYPE.sub("", _COMMENT.sub("", path.read_text(encoding="utf-8")))
+    text = _INDENTATION.sub("", text)
     exported = [next(filter(None, found.groups())) for found in _EXPORT.finditer(text)]
     text = _EXPORT.sub("", text)
     if _DEFAULT.search(text):
