@@ -9,8 +9,8 @@ are placed before it in one text, each in its own scope:
     export default m1.default;
 
 Each scope begins with its module's name, and the whole is named after the entry, so that browser
-errors are readable. Comments, types of expressions and indentation are removed. A string in a module
-must not span lines, because a line of it that looks like a comment would be removed as well.
+errors are readable. Comments, types of expressions and indentation are removed. A string in a
+module must not span lines, because a line of it that looks like a comment would be removed too.
 """
 
 from __future__ import annotations
