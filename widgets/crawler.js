@@ -22,7 +22,7 @@ function render(mount) {
         title: "Reload the saved value; your changes stay",
       }),
     ],
-    diff: async () => drawChanged((await view.run("differing")) ?? []),
+    diff: async () => drawChanged((await view.run("differing")) ?? [], view.state().index),
   });
   const status = h("p", { class: "hint standing", role: "status" });
   const extractor = extractorPanel(view, () => trial.test());
@@ -30,7 +30,7 @@ function render(mount) {
   const failed = failedPanel(view, (url) => {
     trial.choose(url);
     trial.test();
-  });
+  }, () => isNew(view.state()));
   const panels = tabs({
     label: "Configuration",
     panels: [
@@ -53,13 +53,7 @@ function render(mount) {
   );
 
   view.link.watch("state", (state) => {
-    const text = state?.blocked
-      ? `Blocked: ${state.blockingError || "a task failed; cancel it to continue"}`
-      : state?.reindexing
-        ? "Crawling now."
-        : state?.running
-          ? "Waiting for the next crawl."
-          : "Paused.";
+    const text = describeCrawler(state);
     status.classList.toggle("svc-wrong-text", Boolean(state?.blocked));
     fill(status, [text, ...(state?.warnings ?? [])].join(" "));
   });
@@ -67,6 +61,17 @@ function render(mount) {
   view.link.watch("urls", () => trial.offer(model.get("urls") ?? []));
   view.link.watch("shown", () => trial.show(model.get("shown") ?? {}));
   return () => view.close();
+}
+
+/** Whether a crawler has not started any crawl. @param {any} state */
+const isNew = (state) => !state?.running && !(state?.lastReindexStartedAt ?? state?.lastReindexStartAt);
+
+/** The status of a crawler in words. @param {any} state */
+export function describeCrawler(state) {
+  if (state?.blocked) return `Blocked: ${state.blockingError || "a task failed; cancel it to continue"}`;
+  if (state?.reindexing) return "Crawling now.";
+  if (isNew(state)) return "Not run yet. Try pages here; svc.reindex_crawler starts the first crawl.";
+  return state?.running ? "Waiting for the next crawl." : "Paused.";
 }
 
 export default { render };

@@ -1,18 +1,22 @@
 // The judgment editor: queries, their hits, and grades by single keys.
 
-import { button, fill, follow, h, setAttribute } from "./kit/dom.js";
+import { button, fill, h } from "./kit/dom.js";
+import { emptyState } from "./kit/empty.js";
 import { frame } from "./kit/frame.js";
 import { progressOf } from "./judgments/grades.js";
+import { questionList } from "./judgments/question_list.js";
+import { scorePanel } from "./judgments/scores.js";
 import { gradeSheet } from "./judgments/sheet.js";
 
-/** @typedef {{query: string, filters: string, done: number, total: number}} Question */
+/** @typedef {import("./judgments/question_list.js").Question} Question */
 
 /** @param {import("./types").Mount} mount */
 function render(mount) {
   const { model } = mount;
   const view = frame(mount, { named: "judgments" });
   const sheet = gradeSheet(view, model, next);
-  const list = h("ol", { class: "questions", "aria-label": "Queries", on: { keydown: handleKey } });
+  const scores = scorePanel(model);
+  const list = questionList((place) => view.run("turn", { place }).then(() => sheet.focus()));
   const meter = h("progress", { class: "meter", "aria-label": "judged hits" });
   const progress = h("span", { class: "far", role: "status" });
   const heading = h("h3", { class: "question", dir: "auto" });
@@ -32,9 +36,24 @@ function render(mount) {
       },
     },
   });
+  const begin = h(
+    "div",
+    { hidden: true },
+    emptyState({
+      title: "No query to judge yet.",
+      hint: "Type a query, and grade its hits from 0 to 3 by single keys. The grades give a score, with which changes of settings can be compared.",
+      action: {
+        label: "Enter a query",
+        act: () => {
+          queryPanel.open = true;
+          ask.focus();
+        },
+      },
+    }),
+  );
   const blind = check("blind", "hides where hits were found and how others rated them");
   const shuffled = check("shuffled", "shows hits in random order");
-  const queryPanel = h("details", { class: "facets" }, h("summary", {}, "Queries"), list, ask);
+  const queryPanel = h("details", { class: "facets" }, h("summary", {}, "Queries"), list.el, ask);
   const keys = h("p", { class: "hint keys" });
   fill(
     view.body,
@@ -49,17 +68,23 @@ function render(mount) {
         { class: "main-column" },
         h(
           "div",
-          { class: "row sheet-head" },
-          heading,
+          { class: "judging-head" },
           h(
-            "span",
-            { class: "row" },
-            button("Previous query", () => turn(-1), { icon: "‹", bare: true, title: "Previous query ([)" }),
-            button("Next query", () => turn(1), { icon: "›", bare: true, title: "Next query (])" }),
-            button("Next to judge", next, { class: ["button", "small"], title: "The next query with unjudged hits (g)" }),
+            "div",
+            { class: "row sheet-head" },
+            heading,
+            h(
+              "span",
+              { class: "row" },
+              button("Previous query", () => turn(-1), { icon: "‹", bare: true, title: "Previous query ([)" }),
+              button("Next query", () => turn(1), { icon: "›", bare: true, title: "Next query (])" }),
+              button("Next to judge", next, { class: ["button", "small"], title: "The next query with unjudged hits (g)" }),
+            ),
           ),
+          scores.el,
         ),
         keys,
+        begin,
         sheet.el,
       ),
     ),
@@ -86,7 +111,7 @@ function render(mount) {
 
   /** @param {number} step */
   function turn(step) {
-    wanted = Math.max(0, Math.min(questions().length - 1, wanted + step));
+    wanted = list.step(wanted, step);
     return view.run("turn", { place: wanted }).then(() => sheet.focus());
   }
 
@@ -101,53 +126,30 @@ function render(mount) {
   }
 
   function drawQuestions() {
-    const { done, total, ready } = progressOf(questions());
+    const { done, total, ready, empty } = progressOf(questions());
     [meter.max, meter.value] = [total || 1, done];
     fill(
       progress,
       h("b", {}, `${done.toLocaleString()} of ${total.toLocaleString()}`),
-      ` hits judged · ${ready} of ${questions().length} queries done`,
+      ` hits judged · ${ready} of ${questions().length - empty} queries done`,
+      empty ? ` · ${empty} without hits` : null,
     );
-    follow(
-      list,
-      questions(),
-      ({ query, filters }) => JSON.stringify([query, filters]),
-      (question, old, place) => drawQuestion(question, old, place),
-    );
-  }
-
-  /** @param {Question} question @param {HTMLElement | null} old @param {number} place */
-  function drawQuestion({ query, filters, done, total }, old, place) {
-    const el = old ?? h("li", {}, h("button", { type: "button", class: "history-row", on: { click: () => go(el) } }));
-    const row = /** @type {HTMLElement} */ (el.firstElementChild);
-    setAttribute(row, "aria-current", place === at() ? "true" : null);
-    row.tabIndex = place === at() ? 0 : -1;
-    fill(
-      row,
-      h("span", { class: "history-label", dir: "auto" }, query || "(everything)", filters ? h("span", { class: "hint" }, ` ${filters}`) : null),
-      h("span", { class: ["hint", total > 0 && done === total && "ready"] }, done === total ? (total ? "✓" : "no hits") : `${done}/${total}`),
-    );
-    return el;
-  }
-
-  /** @param {Element} el */
-  const go = (el) => view.run("turn", { place: [...list.children].indexOf(el) }).then(() => sheet.focus());
-
-  /** @param {KeyboardEvent} event */
-  function handleKey(event) {
-    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (!step) return;
-    event.preventDefault();
-    const items = [...list.children];
-    const from = items.findIndex((item) => item.contains(/** @type {Node} */ (event.target)));
-    const to = items[Math.max(0, Math.min(items.length - 1, from + step))];
-    /** @type {HTMLElement} */ (to.firstElementChild)?.focus();
+    const known = /** @type {import("./judgments/scores.js").Scores | undefined} */ (model.get("scores"));
+    list.show(questions(), (known?.each ?? []).map(([first]) => first.mean), at());
+    scores.turn(at());
   }
 
   view.link.watch("questions", drawQuestions);
+  view.link.watch("scores", (next) => {
+    scores.show(next);
+    drawQuestions();
+  });
   view.link.watch("sheet", (sheetState) => {
     const shown = sheetState?.hits ? sheetState : { place: -1, query: "", filters: "", hits: [] };
-    fill(heading, shown.place < 0 ? "No query yet" : shown.query || "(everything)", shown.filters ? h("span", { class: "hint" }, ` ${shown.filters}`) : null);
+    begin.hidden = shown.place >= 0;
+    heading.parentElement?.toggleAttribute("hidden", shown.place < 0);
+    keys.hidden = shown.place < 0;
+    fill(heading, shown.query || "(everything)", shown.filters ? h("span", { class: "hint" }, ` ${shown.filters}`) : null);
     sheet.show(shown);
     wanted = Math.max(0, shown.place);
     drawQuestions();

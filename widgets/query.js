@@ -8,6 +8,7 @@ import { oneAtATime } from "./kit/timing.js";
 import { comparePanel } from "./query/compare_panel.js";
 import { facetPanel } from "./query/facets.js";
 import { activeFilterRow } from "./query/active_filters.js";
+import { draftBar } from "./query/drafts.js";
 import { hitList } from "./query/hits.js";
 import { historyPanel, jsonPanel } from "./query/json.js";
 import { parameterPanel } from "./query/parameters.js";
@@ -67,7 +68,8 @@ function render(mount) {
       { name: "compare", title: "Compare", draw: () => comparePanel(view).el },
     ],
   });
-  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), activeFilters.el, panels.el);
+  fill(view.body, h("div", { class: "search-row" }, box, sorting(view), count), activeFilters.el, draftBar(view).el, panels.el);
+
   /** @param {KeyboardEvent} event */
   function handleKey(event) {
     if (event.key === "ArrowDown") {

@@ -4,6 +4,7 @@ import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { jsonLines } from "./kit/diff.js";
 import { button, fill, h, setAttribute } from "./kit/dom.js";
+import { emptyState } from "./kit/empty.js";
 import { toLocal, zone } from "./kit/moment.js";
 import { editTable } from "./kit/table.js";
 import { tabs } from "./kit/tabs.js";
@@ -11,7 +12,8 @@ import { ruleForm } from "./rules/form.js";
 import { hitsPanel } from "./rules/hits.js";
 import { ideas } from "./rules/ideas.js";
 import { jsonPanel } from "./rules/json.js";
-import { WHEN, fromCard, describeSpan, toCard, typicalQuery } from "./rules/shape.js";
+import { askRule } from "./rules/new_rule.js";
+import { describeSpan, typicalQuery } from "./rules/shape.js";
 
 /** @typedef {{objectID: string, enabled?: boolean, validity?: any[], [more: string]: any}} Rule */
 
@@ -65,8 +67,9 @@ function render(mount) {
   const known = ideas(view);
   const form = ruleForm(view, propose, known);
   const hits = hitsPanel(view, model, () => selected);
-  const json = jsonPanel(propose);
+  const json = jsonPanel(view, propose);
   const head = h("div", { class: "rule-head" });
+  const summary = h("p", { class: "rule-summary", dir: "auto" });
   const faults = h("div", { class: "faults", "aria-live": "polite" });
   const parts = tabs({
     label: "Rule",
@@ -79,8 +82,8 @@ function render(mount) {
       if (name === "hits") hits.show();
     },
   });
-  const detail = h("div", { class: "rule-detail" }, head, faults, parts.el);
-  const none = h("p", { class: "none" }, "No rule is selected. Select or create one.");
+  const detail = h("div", { class: "rule-detail" }, head, summary, faults, parts.el);
+  const none = h("div", {});
   shared.build({
     list: table.el,
     add,
@@ -127,28 +130,11 @@ function render(mount) {
   }
 
   async function create() {
-    const when = h(
-      "select",
-      { class: "input", "aria-label": "How the query matches" },
-      WHEN.map(([value, text]) => h("option", { value, selected: value === "is" }, text)),
-    );
-    const pattern = h("input", {
-      class: ["input", "find"],
-      "aria-label": "Pattern",
-      placeholder: "words",
-    });
-    const answer = view.ask({
-      title: "New rule",
-      body: h("div", { class: "form" }, h("p", { class: "hint" }, "When does the rule apply? Its effects follow in the form."), h("div", { class: "row" }, when, pattern)),
-      buttons: [
-        { name: "", label: "Cancel" },
-        { name: "create", label: "Create", main: true },
-      ],
-    });
-    pattern.focus();
-    if ((await answer) !== "create") return;
-    const condition = fromCard({ ...toCard({}), when: when.value, pattern: pattern.value });
-    await open(view.run("put", { document: { ...(condition && { conditions: [condition] }), consequence: {} } }));
+    known.ask();
+    const rule = await askRule(view, known.indices);
+    if (!rule) return;
+    await open(view.run("put", { document: rule }));
+    parts.open("form");
     form.focus();
   }
 
@@ -189,7 +175,7 @@ function render(mount) {
     const rule = current();
     none.hidden = Boolean(rule);
     detail.hidden = !rule;
-    if (!rule) return;
+    if (!rule) return fill(none, drawNone());
     const isReadOnly = Boolean(view.state()?.readOnly);
     const on = h("input", {
       type: "checkbox",
@@ -206,9 +192,45 @@ function render(mount) {
       button("Delete", () => remove(rule.objectID), { disabled: isReadOnly }),
     );
     if (hadFocus) on.focus();
+    drawSummary(rule, on.checked);
     fill(faults, shared.drawFaults(rule.objectID, selectRule));
     form.show(rule);
     json.show(rule);
+  }
+
+  /** What to do without a selected rule. */
+  function drawNone() {
+    if (rules.length)
+      return emptyState({
+        title: "No rule matches the search.",
+        hint: `The index has ${rules.length.toLocaleString()} ${rules.length === 1 ? "rule" : "rules"}.`,
+        action: {
+          label: "Clear the search",
+          act: () => {
+            shared.clear();
+            show();
+          },
+        },
+      });
+    return emptyState({
+      title: "No rules yet.",
+      hint: "A rule changes the hits of certain queries: it pins or hides records, boosts, filters, redirects or shows a banner.",
+      action: { label: "New rule…", act: create, disabled: Boolean(view.state()?.readOnly) },
+    });
+  }
+
+  /** Describe the rule in a sentence. @param {Rule} rule @param {boolean} on */
+  function drawSummary(rule, on) {
+    const [when, then] = wordsOf(rule);
+    fill(
+      summary,
+      h("b", {}, rule.conditions?.length ? "When " : "For "),
+      when,
+      h("b", {}, ": "),
+      `${then}.`,
+      rule.validity?.length ? ` Scheduled: ${describeSpans(rule.validity)}.` : null,
+      on ? null : h("b", {}, " Disabled: it does not apply."),
+    );
   }
 
   /** @param {string} id */

@@ -3,8 +3,10 @@
 import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { button, fill, h } from "./kit/dom.js";
+import { emptyState } from "./kit/empty.js";
 import { choiceInput, editTable, textInput } from "./kit/table.js";
 import { tagInput } from "./kit/tags.js";
+import { askLines, askSynonym } from "./synonyms/new_synonym.js";
 import { KINDS, fromRow, describeRow, toRow } from "./synonyms/rows.js";
 
 /** @typedef {import("./synonyms/rows.js").Row} Row */
@@ -25,6 +27,7 @@ function render(mount) {
     show,
   });
   const add = button("New synonym…", create, { icon: "+" });
+  const paste = button("Paste a list…", pasteList, { title: "Add many synonyms, one per line" });
   const problems = h("div", { class: "faults", "aria-live": "polite" });
   const table = editTable({
     label: "Synonyms",
@@ -66,7 +69,7 @@ function render(mount) {
   });
   shared.build({
     list: table.el,
-    add,
+    add: h("span", { class: "row" }, add, paste),
     body: [table.el, problems, h("p", { class: "hint" }, "Arrow keys move, Enter edits, Tab edits the next cell, Delete removes.")],
     title: "Synonyms",
     impact: "Impact",
@@ -113,26 +116,21 @@ function render(mount) {
   }
 
   async function create() {
-    const answer = await view.ask({
-      title: "New synonym",
-      body: h("dl", { class: "kinds" }, KINDS.flatMap(({ title, meaning }) => [h("dt", {}, title), h("dd", {}, meaning)])),
-      buttons: [
-        { name: "", label: "Cancel" },
-        ...KINDS.map(({ name, title }, place) => ({ name, label: title, main: !place })),
-      ],
-    });
-    const kind = KINDS.find(({ name }) => name === answer);
-    if (kind) append(kind.name, kind.members);
+    const synonym = await askSynonym(view);
+    if (!synonym) return;
+    shared.clear();
+    const id = await view.run("put", { document: synonym });
+    if (id) selectRow(id);
   }
 
-  /** @param {string} type @param {[string | null, string]} members */
-  async function append(type, members) {
+  async function pasteList() {
+    const synonyms = await askLines(view);
+    if (!synonyms) return;
     shared.clear();
-    const id = await view.run("put", { document: { type, [members[1]]: [], ...(members[0] ? { [members[0]]: "" } : {}) } });
-    if (!id) return;
-    show();
-    const place = shared.filter(rows).findIndex((row) => row.id === id);
-    table.edit(place, members[0] ? 1 : 2);
+    const ids = await view.run("put_all", { documents: synonyms });
+    if (!ids) return;
+    selectRow(ids[0]);
+    view.say(`${ids.length.toLocaleString()} ${ids.length === 1 ? "synonym" : "synonyms"} added. Undo reverts it.`);
   }
 
   function show() {
@@ -140,7 +138,28 @@ function render(mount) {
     shared.showCounts(rows.length);
     const now = table.current();
     if (now) drawProblems(now);
-    else fill(problems, rows.length ? "No matches" : "No synonyms yet: add one, or import a file.");
+    else fill(problems, drawNone());
+  }
+
+  /** What to do without a synonym in sight. */
+  function drawNone() {
+    if (rows.length)
+      return emptyState({
+        title: "No synonym matches the search.",
+        hint: `The index has ${rows.length.toLocaleString()} ${rows.length === 1 ? "synonym" : "synonyms"}.`,
+        action: {
+          label: "Clear the search",
+          act: () => {
+            shared.clear();
+            show();
+          },
+        },
+      });
+    return emptyState({
+      title: "No synonyms yet.",
+      hint: "A synonym lets a query find records that have another word: sofa finds couch. Import a file or paste a list to add many.",
+      action: { label: "New synonym…", act: create, disabled: Boolean(view.state()?.readOnly) },
+    });
   }
 
   /** @param {Row} row */
@@ -160,7 +179,7 @@ function render(mount) {
   view.link.watch("faults", show);
   view.link.watch("changes", show);
   view.link.watch("state", (state) => {
-    add.disabled = Boolean(state?.readOnly);
+    add.disabled = paste.disabled = Boolean(state?.readOnly);
   });
   return () => view.close();
 }

@@ -23,6 +23,7 @@ from svc_notebook.client.operations import write_and_wait
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.display import Html
 from svc_notebook.editors import event_loop
+from svc_notebook.editors.bundle import read_library
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
@@ -210,6 +211,11 @@ class Editor(anywidget.AnyWidget):
     def code(self) -> dict[str, str]:
         """Return the value as code."""
         return self.codes()
+
+    @call
+    def read_tokenizer(self) -> str:
+        """Return the module that splits code into tokens, for fields with code."""
+        return read_library("prism.js")
 
     def emit(self, event: str, **facts: Any) -> None:
         """Send an event to every view."""

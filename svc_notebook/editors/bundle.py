@@ -10,7 +10,7 @@ are placed before it in one text, each in its own scope:
 
 Each scope begins with its module's name, and the whole is named after the entry, so that browser
 errors are readable. Comments, types of expressions and indentation are removed. A string in a
-module must not span lines, because a line of it that looks like a comment would be removed as well.
+module must not span lines, because a line of it that looks like a comment would be removed too.
 """
 
 from __future__ import annotations
@@ -53,6 +53,12 @@ _CSS_COMMENT = re.compile(r"/\*(?:(?!\*/)[\s\S])*\*/\s*")
 _TYPE = re.compile(r"/\*\* @(?:type|param) (?:(?!\*/)[^\n])*\*/ ?")
 _INDENTATION = re.compile(r"^[ \t]+", re.M)
 _UNSUPPORTED = re.compile(r"^(?:import|export)\b.*$", re.M)
+
+
+@lru_cache
+def read_library(name: str) -> str:
+    """Return the text of a vendored module, which a view loads when it needs it."""
+    return (FOLDER / "vendor" / name).read_text(encoding="utf-8")
 
 
 @lru_cache

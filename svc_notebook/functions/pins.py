@@ -92,7 +92,7 @@ async def pin(
         raise BadInput(f"`position` must be an integer, 0 for the first position, not {position!r}")
     own, name = asynchronous(client), id_text(object_id)
     await _check_record(own, index, name)
-    done = await _curate(
+    done = await revise_rule(
         own, index, query, f"pin {name}", replicas,
         lambda consequence: move_record(consequence, name, "pin", position),
     )  # fmt: skip
@@ -151,7 +151,7 @@ async def hide(
     """
     own, name = asynchronous(client), id_text(object_id)
     await _check_record(own, index, name)
-    done = await _curate(
+    done = await revise_rule(
         own, index, query, f"hide {name}", replicas,
         lambda consequence: move_record(consequence, name, "hide"),
     )  # fmt: skip
@@ -297,7 +297,17 @@ def is_for(rule: Mapping[str, Any], query: str) -> bool:
         return False
     named = {name for name, value in condition.items() if value not in ("", False, None)}
     exact = condition.get("anchoring") == "is" and named <= {"pattern", "anchoring"}
-    return exact and _normalize(condition.get("pattern", "")) == _normalize(query)
+    return exact and normalize_query(condition.get("pattern", "")) == normalize_query(query)
+
+
+def rule_of(query: str, rules: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the rule for exactly a query, a new one without an effect if there is none."""
+    known = next((one for one in rules.values() if is_for(one, query)), None)
+    return known or {
+        "objectID": name_rule(query, rules),
+        "conditions": [{"pattern": " ".join(query.split()), "anchoring": "is"}],
+        "consequence": {},
+    }
 
 
 def name_rule(query: str, taken: Iterable[str]) -> str:
@@ -329,11 +339,11 @@ async def _remove_curation(
         kept = "hide" if from_ == "pin" else "promote"
         return {**changed, kept: consequence[kept]} if kept in consequence else changed
 
-    done = await _curate(client, index, query, f"un{from_} {name}", replicas, remove)
+    done = await revise_rule(client, index, query, f"un{from_} {name}", replicas, remove)
     return {**done, "objectID": name}
 
 
-async def _curate(
+async def revise_rule(
     client: AsyncClient,
     index: str,
     query: str,
@@ -348,8 +358,7 @@ async def _curate(
         if not is_scratch(index):  # temporary indices have no journal
             await stack.enter_async_context(journalled_write.alone(client, index))
         rules = by_id(await find_all(client, RULES, index))
-        rule = next((one for one in rules.values() if is_for(one, query)), None)
-        rule = rule or _make_rule(query, rules)
+        rule = rule_of(query, rules)
         consequence = revise(rule["consequence"])
         new = {**rule, "consequence": consequence} if does_something(consequence) else None
         if new:
@@ -373,16 +382,7 @@ async def _curate(
     return {"index": index, "rule": rule["objectID"], "change": change, **facts}
 
 
-def _make_rule(query: str, rules: Mapping[str, Any]) -> dict[str, Any]:
-    pattern = " ".join(query.split())
-    return {
-        "objectID": name_rule(query, rules),
-        "conditions": [{"pattern": pattern, "anchoring": "is"}],
-        "consequence": {},
-    }
-
-
-def _normalize(query: str) -> str:
+def normalize_query(query: str) -> str:
     """Normalize a query as rules do: case and runs of whitespace do not matter."""
     return " ".join(query.split()).casefold()
 

@@ -149,7 +149,9 @@ async def _changed_settings(index: str) -> list[dict[str, str]]:
 
 def _state(crawler: Mapping[Any, Any]) -> str:
     states = {"blocked": "blocked", "reindexing": "reindexing", "running": "active"}
-    return next((word for name, word in states.items() if crawler[name]), "paused")
+    found = next((word for name, word in states.items() if crawler[name]), "paused")
+    is_new = found == "paused" and not _text_of_time(crawler["lastReindexStartedAt"])
+    return "not run yet" if is_new else found
 
 
 def _text_of_time(value: Any) -> str:

@@ -116,6 +116,37 @@ def test_the_page_that_a_crawl_begins_at_is_offered_and_tried(
     assert notebook.ask("e.records.title.tolist()") == ["Reading lamp"]
 
 
+def test_a_new_crawler_and_one_without_actions_say_what_to_do(
+    editor: Locator, notebook: Notebook
+) -> None:
+    expect(editor.locator(".svc-standing")).to_contain_text("Not run yet.")
+    expect(editor).to_contain_text("No page tried yet.")
+    notebook.run("e.value = {'rateLimit': 1}", cell=1)
+
+    editor.get_by_role("button", name="Add an action").click()
+
+    expect(source(editor)).to_have_value(re.compile("objectID: url.href"))
+    notebook.await_value("e.value['actions'][0]['indexName']", "shop")
+
+
+def test_code_has_line_numbers_colours_and_matching_brackets(
+    editor: Locator, notebook: Notebook
+) -> None:
+    source(editor).fill("({$}) => {\n  return [{t: 'a)'}]\n}")
+    expect(editor.locator(".svc-code-numbers").first).to_have_text(re.compile("1\\s*2\\s*3"))
+    string = editor.locator(".svc-token-string")
+    expect(string).to_have_text("'a)'")
+    expect(source(editor)).to_have_css("color", "rgba(0, 0, 0, 0)")
+    keyword = editor.locator(".svc-token-keyword")
+    colours = [each.evaluate("el => getComputedStyle(el).color") for each in (string, keyword)]
+    assert colours[0] != colours[1]
+
+    source(editor).press("Control+End")
+
+    expect(editor.locator(".svc-bracket")).to_have_text(["{", "}"])
+    notebook.await_value("e.value['actions'][0]['recordExtractor']['source'][:9]", "({$}) => ")
+
+
 def test_an_extractor_is_changed_tried_applied_by_keys_alone(
     editor: Locator, notebook: Notebook
 ) -> None:

@@ -127,7 +127,7 @@ def test_a_note_is_kept_with_enter_and_left_with_escape(
 def test_queries_are_walked_chosen_and_added(editor: Locator, notebook: Notebook) -> None:
     hits(editor).first.focus()
     press(notebook, "]", "]")
-    expect(editor.locator(".svc-none")).to_be_visible()
+    expect(editor.get_by_text("No hits for this query.")).to_be_visible()
     press(notebook, "g")
     expect(heading(editor)).to_have_text("desk")
     editor.get_by_role("button", name="lamp").click()
@@ -139,6 +139,27 @@ def test_queries_are_walked_chosen_and_added(editor: Locator, notebook: Notebook
     expect(heading(editor)).to_have_text("mirror")
     expect(editor.locator(".svc-questions li")).to_have_count(5)
     expect(hits(editor).first).to_be_focused()
+
+
+def test_scores_follow_grades_and_sort_the_queries(editor: Locator, notebook: Notebook) -> None:
+    hits(editor).first.focus()
+    press(notebook, "3", "0")
+    scores = editor.get_by_role("group", name="Scores")
+    expect(scores).to_contain_text("This query1.000")
+    expect(scores).to_contain_text("1 of 4 queries have a score")
+    expect(far(editor)).to_have_text("2 of 11")
+
+    scores.get_by_label("Metric").select_option("p@3")
+    expect(scores).to_contain_text("This query0.333")
+    notebook.await_value("e.scores['metric']", "p@3")
+    editor.get_by_label("Order of the queries").select_option("judged")
+
+    items = editor.locator(".svc-questions li")
+    expect(items.nth(2)).to_contain_text("lamp")
+    expect(items.last).to_contain_text("no hits")
+    hits(editor).first.focus()
+    press(notebook, "[")
+    expect(heading(editor)).to_have_text("desk")
 
 
 def test_blind_hides_where_hits_were_found_and_shuffled_mixes_them(

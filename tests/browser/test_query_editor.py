@@ -329,6 +329,34 @@ def test_pinning_a_hit_calls_the_callbacks(notebook: Notebook) -> None:
     assert notebook.ask("told") == [{"query": "lamp", "objectID": first, "position": 1}]
 
 
+def test_pinned_and_hidden_hits_are_reviewed_and_applied_as_rules(
+    notebook: Notebook,
+) -> None:
+    editor = notebook.open("e = svc.edit.query('shop', value={'query': 'lamp'})\ne")
+    name = notebook.ask("e.hits[3]['objectID']")
+    editor.get_by_role("button", name=re.compile("^Pin")).nth(3).click()
+    bar = editor.locator(".svc-draft-bar")
+    expect(bar).to_contain_text("Draft: pin")
+    editor.locator(".svc-hit").first.focus()
+    notebook.page.keyboard.press("h")
+    expect(bar).to_contain_text("2 drafts: pin")
+
+    bar.get_by_role("button", name="Review…").click()
+    dialog = editor.get_by_role("dialog")
+    expect(dialog).to_contain_text("Apply 1 rule to shop?")
+    expect(dialog).to_contain_text("When the query is “lamp”: pin")
+    dialog.get_by_label(re.compile("^Position of")).fill("1")
+    dialog.get_by_label(re.compile("^Position of")).press("Tab")
+    expect(dialog).to_contain_text(f"pin {name} at position 1; hide")
+    dialog.get_by_role("button", name="Apply 1 rule").click()
+
+    expect(editor).to_contain_text("1 rule applied.")
+    expect(bar).to_be_hidden()
+    expect(editor.locator(".svc-hit").first).to_contain_text("Pinned by a rule")
+    assert notebook.ask("e.hits[0]['objectID']") == name
+    notebook.run("svc.tuning.undo('shop')")
+
+
 def test_it_answers_while_a_cell_runs(editor: Locator, notebook: Notebook) -> None:
     notebook.begin("import time\nfor _ in range(60): time.sleep(0.1)\ndone = True", cell=1)
 

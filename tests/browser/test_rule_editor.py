@@ -109,7 +109,10 @@ def saved(notebook: Notebook, name: str) -> Any:
 def test_a_rule_is_made_with_the_keyboard_and_applied(editor: Locator, notebook: Notebook) -> None:
     keyboard = notebook.page.keyboard
     editor.get_by_role("button", name="New rule…").press("Enter")
-    editor.get_by_role("dialog").get_by_label("Pattern").press_sequentially("cheap mirror")
+    dialog = editor.get_by_role("dialog")
+    keyboard.press("Enter")
+    expect(dialog.get_by_role("alert")).to_contain_text("choose “every search (always)”")
+    keyboard.type("cheap mirror")
     keyboard.press("Enter")
     expect(editor.get_by_label("Pattern", exact=True)).to_have_value("cheap mirror")
     pin = editor.get_by_label("Pin a record: add")
@@ -138,6 +141,35 @@ def test_a_rule_is_made_with_the_keyboard_and_applied(editor: Locator, notebook:
     found = notebook.ask("[h['objectID'] for h in client.search('ruled', 'cheap mirror')['hits']]")
     assert found[0] == "sku-006"
     assert len(found) == 10
+
+
+def test_an_index_without_rules_says_what_to_do(editor: Locator, notebook: Notebook) -> None:
+    notebook.run("client.wait(client.clear_rules('ruled'), index='ruled'); e.reload()", cell=1)
+    expect(editor).to_contain_text("No rules yet.")
+
+    editor.locator(".svc-empty-state").get_by_role("button", name="New rule…").click()
+
+    expect(editor.get_by_role("dialog")).to_contain_text("New rule")
+    notebook.page.keyboard.press("Escape")
+
+
+def test_a_rule_is_made_from_a_template(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("button", name="New rule…").click()
+    dialog = editor.get_by_role("dialog")
+    dialog.get_by_label("How the query matches").select_option("always")
+    dialog.get_by_label("What the rule does").select_option("pin")
+    dialog.get_by_label("Record").fill("sku-006")
+    dialog.get_by_label("Position").fill("2")
+    if os.environ.get("SVC_SHOTS"):
+        editor.screenshot(path=f"{os.environ['SVC_SHOTS']}/new-rule.png")
+    dialog.get_by_role("button", name="Create rule").click()
+
+    expect(editor.locator(".svc-rule-summary")).to_have_text(
+        "For every search: pin sku-006 at position 2."
+    )
+    assert notebook.ask("e.value[0]['consequence']") == {
+        "promote": [{"objectID": "sku-006", "position": 1}]
+    }
 
 
 def test_a_hit_is_dragged_to_its_place_and_hidden_and_shown_again(

@@ -76,14 +76,14 @@ def test_a_synonym_is_added_by_the_keyboard_and_applied(
 ) -> None:
     keyboard = notebook.page.keyboard
     editor.get_by_role("button", name="New synonym…").press("Enter")
-    expect(editor.get_by_role("dialog")).to_contain_text("the first word also finds")
-    keyboard.press("Tab")
-    keyboard.press("Enter")
-    expect(editor.get_by_label("The word that is replaced")).to_be_focused()
-    keyboard.type("board")
-    keyboard.press("Tab")
     keyboard.type("shelf, table")
-    keyboard.press("Enter")
+    dialog = editor.get_by_role("dialog")
+    dialog.get_by_label("Type").select_option("onewaysynonym")
+    expect(dialog).to_contain_text("The first word also finds")
+    dialog.get_by_role("button", name="Add synonym").press("Enter")
+    expect(dialog.get_by_role("alert")).to_have_text("Enter the word that the synonym is for.")
+    expect(dialog.get_by_label("For the word")).to_be_focused()
+    keyboard.type("board")
     keyboard.press("Enter")
     expect(editor).to_contain_text("1 added")
     name = notebook.ask("e.value[0]['objectID']")
@@ -97,6 +97,23 @@ def test_a_synonym_is_added_by_the_keyboard_and_applied(
 
     assert saved(notebook, name)["synonyms"] == ["shelf", "table"]
     assert notebook.ask("client.search('words', 'board')['nbHits']") > 0
+    assert not notebook.ask("e.dirty")
+
+
+def test_a_pasted_list_is_added_in_one_step(editor: Locator, notebook: Notebook) -> None:
+    editor.get_by_role("button", name="Paste a list…").click()
+    dialog = editor.get_by_role("dialog")
+    lines = dialog.get_by_label("Synonyms, one per line")
+    lines.fill("sofa, couch\nalone\ntv, telly => television")
+    expect(dialog).to_contain_text("1 two-way, 2 one-way")
+    expect(dialog).to_contain_text("Line 2 has fewer than two words.")
+    dialog.get_by_role("button", name="Add to the draft").click()
+    lines.fill("sofa, couch\ntv, telly => television")
+    dialog.get_by_role("button", name="Add to the draft").click()
+
+    expect(editor).to_contain_text("3 added")
+    editor.get_by_role("button", name="Undo").click()
+    expect(editor).to_contain_text("Saved")
     assert not notebook.ask("e.dirty")
 
 
@@ -190,7 +207,7 @@ def test_all_shown_synonyms_are_deleted_in_one_step(editor: Locator, notebook: N
     expect(editor).to_contain_text("Delete: 3 synonyms. Undo reverts it.")
     expect(editor).to_contain_text("0 of 4 synonyms")
     editor.get_by_role("button", name="3 removed").click()
-    expect(editor.locator(".svc-faults")).to_contain_text("No matches")
+    expect(editor.locator(".svc-faults")).to_contain_text("No synonym matches the search.")
     editor.get_by_role("button", name="show all").click()
     expect(editor.get_by_role("row")).to_have_count(1 + 4)
 

@@ -466,3 +466,67 @@ def test_what_is_no_query_is_refused(queries: Any, words: str) -> None:
 def test_what_is_no_variant_is_refused(variants: Any) -> None:
     with pytest.raises(BadInput):
         read_variants(variants, "i")
+
+
+def score(editor: JudgmentEditor) -> Any:
+    """The scores of the current judgments."""
+    event_loop.run(editor._follow_up())
+    return editor.scores
+
+
+def test_scores_are_those_of_tuning(client: Client, shop: str) -> None:
+    queries: list[dict[str, Any]] = [
+        {"query": "lamp", "weight": 3}, {"query": "table"}, {"query": "nothing at all"},
+    ]  # fmt: skip
+    ways: list[tuple[str, Any]] = [("now", {}), ("cheap", {"filters": "price < 15"})]
+    editor = svc.edit.judgments(
+        shop, queries, client=client, variants={"now": shop, "cheap": {"filters": "price < 15"}}
+    )
+    assert score(editor)["whole"][0]["mean"] is None
+    editor.grade("2", 1)
+    editor.grade("1", 3)
+    event_loop.run(editor.turn(1))
+    editor.grade("3", 2)
+
+    found = score(editor)
+
+    runs = pd.concat(
+        svc.tuning.run(shop, queries, params=params, name=name, client=client)
+        for name, params in ways
+    )
+    scores = svc.tuning.evaluate(runs, editor.frame, "ndcg@10", unjudged="bound", queries=queries)
+    expected = svc.tuning.summary(scores)
+    for name in ("mean", "low", "high", "judged", "queries", "without_hits"):
+        assert [one[name] for one in found["whole"]] == pytest.approx(
+            [None if pd.isna(value) else value for value in expected[name]]
+        )
+    assert [one["mean"] for one in found["each"][0]] == pytest.approx(
+        list(scores[scores["query"] == "lamp"]["value"])
+    )
+    assert found["each"][2][0]["without_hits"] == 1
+    assert found["history"][-1] == [one["mean"] for one in found["whole"]]
+    assert "ndcg@10; now: " in editor.snapshot()
+
+
+def test_the_metric_is_chosen_and_begins_a_new_line(editor: JudgmentEditor) -> None:
+    editor.grade("2", 1)
+    editor.grade("1", 0)
+    assert len(score(editor)["history"]) >= 1
+
+    editor.metric = "p@10"
+
+    assert score(editor)["metric"] == "p@10"
+    assert score(editor)["whole"][0]["mean"] == pytest.approx(0.1)
+    assert len(score(editor)["history"]) == 1
+    with pytest.raises(BadOption, match="`metric` is one of ndcg@10, p@10"):
+        editor.metric = "beauty"
+
+
+def test_a_blind_rater_sees_the_score_of_the_own_grades_alone(client: Client, shop: str) -> None:
+    others = [{"query": "lamp", "objectID": "2", "rating": 3, "rater": "ada"}]
+    editor = svc.edit.judgments(shop, judgments=pd.DataFrame(others), client=client, rater="bob")
+    assert score(editor)["whole"][0]["mean"] == pytest.approx(1)
+
+    event_loop.run(editor.arrange(True, False))
+
+    assert score(editor)["whole"][0]["mean"] is None

@@ -269,6 +269,67 @@ def test_who_listens_hears_of_pins_and_hides(editor: QueryEditor) -> None:
     assert [(one["objectID"], one["position"]) for one in told] == [("3", 0), ("1", 2)]
 
 
+def test_what_is_pinned_or_hidden_is_a_draft_that_is_reviewed_and_applied(
+    editor: QueryEditor, client: Client, shop: str
+) -> None:
+    editor.value = {"query": "red lamp"}
+    editor.curate("pin", "1", 1)
+    editor.curate("pin", "1", 2)
+    editor.curate("hide", "1", 1)
+    editor.value = {"query": " Red  LAMP"}
+    editor.curate("pin", "1", 1)
+    editor.value = {"query": "table"}
+    editor.curate("hide", "3", 1)
+    editor.revise_draft(0, 4)
+    rules = event_loop.run(editor.review_drafts())
+    assert client.search_rules(shop)["nbHits"] == 0
+
+    written = event_loop.run(editor.apply_drafts())
+
+    assert [(rule["when"], rule["then"], rule["before"]) for rule in rules] == [
+        ("the query is “Red LAMP”", "pin 1 at position 5", None),
+        ("the query is “table”", "hide 3", None),
+    ]
+    saved = {rule["objectID"]: rule for rule in client.search_rules(shop)["hits"]}
+    for rule in rules:
+        assert saved[rule["id"]]["consequence"] == rule["after"]["consequence"]
+    assert ids(editor) == []
+    assert editor.drafts == []
+    assert all(one["change"] for one in written)
+
+
+def test_a_draft_changes_the_rule_that_exists_for_the_query(
+    editor: QueryEditor, client: Client, shop: str
+) -> None:
+    svc.pin(shop, "lamp", "3", client=client)
+    editor.value = {"query": "lamp"}
+    editor.curate("hide", "1", 2)
+    editor.curate("pin", "2", 2)
+
+    [rule] = event_loop.run(editor.review_drafts())
+    editor.revise_draft(1)
+    [left] = event_loop.run(editor.review_drafts())
+    editor.discard_drafts()
+
+    assert rule["before"]
+    assert rule["then"] == "pin 3 at position 1; pin 2 at position 2; hide 1"
+    assert left["then"] == "pin 3 at position 1; hide 1"
+    assert event_loop.run(editor.review_drafts()) == []
+    with pytest.raises(BadOption, match="no draft 0"):
+        editor.revise_draft(0, 1)
+
+
+def test_a_key_that_may_not_write_rules_has_nothing_to_pin_with(
+    shop: str, searcher: Callable[..., Client]
+) -> None:
+    weak = svc.edit.query(shop, client=searcher("search"))
+    assert not weak.state["curates"]
+
+    weak.on_pin(print)
+
+    assert weak.state["curates"]
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -13,40 +13,76 @@ from svc_notebook.editors.query_editor import relaxation
 from svc_notebook.session.connection import asynchronous
 
 
-def labels(client: Client, index: str, params: dict[str, Any]) -> list[tuple[str, int]]:
-    ways = event_loop.run(relaxation.relax(asynchronous(client), index, params))
-    return [(way["label"], way["hits"]) for way in ways]
+def diagnose(client: Client, index: str, params: dict[str, Any]) -> tuple[Any, Any]:
+    found = event_loop.run(relaxation.relax(asynchronous(client), index, params))
+    return [(way["label"], way["hits"]) for way in found["searches"]], found["reasons"]
 
 
 @pytest.mark.parametrize(
-    ("params", "proposed"),
+    ("params", "proposed", "reasons"),
     [
-        ({"query": "zebra"}, []),
-        ({"query": "lamp zebra"}, [("Without “zebra”", 2)]),
+        ({"query": "zebra"}, [("All records", 3)], ["No record contains “zebra”."]),
+        ({"query": "lamp zebra"}, [("Without “zebra”", 2)], ["No record contains “zebra”."]),
+        (
+            {"query": "zebra red xylophone lamp quokka"},
+            [("Only “red lamp”", 1)],
+            ["No record contains “zebra”, “xylophone” or “quokka”."],
+        ),
+        (
+            {"query": "red blue zebra lamp"},
+            [("Only “red lamp”", 1)],
+            ["No record contains “zebra”."],
+        ),
+        (
+            {"query": "red blue"},
+            [("Without “red”", 1), ("Without “blue”", 1)],
+            ["Each word has hits, but no record contains “red” and “blue” together."],
+        ),
         (
             {"query": "lamp", "facetFilters": [["brand:Nobody"]], "hitsPerPage": 1},
-            [("Any brand", 2)],
+            [("Without the filter on brand", 2)],
+            ["No record matches the filter on brand."],
         ),
-        ({"query": "lamp", "numericFilters": ["price>=80"]}, [("Any price", 2)]),
-        ({"query": "lamp", "filters": "brand:Nobody"}, [("Without filters", 2)]),
+        (
+            {"query": "lamp", "numericFilters": ["price>=80"]},
+            [("Without the filter on price", 2)],
+            ["Without filters the words have 2 hits; no record among them matches "
+             "the filter on price."],
+        ),
+        (
+            {"query": "lamp", "filters": "brand:Nobody"},
+            [("Without the filter brand:Nobody", 2)],
+            ["No record matches the filter brand:Nobody."],
+        ),
         (
             {"facetFilters": [["brand:Umbra"]], "numericFilters": ["price>=80"]},
-            [("Without any filter", 3), ("Any brand", 1), ("Any price", 1)],
+            [("Without any filter", 3), ("Without the filter on brand", 1),
+             ("Without the filter on price", 1)],
+            ["No record matches the filter on brand and the filter on price together."],
         ),
-        ({"query": "lamp", "page": 9}, [("First page", 2)]),
+        ({"query": "lamp", "page": 9}, [("First page", 2)], []),
     ],
-    ids=["nothing helps", "word", "facet", "range", "filters", "several", "page"],
-)
-def test_helpful_relaxations_are_listed_with_their_hits(
-    client: Client, shop: str, params: dict[str, Any], proposed: list[tuple[str, int]]
-) -> None:
-    assert labels(client, shop, params) == proposed
+    ids=["nothing helps", "word", "three words", "words apart", "two apart", "facet", "range",
+         "filters", "several", "page"],
+)  # fmt: skip
+def test_reasons_are_named_and_helpful_searches_listed(
+    client: Client, shop: str, params: dict[str, Any], proposed: list[tuple[str, int]],
+    reasons: list[str],
+) -> None:  # fmt: skip
+    assert diagnose(client, shop, params) == (proposed, reasons)
+
+
+def test_an_index_without_records_is_the_reason(client: Client, shop: str) -> None:
+    client.wait(client.clear_objects(shop), index=shop)
+
+    assert diagnose(client, shop, {"query": "a b"}) == ([], [f"The index {shop} has no records."])
 
 
 def test_a_proposal_finds_what_it_says(client: Client, shop: str) -> None:
     params = {"query": "red lamp zebra", "facetFilters": ["brand:Acme"], "hitsPerPage": 2}
 
-    [way] = event_loop.run(relaxation.relax(asynchronous(client), shop, params))
+    found = event_loop.run(relaxation.relax(asynchronous(client), shop, params))
+    way = next(way for way in found["searches"] if way["label"] == "Without “zebra”")
 
     assert way["value"] == {**params, "query": "red lamp"}
     assert client.search(shop, **way["value"])["nbHits"] == way["hits"]

@@ -307,14 +307,14 @@ def test_the_snapshot_describes_rules(editor: RuleEditor) -> None:
     html = editor.snapshot()
 
     assert "the query contains “lamp”" in html
-    assert "pin 1 to 1" in html
+    assert "pin 1 at position 1" in html
     assert "<script" not in html
 
 
 @pytest.mark.parametrize(
     ("given", "when", "then"),
     [
-        (rule("1"), "always", "hitsPerPage: 5"),
+        (rule("1"), "every search", "hitsPerPage: 5"),
         (rule("1", "", consequence={}), "the query is empty", "no consequence"),
         (
             {
@@ -329,13 +329,24 @@ def test_the_snapshot_describes_rules(editor: RuleEditor) -> None:
                     "redirect": {"indexName": "other"}, "userData": 0,
                 },
             },
-            "the query begins with “a” (and typos, plurals, synonyms) or in app, with brand:Acme",
+            "the query starts with “a” (and typos, plurals, synonyms) or in the context app, "
+            "with the filters brand:Acme",
             "remove “x”; replace “y” by “z”; remove “w”; facetFilters: a:b, c:d; "
-            "redirect to other; return custom data",
+            "redirect to the index other; return custom data",
         ),
-        (rule("1", consequence={"params": {"query": "b"}}), "always", "search for “b”"),
+        (rule("1", consequence={"params": {"query": "b"}}), "every search", "search for “b”"),
+        (
+            rule("1", "a", consequence={
+                "params": {"filters": "x:y", "optionalFilters": ["b:c"],
+                           "automaticFacetFilters": ["brand"],
+                           "renderingContent": {"redirect": {"url": "https://a.b"}}},
+                "userData": {"banner": 1, "link": 2, "c": 3, "d": 4}}),
+            "the query is “a”",
+            "show only hits with x:y; boost hits with b:c; filter by the brand in the query; "
+            "redirect to https://a.b; return custom data (banner, link, c and 1 more)",
+        ),
     ],
-    ids=["always", "empty", "much", "text"],
+    ids=["always", "empty", "much", "text", "params"],
 )  # fmt: skip
 def test_a_rule_is_described_in_words(given: Any, when: str, then: str) -> None:
     assert (describe_conditions(given), describe_consequence(given)) == (when, then)

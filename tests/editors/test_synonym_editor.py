@@ -48,6 +48,21 @@ def test_it_opens_with_all_synonyms(editor: SynonymEditor) -> None:
     assert not editor.dirty
 
 
+def test_a_list_is_added_in_one_step(editor: SynonymEditor) -> None:
+    names = editor.put_all(
+        [
+            {"type": "synonym", "synonyms": ["sofa", "couch"]},
+            {"type": "onewaysynonym", "input": "tv", "synonyms": ["television"]},
+        ]
+    )
+
+    assert [each["objectID"] for each in editor.value] == [*names, "pair", "way"]
+    with pytest.raises(BadInput):
+        editor.put_all([{"type": "word"}])
+    editor.undo()
+    assert not editor.dirty
+
+
 def test_nothing_is_written_before_it_is_applied(editor: SynonymEditor) -> None:
     editor.put({**PAIR, "synonyms": ["lamp", "light"]}, "pair")
     name = editor.put({"type": "placeholder", "placeholder": "<size>", "replacements": ["xl"]})

@@ -245,7 +245,7 @@ def test_no_message_to_the_front_end_holds_a_key(session: Session) -> None:
 
 def test_the_saved_notebook_holds_no_key(session: Session, tmp_path: Path) -> None:
     notebook = save_notebook(session.heard)
-    nbformat.write(notebook, tmp_path / "saved.ipynb")  # type: ignore[no-untyped-call]
+    nbformat.write(notebook, tmp_path / "saved.ipynb")
 
     text = (tmp_path / "saved.ipynb").read_text()
 

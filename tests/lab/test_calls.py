@@ -195,5 +195,5 @@ def test_crawlers_are_read_with_their_state(calls: LabCalls, service: Running) -
     found = asyncio.run(calls.read_crawlers())
 
     [row] = [row for row in found if row["name"] == "explored"]
-    assert (row["state"], row["lastRun"]) == ("paused", "")
+    assert (row["state"], row["lastRun"]) == ("not run yet", "")
     assert row["id"]

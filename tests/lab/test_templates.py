@@ -18,7 +18,7 @@ TEMPLATES = sorted((ROOT / "widgets" / "lab" / "static" / "templates").glob("*.i
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_a_template_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
-    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(path, as_version=4)
 
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
 
@@ -33,7 +33,7 @@ def test_a_template_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.stem)
 def test_a_template_is_stored_without_outputs(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(path, as_version=4)
 
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
 

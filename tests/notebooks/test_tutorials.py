@@ -19,7 +19,7 @@ TUTORIALS = sorted(FOLDER.glob("*.ipynb"))
 def test_a_tutorial_runs(path: Path, tmp_path: Path) -> None:
     for source in FOLDER.glob("*.py"):
         shutil.copy(source, tmp_path)
-    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(path, as_version=4)
 
     NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
 
@@ -37,7 +37,7 @@ def test_a_tutorial_runs(path: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_is_stored_without_outputs(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)  # type: ignore[no-untyped-call]
+    notebook = nbformat.read(path, as_version=4)
 
     cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
 

@@ -65,6 +65,18 @@ def test_an_undo_can_be_undone(shop: str, client: Client) -> None:
     assert list(history["parent"]) == [history["change_id"][1], made.change_id, ""]
 
 
+def test_history_describes_each_change_in_a_line(shop: str, client: Client) -> None:
+    apply(client, shop, settings={"hitsPerPage": 3, "ranking": ["typo", "words", "exact", "geo"]})
+    apply(client, shop, synonyms={"pair": PAIR})
+    tuning.undo(shop)
+
+    assert list(tuning.history(shop)["changed"]) == [
+        "pair removed",
+        "pair added",
+        'hitsPerPage 20 → 3; ranking ["typo", "geo", "words"… → ["typo", "words", "exac…',
+    ]
+
+
 def test_undo_by_itself_goes_back_step_by_step(shop: str, client: Client) -> None:
     hashes = [tuning.snapshot(shop).hash]
     for count in (3, 4, 5):
@@ -146,7 +158,7 @@ def test_what_leaves_everything_as_it_is_is_no_change(shop: str, client: Client)
 def test_history_has_its_columns_without_a_row(shop: str) -> None:
     history = tuning.history(shop)
 
-    assert list(history.columns[:5]) == ["change_id", "when", "index", "scope", "before"]
+    assert list(history.columns[:5]) == ["change_id", "when", "index", "scope", "changed"]
     assert str(history["when"].dtype) == "datetime64[us, UTC]"
 
 

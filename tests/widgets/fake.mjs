@@ -158,3 +158,16 @@ globalThis.document = {
   createElement: (tag) => new FakeElement(tag),
   createTextNode: (text) => new FakeText(text),
 };
+
+globalThis.IntersectionObserver ??= class {
+  observe() {}
+  disconnect() {}
+};
+globalThis.HTMLTextAreaElement ??= class {
+  get value() {
+    return this.typed ?? "";
+  }
+  set value(text) {
+    this.typed = text;
+  }
+};

@@ -3,6 +3,8 @@ import { test } from "node:test";
 
 import { fakeModel } from "./fake.mjs";
 import { isJudged, meaningOf, nextOpen, progressOf, describeJudgment } from "../../widgets/judgments/grades.js";
+import { describeState, sortPlaces, stepIn } from "../../widgets/judgments/question_list.js";
+import { describeQueryScore, describeSetScore, linePoints } from "../../widgets/judgments/scores.js";
 import { gradeSheet } from "../../widgets/judgments/sheet.js";
 
 const LABELS = { 0: "irrelevant", 1: "related", 2: "good", 3: "perfect" };
@@ -45,7 +47,7 @@ test("after a grade comes the next open hit, then one that was left out, then no
 test("progress counts hits, and queries that are done", () => {
   const far = progressOf([{ done: 2, total: 2 }, { done: 1, total: 3 }, { done: 0, total: 0 }]);
 
-  assert.deepEqual(far, { done: 3, total: 5, ready: 2 });
+  assert.deepEqual(far, { done: 3, total: 5, ready: 1, empty: 1 });
 });
 
 for (const [name, answer, shown] of [
@@ -116,3 +118,42 @@ for (const [name, place, hidden] of [
     assert.equal(sheet.el.querySelector(".svc-none").hidden, hidden);
   });
 }
+
+test("queries are sorted by score, frequency and share judged, unknown ones last", () => {
+  const entries = [
+    [{ done: 1, total: 2, frequency: null }, 0.9],
+    [{ done: 0, total: 0, frequency: 5 }, null],
+    [{ done: 0, total: 2, frequency: 9 }, 0.1],
+  ].map(([question, score], place) => ({ question, score, place }));
+
+  assert.deepEqual(sortPlaces(entries, "given"), [0, 1, 2]);
+  assert.deepEqual(sortPlaces(entries, "score"), [2, 0, 1]);
+  assert.deepEqual(sortPlaces(entries, "frequency"), [2, 1, 0]);
+  assert.deepEqual(sortPlaces(entries, "judged"), [2, 0, 1]);
+  assert.deepEqual([stepIn([2, 0, 1], 2, 1), stepIn([2, 0, 1], 1, 1), stepIn([], 0, -1)], [0, 1, 0]);
+  assert.deepEqual(entries.map(({ question }) => describeState(question)), ["1/2", "no hits", "0/2"]);
+});
+
+const score = (more) => ({ mean: 0.5, low: 0.25, high: 0.75, upper: 0.8, judged: 0.6, queries: 3, without_hits: 0, ...more });
+
+for (const [more, words] of [
+  [{}, "60 % judged, up to 0.800"],
+  [{ judged: 1, upper: 0.5 }, "100 % judged"],
+  [{ without_hits: 1 }, "no hits"],
+  [{ mean: null, judged: 0.6 }, "60 % judged, no relevant record yet"],
+  [{ mean: null, judged: 0 }, "0 % judged"],
+]) {
+  test(`the score of a query says what limits it: ${words}`, () => {
+    assert.equal(describeQueryScore(score(more)), words);
+  });
+}
+
+test("the score of all queries has its interval, and the number of queries that count", () => {
+  assert.equal(describeSetScore(score({}), 3), "95 % interval 0.250 to 0.750, 60 % judged");
+  assert.equal(describeSetScore(score({ low: null, high: null, queries: 1 }), 3), "60 % judged, 1 of 3 queries have a score");
+});
+
+test("a line of scores reaches from the lowest to the highest, and leaves out what is unknown", () => {
+  assert.deepEqual(linePoints([0.2, null, 0.6], 10, 4), [[0, 4], [10, 0]]);
+  assert.deepEqual(linePoints([0.5], 10, 4), [[0, 2]]);
+});

@@ -2,6 +2,8 @@ import assert from "node:assert/strict";
 import { mock, test } from "node:test";
 
 import "./fake.mjs";
+import { drawTokens, findPair } from "../../widgets/kit/code_field.js";
+import { tokenize } from "../../widgets/vendor/prism.js";
 import { diffLines, jsonLines } from "../../widgets/kit/diff.js";
 import { classes, follow, h } from "../../widgets/kit/dom.js";
 import { drawMarked, plainText, POST, PRE, splitMarked } from "../../widgets/kit/highlight.js";
@@ -146,4 +148,25 @@ test("while one is under way only the last of those that follow is kept", async 
   await Promise.all([act("a"), act("b"), act("c")]);
 
   assert.deepEqual(done, ["a", "c"]);
+});
+
+for (const [text, caret, wanted] of [
+  ["(a[b])", 0, [0, 5]],
+  ["(a[b])", 5, [2, 4]],
+  ['{"a": "]"}', 9, [0, 9]],
+  ["(]", 1, []],
+  ["abc", 1, []],
+]) {
+  test(`a bracket finds its partner, those in strings left out: ${text} ${caret}`, () => {
+    const { brackets } = drawTokens(tokenize(text, text.includes('"') ? "json" : "javascript"));
+
+    assert.deepEqual(findPair(brackets, caret).map(({ at }) => at), wanted);
+  });
+}
+
+test("painted code is the same text, and hostile text stays text", () => {
+  const text = '({url}) => [{ t: `<img onerror=${url}>`, n: 1 }] // </pre><script>';
+  const parts = drawTokens(tokenize(text, "javascript")).nodes;
+
+  assert.equal(parts.map((part) => (typeof part === "string" ? part : part.textContent)).join(""), text);
 });

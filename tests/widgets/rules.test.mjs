@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 
 import "./fake.mjs";
+import { TEMPLATES, makeRule } from "../../widgets/rules/new_rule.js";
 import { fromCard, pinOf, rebase, describeSpan, findSpanProblem, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
 
 for (const condition of [
@@ -65,3 +66,30 @@ test("two changes made of one state are both kept", () => {
   assert.deepEqual(rebase(seen, { a: 1, in: { b: [], c: 2 } }, now), { a: 1, in: { b: [], c: 3 }, new: 1 });
   assert.deepEqual(rebase(seen, { ...seen, d: 4 }, now), { ...now, d: 4 });
 });
+
+const template = (name) => TEMPLATES.find((each) => each.name === name);
+
+for (const [when, name, values, wanted] of [
+  ["is", "", {}, { conditions: [{ pattern: "lamp", anchoring: "is" }], consequence: {} }],
+  ["always", "", {}, { consequence: {} }],
+  ["empty", "hide", { record: " 7 " }, { conditions: [{ pattern: "", anchoring: "is" }], consequence: { hide: [{ objectID: "7" }] } }],
+  ["always", "pin", { record: "7", position: "3" }, { consequence: { promote: [{ objectID: "7", position: 2 }] } }],
+  ["always", "boost", { filter: "a:b" }, { consequence: { params: { optionalFilters: ["a:b"] } } }],
+  ["always", "banner", { text: "Hi", link: "" }, { consequence: { userData: { banner: "Hi" } } }],
+  ["always", "index", { index: "b" }, { consequence: { redirect: { indexName: "b" } } }],
+]) {
+  test(`a new rule is made from a template: ${when} ${name}`, () => {
+    assert.deepEqual(makeRule({ when, pattern: " lamp ", template: template(name), values }), { rule: wanted });
+  });
+}
+
+for (const [when, pattern, name, values, words] of [
+  ["is", " ", "", {}, /choose “every search/],
+  ["is", "a", "pin", {}, /“Record”/],
+  ["is", "a", "pin", { record: "1", position: "0" }, /whole number/],
+  ["is", "a", "replace", { from: "b" }, /“Replacement”/],
+]) {
+  test(`a new rule is refused with what is missing: ${words}`, () => {
+    assert.match(makeRule({ when, pattern, template: template(name), values }).problem, words);
+  });
+}

@@ -3,7 +3,8 @@ import { test } from "node:test";
 
 import "./fake.mjs";
 import { guessName, readText, describeImport } from "../../widgets/curation/exchange.js";
-import { count, drawChanges } from "../../widgets/curation/review.js";
+import { count, drawChanges, titleOf } from "../../widgets/curation/review.js";
+import { describeLines, findMissing, readLines } from "../../widgets/synonyms/new_synonym.js";
 import { KINDS, describeRow, fromRow, toRow } from "../../widgets/synonyms/rows.js";
 
 for (const { name, members } of KINDS) {
@@ -53,4 +54,36 @@ test("a file is read as UTF-8, or not at all", async () => {
 test("what a file changed is told in words", () => {
   assert.equal(describeImport({ read: 3, added: 1, changed: 0, removed: 2 }), "1 added, 2 removed");
   assert.equal(describeImport({ read: 3, added: 0, changed: 0, removed: 0 }), "no changes");
+});
+
+test("a pasted list has two-way and one-way synonyms, comments and errors", () => {
+  const read = readLines("# furniture\n\nsofa, couch , sofa\ntv,telly => television\r\nalone\na => \nb => c => d\n");
+
+  assert.deepEqual(read.synonyms, [
+    { type: "synonym", synonyms: ["sofa", "couch"] },
+    { type: "onewaysynonym", input: "tv", synonyms: ["television"] },
+    { type: "onewaysynonym", input: "telly", synonyms: ["television"] },
+  ]);
+  assert.deepEqual(describeLines(read), {
+    found: "1 two-way, 2 one-way",
+    wrong: "line 5 has fewer than two words; line 6 has no word on one side of the arrow; line 7 has more than one arrow",
+  });
+});
+
+for (const [row, words] of [
+  [{ head: null, words: ["a"] }, /at least two/],
+  [{ head: "", words: ["a"] }, /the word that/],
+  [{ head: "a", words: [] }, /at least one/],
+  [{ head: "a", words: ["b"] }, /^$/],
+]) {
+  test(`a typed synonym names what it lacks: ${JSON.stringify(row)}`, () => {
+    assert.match(findMissing(row), words);
+  });
+}
+
+test("the question before applying names what is applied, and where", () => {
+  const changes = [{ how: "added" }, { how: "changed" }, { how: "changed" }];
+
+  assert.equal(titleOf(changes, ["synonym", "synonyms"], "films"), "Apply 1 added, 2 changed synonyms to films?");
+  assert.equal(titleOf(changes.slice(0, 1), ["rule", "rules"], "films"), "Apply 1 added rule to films?");
 });

@@ -3,11 +3,12 @@
 import { diffLines, drawDiff, jsonLines } from "../kit/diff.js";
 import { h } from "../kit/dom.js";
 
-/** @param {{name: string, before?: any, after?: any}[]} differing */
-export function drawChanged(differing) {
+/** The changes, with the title of the dialog that shows them. @param {{name: string, before?: any, after?: any}[]} differing @param {string} crawler */
+export function drawChanged(differing, crawler) {
+  const many = `${differing.length.toLocaleString()} ${differing.length === 1 ? "property" : "properties"}`;
   return h(
     "div",
-    { class: "review" },
+    { class: "review", data: { title: `Apply ${many} to the crawler ${crawler}?` } },
     h("p", {}, "Only these properties are sent; all others stay unchanged."),
     differing.map(({ name, before, after }) =>
       h("div", { class: "changed" }, h("h4", {}, name), drawDiff(diffLines(lines(before), lines(after)))),

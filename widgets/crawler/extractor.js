@@ -1,12 +1,18 @@
 // The actions of a crawler, one at a time: the pages they match, and their record extractor.
 
+import { codeField } from "../kit/code_field.js";
 import { fill, field, h } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 import { tagInput } from "../kit/tags.js";
 import { debounce } from "../kit/timing.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
 const TYPING_DELAY_MS = 400;
+const NEW_ACTION = {
+  pathsToMatch: ["**"],
+  recordExtractor: { __type: "function", source: '({ url, $ }) => [{ objectID: url.href, title: $("title").text() }]' },
+};
 
 /** Ctrl+Enter calls `test`. @param {Frame} view @param {() => void} test */
 export function extractorPanel(view, test) {
@@ -21,15 +27,30 @@ export function extractorPanel(view, test) {
     wrap: "off",
     on: { input: () => keep(), blur: () => keep.flush(), keydown: handleKey },
   });
-  const none = h("p", { class: "hint", hidden: true }, "No actions yet: add one under JSON.");
+  const none = h(
+    "div",
+    { hidden: true },
+    emptyState({
+      title: "No actions yet.",
+      hint: "An action makes records of the pages that match its URL patterns, and puts them into its index. The new one takes the title of every page.",
+      action: { label: "Add an action", act: add },
+    }),
+  );
   const keep = debounce(() => change({ recordExtractor: { __type: "function", source: source.value } }), TYPING_DELAY_MS);
   const form = h(
     "div",
     { class: "extractor" },
     field("Action", choice),
     lists,
-    field("Record extractor", source, "JavaScript; Ctrl+Enter tries it on the page"),
+    codeOf(field("Record extractor", source, "JavaScript; Ctrl+Enter tries it on the page")),
   );
+
+  /** Put the colours behind the text area of a field. @param {HTMLElement} labelled */
+  function codeOf(labelled) {
+    const next = source.nextSibling;
+    labelled.insertBefore(codeField(view, source, "javascript"), next);
+    return labelled;
+  }
 
   /** @returns {any[]} */
   const actions = () => (Array.isArray(view.value()?.actions) ? view.value().actions : []);
@@ -40,6 +61,11 @@ export function extractorPanel(view, test) {
     if (!all[selected]) return undefined;
     const next = all.map((action, place) => (place === selected ? { ...action, ...changed } : action));
     return view.propose({ ...view.value(), actions: next }, true);
+  }
+
+  function add() {
+    if (view.state()?.readOnly) return;
+    view.propose({ ...view.value(), actions: [{ indexName: view.state()?.index, ...NEW_ACTION }] });
   }
 
   function choose() {

@@ -5,8 +5,8 @@ import { button, fill, h } from "../kit/dom.js";
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {{url: string, reason: string, message: string, referrer: string}} Failed */
 
-/** `attempt` tries a URL. @param {Frame} view @param {(url: string) => void} attempt */
-export function failedPanel(view, attempt) {
+/** `attempt` tries a URL; `isNew` returns whether no crawl has run. @param {Frame} view @param {(url: string) => void} attempt @param {() => boolean} isNew */
+export function failedPanel(view, attempt, isNew) {
   const status = h("p", { class: "hint", role: "status" });
   const list = h("ul", { class: "failed-urls", "aria-label": "Failed URLs" });
   const reload = button("Reload", read, { icon: "⟳", bare: true, title: "Read the list again" });
@@ -20,7 +20,7 @@ export function failedPanel(view, attempt) {
       return;
     }
     const { rows, more } = found;
-    fill(status, rows.length ? sumOf(rows.length, more) : "No URL of the last crawl failed.");
+    fill(status, rows.length ? sumOf(rows.length, more) : isNew() ? "No crawl has run yet: URLs that fail are listed here." : "No URL of the last crawl failed.");
     fill(list, rows.map(draw));
   }
 

@@ -1,6 +1,7 @@
 // The result of trying one page: records by action, links, logs and errors.
 
 import { button, fill, freshId, h } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 import { tabs } from "../kit/tabs.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
@@ -23,7 +24,15 @@ export function trialPanel(view, ready) {
   const errorBanner = h("div", { class: "banner", role: "alert", hidden: true });
   const summary = h("p", { class: "hint", role: "status" }, "Trying a page stores nothing.");
   const parts = {
-    records: h("div", { class: "records" }),
+    records: h(
+      "div",
+      { class: "records" },
+      emptyState({
+        title: "No page tried yet.",
+        hint: "Try fetches one page and shows the records, links and log that the draft makes of it.",
+        action: { label: "Fetch the page above", act: () => test() },
+      }),
+    ),
     links: h("ol", { class: "links" }),
     logs: h("pre", { tabindex: 0, "aria-label": "Log" }),
     external: h("pre", { tabindex: 0, "aria-label": "External data" }),

@@ -64,7 +64,7 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
   function draw() {
     if (!found) return fill(result);
     const rules = Boolean(marked);
-    const names = ["query", "hits", "gained", "lost", "moved", ...(rules ? ["applied rules"] : [])];
+    const names = ["query", "hits", "new", "dropped out", "moved", ...(rules ? ["applied rules"] : [])];
     fill(
       result,
       h(

@@ -48,8 +48,15 @@ export function drawChanges(changes, lines) {
   );
 }
 
-/** The body of the dialog before applying. @param {Frame} view @param {import("../types").Model} model @param {(document: any) => string[]} lines */
-export async function review(view, model, lines) {
+/** The question of the dialog before applying. @param {{how: string}[]} changes @param {[string, string]} noun singular and plural @param {string} index */
+export const titleOf = (changes, noun, index) => `Apply ${count(changes)} ${noun[changes.length === 1 ? 0 : 1]} to ${index}?`;
+
+/**
+ * The body of the dialog before applying, with the dialog's title.
+ * @param {Frame} view @param {import("../types").Model} model @param {(document: any) => string[]} lines
+ * @param {[string, string]} noun of the objects, singular and plural
+ */
+export async function review(view, model, lines, noun) {
   const changes = (await view.run("differences")) ?? [];
   const forward = h("input", {
     type: "checkbox",
@@ -63,7 +70,7 @@ export async function review(view, model, lines) {
   forward.checked = Boolean(model.get("forward"));
   return h(
     "div",
-    { class: "form" },
+    { class: "form", data: { title: titleOf(changes, noun, view.state().index) } },
     drawChanges(changes, lines),
     h("label", { class: "row" }, forward, "Forward to replicas"),
   );

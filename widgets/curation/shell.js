@@ -28,7 +28,7 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
   const view = frame(mount, {
     named: name,
     retry: "refresh",
-    diff: () => review(view, model, lines),
+    diff: () => review(view, model, lines, [one, name]),
     tools: [button("Reload", () => view.run("refresh"), { icon: "⟳", bare: true, title: "Reload the saved list; your changes stay" })],
   });
   /** @type {T[]} */

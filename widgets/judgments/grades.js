@@ -28,9 +28,9 @@ export function meaningOf(key, labels) {
   return null;
 }
 
-/** The progress over all queries. @param {{done: number, total: number}[]} questions */
+/** The progress over all queries; those without hits are neither done nor open. @param {{done: number, total: number}[]} questions */
 export function progressOf(questions) {
   const sum = (/** @type {"done" | "total"} */ name) => questions.reduce((so, one) => so + one[name], 0);
-  const ready = questions.filter(({ done, total }) => done === total).length;
-  return { done: sum("done"), total: sum("total"), ready };
+  const ready = questions.filter(({ done, total }) => total > 0 && done === total).length;
+  return { done: sum("done"), total: sum("total"), ready, empty: questions.filter(({ total }) => !total).length };
 }

@@ -1,6 +1,7 @@
 // The sheet of one query: its hits and their grades.
 
 import { button, fill, follow, h, setAttribute } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 import { plainText } from "../kit/highlight.js";
 import { hitDisplay } from "../kit/hit_card.js";
 import { isJudged, meaningOf, nextOpen, describeJudgment } from "./grades.js";
@@ -19,10 +20,18 @@ export function gradeSheet(view, model, leave) {
   /** @type {string | null} */
   let notedId = null;
   const list = h("ol", { class: "hits sheet", "aria-label": "Hits to judge", on: { keydown: handleKey } });
-  const none = h("p", { class: "none" }, "No hits for this query.");
   const display = hitDisplay(view, model, () => redraw());
   /** @type {string[]} */
   let attributes = [];
+  const none = h(
+    "div",
+    { hidden: true },
+    emptyState({
+      title: "No hits for this query.",
+      hint: "There is nothing to judge. It counts as 0 in the score if relevant records are known for it, and is left out otherwise. A synonym, or a query with fewer words, can give it hits.",
+      action: { label: "Next to judge", act: () => leave() },
+    }),
+  );
   const labels = () => model.get("labels") ?? {};
 
   /** @param {Hit} hit @param {HTMLElement | null} old @param {number} number */

@@ -143,9 +143,10 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     await finishTyping();
     if (buttons.apply.disabled) return;
     if (diff) {
+      const body = /** @type {HTMLElement} */ (await diff(model.get("value")));
       const answer = await ask(root, {
-        title: "Apply these changes?",
-        body: await diff(model.get("value")),
+        title: body.dataset?.title || "Apply these changes?",
+        body,
         buttons: [
           { name: "", label: "Cancel" },
           { name: "apply", label: "Apply", main: true },

@@ -111,16 +111,18 @@ export function hitList(view, model, bar = []) {
     if (view.state()?.curates) view.run("curate", { action, id: card.id, place: card.place });
   }
 
-  /** Suggest what to leave out of a search without hits. */
+  /** Name the words and filters that leave a search without hits, and searches that have hits. */
   async function suggestRelaxed() {
-    const searches = /** @type {RelaxedSearch[]} */ ((await view.run("relax")) ?? []);
-    if (cards.length) return;
+    const found = /** @type {{reasons: string[], searches: RelaxedSearch[]} | undefined} */ (await view.run("relax"));
+    if (cards.length || !found) return;
     fill(
       none,
       none.firstChild,
-      searches.map(({ label, hits, value }) =>
+      found.reasons.map((reason) => h("p", { dir: "auto" }, reason)),
+      found.searches.map(({ label, hits, value }) =>
         button(`${label}: ${hits.toLocaleString()}`, () => view.propose(value)),
       ),
+      found.searches.length ? null : h("p", { class: "hint" }, "Load records with svc.load, then search again."),
     );
   }
 

@@ -1,5 +1,6 @@
 // The value as editable JSON, and the search history.
 
+import { codeField } from "../kit/code_field.js";
 import { button, fill, freshId, h } from "../kit/dom.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
@@ -63,7 +64,7 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
     area.readOnly = isReadOnly();
     check();
   });
-  return { el: h("div", { class: "json" }, area, errorText, h("div", { class: "row" }, apply, reset)) };
+  return { el: h("div", { class: "json" }, codeField(view, area, "json"), errorText, h("div", { class: "row" }, apply, reset)) };
 }
 
 /** @param {Frame} view @param {() => void} chosen */

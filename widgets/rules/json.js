@@ -1,10 +1,11 @@
 // A rule as JSON, synchronized with the form.
 
+import { codeField } from "../kit/code_field.js";
 import { fill, h } from "../kit/dom.js";
 import { debounce } from "../kit/timing.js";
 
-/** @param {(rule: any) => void} propose */
-export function jsonPanel(propose) {
+/** @param {import("../kit/frame.js").Frame} view @param {(rule: any) => void} propose */
+export function jsonPanel(view, propose) {
   const errorText = h("p", { class: "wrong-text", role: "status" });
   const area = h("textarea", {
     rows: 20,
@@ -26,7 +27,7 @@ export function jsonPanel(propose) {
   }
 
   return {
-    el: h("div", { class: "form" }, area, errorText),
+    el: h("div", { class: "form" }, codeField(view, area, "json"), errorText),
     /** @param {any} rule */
     show(rule) {
       const text = JSON.stringify(rule ?? {}, null, 2);

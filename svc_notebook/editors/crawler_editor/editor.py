@@ -25,7 +25,10 @@ from svc_notebook.errors import BadInput, BadOption
 Config = dict[str, Any]
 CONFIGURATION_SECONDS = 60.0  # timeout of the task that applies a configuration
 MAX_FAILED_URLS = 200  # listed in a view
-STATUS_FIELDS = ("running", "reindexing", "blocked", "blockingError", "warnings")
+STATUS_FIELDS = (
+    "running", "reindexing", "blocked", "blockingError", "warnings",
+    "lastReindexStartedAt", "lastReindexStartAt",
+)  # fmt: skip
 
 
 class CrawlerEditor(Editor):

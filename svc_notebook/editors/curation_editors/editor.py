@@ -172,6 +172,13 @@ class CurationEditor(Editor):
         return str(new["objectID"])
 
     @call
+    def put_all(self, documents: list[dict[str, Any]]) -> list[str]:
+        """Add objects without an objectID in one undo step; return their objectIDs."""
+        new = self.check([{"objectID": self._new_id(), **document} for document in documents])
+        self._change(lambda value: [*new, *value])
+        return [str(document["objectID"]) for document in new]
+
+    @call
     def remove(self, ids: OneOrMany) -> None:
         """Remove objects from the draft."""
         removed = set(list_texts(ids, "ids", column="objectID"))

@@ -11,14 +11,16 @@ from svc_notebook.editors.curation_editors.rule_checks import hidden, promoted
 ANCHORINGS = {
     "is": "the query is",
     "contains": "the query contains",
-    "startsWith": "the query begins with",
+    "startsWith": "the query starts with",
     "endsWith": "the query ends with",
 }
+EVERY_SEARCH = "every search"
+MAX_NAMED_MEMBERS = 3  # of custom data
 
 
 def describe_conditions(rule: Mapping[str, Any]) -> str:
     """Describe when a rule applies."""
-    return " or ".join(map(_describe_condition, rule.get("conditions") or ())) or "always"
+    return " or ".join(map(_describe_condition, rule.get("conditions") or ())) or EVERY_SEARCH
 
 
 def _describe_condition(condition: Mapping[str, Any]) -> str:
@@ -29,9 +31,9 @@ def _describe_condition(condition: Mapping[str, Any]) -> str:
         parts.append(f"{how} “{condition['pattern']}”{alternatives}" if condition["pattern"]
                      else "the query is empty")  # fmt: skip
     if condition.get("context"):
-        parts.append(f"in {condition['context']}")
+        parts.append(f"in the context {condition['context']}")
     if condition.get("filters"):
-        parts.append(f"with {condition['filters']}")
+        parts.append(f"with the filters {condition['filters']}")
     return ", ".join(parts)
 
 
@@ -42,17 +44,39 @@ def describe_consequence(rule: Mapping[str, Any]) -> str:
 
 def _describe_effects(consequence: Mapping[str, Any]) -> Iterator[str]:
     for pin in consequence.get("promote") or ():
-        yield f"pin {', '.join(promoted(pin))} to {pin['position'] + 1}"
+        yield f"pin {', '.join(promoted(pin))} at position {pin['position'] + 1}"
     if hidden_ids := hidden(consequence):
         yield f"hide {', '.join(hidden_ids)}"
     for name, value in (consequence.get("params") or {}).items():
-        yield from (
-            _describe_query_edits(value) if name == "query" else [f"{name}: {_write_value(value)}"]
-        )
+        yield from _describe_param(name, value)
     if redirect := consequence.get("redirect"):
-        yield f"redirect to {redirect['indexName']}"
-    if consequence.get("userData") is not None:
-        yield "return custom data"
+        yield f"redirect to the index {redirect['indexName']}"
+    if (data := consequence.get("userData")) is not None:
+        yield f"return custom data{_name_members(data)}"
+
+
+def _describe_param(name: str, value: Any) -> Iterator[str]:
+    page = value.get("redirect") if name == "renderingContent" and isinstance(value, dict) else None
+    if name == "query":
+        yield from _describe_query_edits(value)
+    elif name == "filters":
+        yield f"show only hits with {value}"
+    elif name == "optionalFilters":
+        yield f"boost hits with {_write_value(value)}"
+    elif name == "automaticFacetFilters" and _is_texts(value):
+        yield f"filter by the {', '.join(value)} in the query"
+    elif isinstance(page, dict) and list(value) == ["redirect"] and page.get("url"):
+        yield f"redirect to {page['url']}"
+    else:
+        yield f"{name}: {_write_value(value)}"
+
+
+def _name_members(data: Any) -> str:
+    if not isinstance(data, Mapping) or not data:
+        return ""
+    rest = len(data) - MAX_NAMED_MEMBERS
+    named = ", ".join(list(data)[:MAX_NAMED_MEMBERS])
+    return f" ({named} and {rest} more)" if rest > 0 else f" ({named})"
 
 
 def _describe_query_edits(query: Any) -> Iterator[str]:
@@ -66,6 +90,10 @@ def _describe_query_edits(query: Any) -> Iterator[str]:
 
 
 def _write_value(value: Any) -> str:
-    if isinstance(value, list) and all(isinstance(item, str) for item in value):
+    if _is_texts(value):
         return ", ".join(value)
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Container, Mapping, Sequence
+from concurrent.futures import Future
 from os import PathLike
 from typing import Any, ClassVar
 
@@ -11,11 +13,20 @@ from pandas import DataFrame
 
 from svc_notebook.api.validation import same
 from svc_notebook.display import write_table
+from svc_notebook.editors import event_loop
 from svc_notebook.editors.base import JSON, Editor, Step
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
+from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.hit_cards import draw_hits, list_attributes
 from svc_notebook.editors.judgment_editor import rows as table
+from svc_notebook.editors.judgment_editor.live_scores import (
+    append_point,
+    describe_score,
+    list_metrics,
+    measure,
+    to_runs,
+)
 from svc_notebook.editors.judgment_editor.pool import (
     Pooled,
     PoolVariant,
@@ -28,7 +39,7 @@ from svc_notebook.editors.judgment_editor.pool import (
 from svc_notebook.editors.rpc import call
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_judgments
-from svc_notebook.errors import BadOption
+from svc_notebook.errors import BadOption, SvcError
 from svc_notebook.tuning.tables.queries import Question, read_questions
 
 Rows = list[table.Row]
@@ -41,7 +52,8 @@ class JudgmentEditor(Editor):
     """Grade the hits of queries by hand.
 
     `value` is the judgments of all raters as rows; `frame` is the same as a DataFrame, with which a
-    later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them.
+    later editor continues. `blind` hides the positions of hits, `shuffled` shuffles them. `scores`
+    has the score of each query and of all of them by `metric`.
     """
 
     title: ClassVar[str] = "Judgment editor"
@@ -54,6 +66,8 @@ class JudgmentEditor(Editor):
     blind = traitlets.Bool(False).tag(sync=True)
     shuffled = traitlets.Bool(False).tag(sync=True)
     labels: Any = traitlets.Dict().tag(sync=True, **JSON)
+    metric = traitlets.Unicode().tag(sync=True)
+    scores: Any = traitlets.Dict().tag(sync=True, **JSON)
 
     def __init__(
         self,
@@ -88,8 +102,13 @@ class JudgmentEditor(Editor):
         self._pools: list[list[Pooled]] = []
         self._hits: dict[str, Any] = {}
         self._place = 0
+        self._metrics = list_metrics(depth)
+        self._runs: DataFrame | None = None  # None if pools have changed
+        self._is_scored = True
+        self._score_lock = asyncio.Lock()
+        self._scoring: Future[None] | None = None
         names = LABELS if labels is None else {str(grade): text for grade, text in labels.items()}
-        super().__init__(index, labels=names, **options)
+        super().__init__(index, labels=names, metric=self._metrics[0], **options)
 
     # Methods of the base class.
 
@@ -109,7 +128,9 @@ class JudgmentEditor(Editor):
             for row in self.value
         ]
         head = ("query", "filters", "objectID", "rating", "note")
-        return write_line(f"{len(rows):,} judgments") + write_table(head, rows)
+        scores = "".join(f"; {describe_score(score)}" for score in self.scores.get("whole", ()))
+        measured = f"; {self.metric}{scores}" if scores else ""
+        return write_line(f"{len(rows):,} judgments{measured}") + write_table(head, rows)
 
     def codes(self) -> dict[str, str]:
         """Return the code that continues with the judgments, and the judgments as CSV."""
@@ -183,6 +204,8 @@ class JudgmentEditor(Editor):
             [found] = await pool(self.client, self.variants, [question], self.depth)
             self._pools.append(found)
             self._questions.append(question)
+            self._runs = None
+            self._score_soon()
         await self._open([other.key for other in self._questions].index(question.key))
 
     @call
@@ -190,6 +213,7 @@ class JudgmentEditor(Editor):
         """Set whether the positions of hits are hidden, and whether hits are shuffled."""
         self.blind, self.shuffled = blind, shuffled
         self._draw()
+        self._score_soon()  # with the judgments of others, or without them
 
     @call
     def record(self, id: str) -> dict[str, Any]:  # noqa: A002
@@ -225,6 +249,7 @@ class JudgmentEditor(Editor):
             if self._count_judged(place, judgments) < len(self._pools[place])
         )
         await self._open(next(left, 0))
+        self._score_soon()
 
     async def _find_gone(self, pools: Sequence[Sequence[Pooled]]) -> set[str]:
         """Return the objectIDs of judged hits that the index no longer has."""
@@ -257,6 +282,7 @@ class JudgmentEditor(Editor):
         before = self._draft.value
         super()._set_draft(draft)
         self._draw()
+        self._score_soon()
         if self._file and not same(before, draft.value):
             table.write_file(self._file, self.frame)
 
@@ -267,7 +293,8 @@ class JudgmentEditor(Editor):
         judgments = self._own_judgments()
         self.questions = [
             {"query": question.query, "filters": question.filters,
-             "done": self._count_judged(place, judgments), "total": len(self._pools[place])}
+             "frequency": question.frequency, "total": len(self._pools[place]),
+             "done": self._count_judged(place, judgments)}
             for place, question in enumerate(self._questions)
         ]  # fmt: skip
         if self._questions:
@@ -277,6 +304,50 @@ class JudgmentEditor(Editor):
                 "hits": self._cards(question, judgments),
                 "attributes": list_attributes(self._hits.values()),
             }  # fmt: skip
+
+    @traitlets.validate("metric")
+    def _check_metric(self, proposal: Any) -> str:
+        metric: str = proposal["value"]
+        if metric not in self._metrics:
+            raise BadOption(f"`metric` is one of {', '.join(self._metrics)}, not {metric!r}")
+        return metric
+
+    @traitlets.observe("metric")
+    def _follow_metric(self, _: Any) -> None:
+        if self._ready:
+            self.scores = {**self.scores, "history": []}
+            self._score_soon()
+
+    def _score_soon(self) -> None:
+        """Compute the scores in another thread: no grade waits for them."""
+        if len(self._pools) != len(self._questions) or not self._questions:
+            return
+        self._is_scored = False
+        self._scoring = event_loop.begin(self._score())
+
+    async def _score(self) -> None:
+        async with self._score_lock:
+            if self._is_scored:  # a waiting call has computed these scores
+                return
+            self._is_scored = True
+            questions, metric = list(self._questions), self.metric
+            if self._runs is None:
+                self._runs = to_runs(questions, self._pools, self.variants)
+            rows = [row for row in self.value if not self.blind or row["rater"] == self.rater]
+            try:
+                found = await asyncio.to_thread(measure, self._runs, rows, questions, metric)
+            except SvcError as error:
+                self._update_state(error=explain(error))
+                return
+            history = append_point(self.scores.get("history", []), found[0])
+            self.scores = {"metric": metric, "metrics": self._metrics, "whole": found[0],
+                           "each": found[1], "history": history}  # fmt: skip
+            self._fallback.follow()
+
+    async def _follow_up(self) -> None:
+        """Wait until the scores are those of the current judgments."""
+        if self._scoring:
+            await asyncio.wrap_future(self._scoring)
 
     def _cards(self, question: Question, judgments: OwnJudgments) -> list[dict[str, Any]]:
         found: Sequence[Pooled] = self._pools[self._place]

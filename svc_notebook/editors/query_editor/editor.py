@@ -17,13 +17,18 @@ from svc_notebook.api.parameters import SearchParams, Settings, default_of
 from svc_notebook.api.validation import check_members
 from svc_notebook.display import format_count, write_table
 from svc_notebook.editors import event_loop
-from svc_notebook.editors.base import JSON, Editor
+from svc_notebook.editors.base import JSON, Editor, find_missing_right
 from svc_notebook.editors.bundle import read_module, read_styles
 from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.hit_cards import list_searchable
 from svc_notebook.editors.query_editor import facets as faceting
-from svc_notebook.editors.query_editor import relaxation, search, settings_comparison
+from svc_notebook.editors.query_editor import (
+    relaxation,
+    rule_drafts,
+    search,
+    settings_comparison,
+)
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
@@ -31,6 +36,7 @@ from svc_notebook.editors.rpc import call, wait_for
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
+from svc_notebook.functions.curation import WriteSummary
 
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
@@ -44,8 +50,9 @@ class QueryEditor(Editor):
     """Search an index as you type, with an explanation of each hit's rank.
 
     `value` is the search parameters, `hits` their hits, `selected` the objectID of the hit selected
-    last. `on_pin` and `on_hide` register callbacks for hits to pin or hide, called with
-    `{query, objectID, position}`.
+    last. A hit that is pinned or hidden becomes a draft of a rule for the query, in `drafts`, which
+    is reviewed and applied in the view. `on_pin` and `on_hide` register callbacks that are called
+    instead, with `{query, objectID, position}`.
     """
 
     title: ClassVar[str] = "Query editor"
@@ -56,12 +63,14 @@ class QueryEditor(Editor):
     selected = traitlets.Unicode(allow_none=True, default_value=None).tag(sync=True)
     answer = traitlets.Dict().tag(sync=True, **JSON)
     facets: Any = traitlets.List().tag(sync=True, **JSON)
+    drafts: Any = traitlets.List().tag(sync=True, **JSON)
 
     def __init__(self, index: str, *, images: bool = False, **options: Any) -> None:
         self.settings: Mapping[str, Any] = {}
         self._search_count = 0
         self._found: Any = None
         self._is_open = False
+        self._can_curate = False
         self._search_lock = asyncio.Lock()
         self._searching: Future[None] | None = None
         self._hit_counts: dict[str, int] = {}
@@ -69,6 +78,11 @@ class QueryEditor(Editor):
         super().__init__(index, images=images, **options)
 
     # Methods of the base class.
+
+    async def find_missing_right(self) -> str:
+        """Find whether the key may write rules, and therefore pin and hide hits."""
+        self._can_curate = not await find_missing_right(self.client, "editSettings", self.index)
+        return ""
 
     async def load(self) -> Params:
         """Read the settings of the index; searches are not stored."""
@@ -106,11 +120,11 @@ class QueryEditor(Editor):
     # Methods for cells.
 
     def on_pin(self, callback: Curate) -> None:
-        """Register `callback` for hits to pin."""
+        """Call `callback` for hits to pin, instead of drafting a rule."""
         self._listen("pin", callback)
 
     def on_hide(self, callback: Curate) -> None:
-        """Register `callback` for hits to hide."""
+        """Call `callback` for hits to hide, instead of drafting a rule."""
         self._listen("hide", callback)
 
     @property
@@ -210,10 +224,46 @@ class QueryEditor(Editor):
 
     @call
     def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
-        """Call the registered callbacks for a hit to pin or hide."""
-        event = {"query": self.value.get("query", ""), "objectID": id, "position": place - 1}
-        for callback in self._listeners[action]:
-            callback(event)
+        """Draft a rule that pins or hides a hit, or call the registered callbacks."""
+        query = self.value.get("query", "")
+        if listeners := self._listeners[action]:
+            event = {"query": query, "objectID": id, "position": place - 1}
+            for callback in listeners:
+                callback(event)
+            return
+        cards = self.answer.get("hits", ())
+        title = next((card["title"] for card in cards if card["id"] == id), "")
+        self.drafts = rule_drafts.put(self.drafts, {
+            "index": self.index, "query": query, "objectID": id,
+            "title": search.unmark(title), "where": action, "position": place - 1,
+        })  # fmt: skip
+
+    @call
+    def revise_draft(self, draft: int, position: int | None = None) -> None:
+        """Change the position of a draft, by its number; remove it without a position."""
+        before = list(self.drafts)
+        if not 0 <= draft < len(before):
+            raise BadOption(f"there is no draft {draft}")
+        kept = [] if position is None else [{**before[draft], "position": position}]
+        self.drafts = [*before[:draft], *kept, *before[draft + 1 :]]
+
+    @call
+    def discard_drafts(self) -> None:
+        """Discard all drafts."""
+        self.drafts = []
+
+    @call
+    async def review_drafts(self) -> list[rule_drafts.DraftedRule]:
+        """Return the rules that applying the drafts writes."""
+        return await rule_drafts.draft_rules(self.client, self.drafts)
+
+    @call
+    async def apply_drafts(self) -> list[WriteSummary]:
+        """Write the drafted rules, and search again; return the changes in the journal."""
+        written = await rule_drafts.write_rules(self.client, self.drafts)
+        self.drafts = []
+        await self._search()
+        return written
 
     @call
     def parameters(self, settings: bool = False) -> list[Any]:
@@ -226,8 +276,8 @@ class QueryEditor(Editor):
         return self.history
 
     @call(latest=True)
-    async def relax(self) -> list[relaxation.RelaxedSearch]:
-        """List what can be left out of a search without results."""
+    async def relax(self) -> relaxation.Diagnosis:
+        """Find the reasons of a search without results, and searches that have results."""
         return await relaxation.relax(self.client, self.index, self.value)
 
     @call(latest=True)
@@ -278,7 +328,7 @@ class QueryEditor(Editor):
         self._is_open = True
         self._primary = self.index
         replicas = list(self.settings.get("replicas") or [])
-        self._update_state(primary=self.index, replicas=replicas, curates=False)
+        self._update_state(primary=self.index, replicas=replicas, curates=self._can_curate)
         await self._search()
 
     def _set_draft(self, draft: Draft) -> None:
@@ -344,7 +394,9 @@ class QueryEditor(Editor):
         self._update_state(curates=True)
 
 
-def _with_known_bins(facets: Any, before: Any) -> list[faceting.FacetCard]:
+def _with_known_bins(
+    facets: list[faceting.FacetCard], before: list[faceting.FacetCard]
+) -> list[faceting.FacetCard]:
     """Keep the bins of the previous search until those of this search are counted."""
     known = {card["name"]: card["bins"] for card in before}
     return [{**card, "bins": card["bins"] or known.get(card["name"], [])} for card in facets]

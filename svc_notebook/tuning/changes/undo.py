@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -9,21 +10,24 @@ import pandas as pd
 
 from svc_notebook.client import AsyncClient, Client
 from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.journal import Change, Journal
 from svc_notebook.tuning.changes.snapshots import tabulate_change
-from svc_notebook.tuning.changes.state import Scope, read_part, same_value
+from svc_notebook.tuning.changes.state import Delta, Scope, read_part, same_value
 from svc_notebook.tuning.tables.schema import TIME
 
 COLUMNS: dict[str, Any] = {
     "change_id": "string", "when": TIME, "index": "string", "scope": "string",
-    "before": object, "after": object, "note": "string", "parent": "string", "state": "string",
+    "changed": "string", "before": object, "after": object,
+    "note": "string", "parent": "string", "state": "string",
 }  # fmt: skip
 MAX_LISTED_CONFLICTS = 5
 MAX_NAMED_ENTRIES = 3
+MAX_VALUE_CHARACTERS = 24  # of a value in the summary of a change
 
 
 @public(verb("history", "history products", lists=True))
@@ -41,9 +45,9 @@ async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFram
     -------
     DataFrame
         One row per change and scope: `change_id` (string), `when` (datetime64[us, UTC]),
-        `index` and `scope` (string), `before` and `after` (object, dicts by name), `note`
-        (string), `parent` (string, the change that it undid) and `state` (string, `done`, or
-        `open` if the outcome is unknown).
+        `index` and `scope` (string), `changed` (string, the change in words), `before` and
+        `after` (object, dicts by name), `note` (string), `parent` (string, the change that it
+        undid) and `state` (string, `done`, or `open` if the outcome is unknown).
 
     Raises
     ------
@@ -69,9 +73,32 @@ async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFram
 def _rows(change: Change) -> Iterator[tuple[Any, ...]]:
     for scope, delta in change.deltas.items():
         yield (
-            change.change_id, change.when, change.index, scope, dict(delta.before),
-            dict(delta.after), change.note, change.parent, change.state,
+            change.change_id, change.when, change.index, scope, _summarize(scope, delta),
+            dict(delta.before), dict(delta.after), change.note, change.parent, change.state,
         )  # fmt: skip
+
+
+def _summarize(scope: Scope, delta: Delta) -> str:
+    """Describe the change of a scope in one line: old and new values of settings, or names."""
+    parts = [
+        f"{name} {_shorten(value)} → {_shorten(delta.after[name])}"
+        if scope == "settings"
+        else f"{name} {_kind(value, delta.after[name])}"
+        for name, value in list(delta.before.items())[:MAX_NAMED_ENTRIES]
+    ]
+    rest = len(delta.before) - len(parts)
+    return "; ".join(parts) + (f"; {rest:,} more" if rest else "")
+
+
+def _kind(before: Any, after: Any) -> str:
+    return "added" if before is None else "removed" if after is None else "changed"
+
+
+def _shorten(value: Any) -> str:
+    if value is None:
+        return "default"
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return shorten(text, MAX_VALUE_CHARACTERS)
 
 
 def settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:

@@ -133,8 +133,12 @@ def score_runs(
     gains: Mapping[float, float] | None,
     relevant: float,
     queries: Queries | None,
+    warns: bool = True,
 ) -> DataFrame:
-    """Score checked runs that have a row for each query; see `evaluate`."""
+    """Score checked runs that have a row for each query; see `evaluate`.
+
+    Without `warns`, there is no warning of runs without a judged hit.
+    """
     measures = read_measures(metrics)
     if unjudged not in [*TREATMENTS]:
         raise BadInput(f"`unjudged` is {', '.join(TREATMENTS)}, not {unjudged!r}")
@@ -144,7 +148,8 @@ def score_runs(
     for measure in measures:
         _check_scale(measure, known["gain"].to_numpy())
     answers, lists = build_ranked_lists(found, known, depth=_depth(measures))
-    _warn_of_unjudged_runs(answers, lists)
+    if warns:
+        _warn_of_unjudged_runs(answers, lists)
     parts = [_score(answers, lists, one, unjudged, relevant, gains) for one in measures]
     frame = pd.concat(parts).sort_index(kind="stable").reset_index(drop=True)[SCORES]
     if queries is not None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import check_members
+from svc_notebook.tuning.tables.schema import is_missing
 from svc_notebook.tuning.tables.tables import Queries, check_queries
 
 Params = Mapping[str, Any]
@@ -15,11 +16,16 @@ Params = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class Question:
-    """One query to judge; the same words with other filters are another query."""
+    """One query to judge; the same words with other filters are another query.
+
+    `weight` is its share of an average, `frequency` the number of its searches, if known.
+    """
 
     query: str
     filters: str = ""
     params: Params = field(default_factory=dict, compare=False)
+    weight: float = field(default=1.0, compare=False)
+    frequency: int | None = field(default=None, compare=False)
 
     @property
     def key(self) -> tuple[str, str]:
@@ -38,14 +44,17 @@ class Question:
 
 
 def read_questions(given: Queries) -> list[Question]:
-    """Read queries: texts, dicts, or a table of `query` with optional `filters` and `params`."""
-    rows = check_queries(given)[["query", "filters", "params"]].to_dict("records")
+    """Read queries: texts, dicts, or a table with a column `query`; see `check_queries`."""
+    columns = ["query", "filters", "params", "weight", "frequency"]
+    rows = check_queries(given)[columns].to_dict("records")
     # An object column of pandas 2 holds the texts of a NumPy array as `numpy.str_`.
     return [
         Question(
             str(row["query"]),
             str(row["filters"]),
             check_members(row["params"], SearchParams, "params"),
+            float(row["weight"]),
+            None if is_missing(row["frequency"]) else int(row["frequency"]),
         )
         for row in rows
     ]
