@@ -31,7 +31,10 @@ ACCESSORS = {"df.svc": FrameAccessor, "series.svc": SeriesAccessor, "ddf.svc": D
 RESULTS = (Comparison, Export, Impact, LoadPlan, LoadResult, Scratch, Search, ShownHits, Snapshot)
 # A page and its title, with the modules whose functions it describes. The first match counts.
 PAGES = {
-    "connection": ("Connections", ("functions.connection", "session.", "functions.endpoint_calls")),
+    "connection": (
+        "Connections",
+        ("functions.connection", "functions.endpoint_calls", "functions.tutorials", "session."),
+    ),
     "searches": (
         "Searches and reads",
         ("functions.search", "functions.browse", "functions.hit_renderer", "functions.explanation"),

@@ -23,7 +23,7 @@ class Equivalent(NamedTuple):
 
 
 # The page that compares the two clients method by method.
-COMPARISON_PAGE = "docs/official-client.md"
+COMPARISON_PAGE = "docs/coming-from/python-client.md"
 
 # All methods of the official search client without its `..._with_http_info` variants.
 OFFICIAL_NAMES: dict[str, Equivalent] = {

@@ -55,7 +55,7 @@ def test_rows_name_what_exists(name: str) -> None:
         ("save_objects", "use `svc.push` for the official client's `save_objects`"),
         ("search_single_index", "use `svc.search` for"),
         ("get_settings", "use `svc.read_settings` for"),
-        ("delete_by", "docs/official-client.md lists"),
+        ("delete_by", "docs/coming-from/python-client.md lists"),
     ],
 )
 @pytest.mark.parametrize("module", [svc, svc.aio], ids=["svc", "svc.aio"])

@@ -12,7 +12,7 @@ from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
 from svc_notebook.loading.options import IfExists, LoadSettings, RowOptions
 from svc_notebook.loading.sending.load import load_source
-from svc_notebook.loading.sending.replacement import check_least
+from svc_notebook.loading.sending.replacement import check_min_share
 from svc_notebook.loading.sources.partitions import find_partitions
 from svc_notebook.loading.sources.python_records import Rows, refuse_early
 
@@ -80,7 +80,7 @@ async def load(
     _check_index(index)
     if in_flight < 1:
         raise BadInput("`in_flight` is 1 or more")
-    check_least(min_share, if_exists)
+    check_min_share(min_share, if_exists)
     checked = LoadSettings.of(options)
     refuse_early(source, look=dry_run, resume=resume)
     if partitions := await asyncio.to_thread(find_partitions, source, checked):

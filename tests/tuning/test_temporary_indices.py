@@ -59,7 +59,7 @@ WORK: dict[str, tuple[str, str]] = {
     "load": ("load", "load(path)"),
     "load of rows": ("load", "load([{'objectID': str(n)} for n in range(900)])"),
     "replace": ("replace", "async def work():\n"
-                "    async with client.aio.replacing(index, least=0) as name:\n"
+                "    async with client.aio.replacing(index, min_share=0) as name:\n"
                 "        await client.aio.wait(await client.aio.add_object(name, {'a': 1}), "
                 "index=name)\n"
                 "        stop()\n"

@@ -115,7 +115,7 @@ for (const [name, place, hidden] of [
 
     sheet.show({ place, hits: [] });
 
-    assert.equal(sheet.el.querySelector(".svc-none").hidden, hidden);
+    assert.equal(sheet.el.children.at(-1).hidden, hidden);
   });
 }
 

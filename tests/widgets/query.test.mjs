@@ -7,7 +7,7 @@ import { describeMove, describeMoves } from "../../widgets/query/compare.js";
 import { withQuery } from "../../widgets/query/compare_panel.js";
 import { drawCode } from "../../widgets/kit/code_text.js";
 import { drawExplanation, stateOf } from "../../widgets/query/explanation.js";
-import { sortValues } from "../../widgets/query/facets.js";
+import { facetPanel, sortValues } from "../../widgets/query/facets.js";
 import { isInside, readHandles } from "../../widgets/query/range.js";
 import { reason } from "../../widgets/query/hits.js";
 import { h } from "../../widgets/kit/dom.js";
@@ -165,3 +165,44 @@ for (const [place, to, alone, words] of [
     assert.equal(describeMove(place, to, alone), words);
   });
 }
+
+test("facets that were counted before a click do not take it back", async () => {
+  let answer = () => {};
+  const calls = [];
+  const view = { state: () => ({}), run: (name, args) => new Promise((done) => (calls.push([name, args.value]), (answer = done))) };
+  const panel = facetPanel(view);
+  const counted = (chosen) => [
+    { name: "brand", mode: "any", values: [["Acme", 3, chosen], ["Lumen", 2, false]], chosen: chosen ? ["Acme"] : [],
+      stats: null, least: null, most: null, step: 1, bins: [], limited: false, hint: "" },
+  ];
+  panel.show(counted(false));
+  const box = panel.el.querySelector("ul").querySelector("input");
+
+  box.checked = true;
+  box.fire("change");
+  panel.show(counted(false));
+  assert.equal(box.checked, true, "an old count keeps the click");
+
+  answer(null);
+  await new Promise((done) => setImmediate(done));
+  panel.show(counted(true));
+  assert.equal(box.checked, true);
+  panel.show(counted(false));
+  assert.equal(box.checked, false, "later counts have the say");
+  assert.deepEqual(calls, [["toggle", "Acme"]]);
+});
+
+test("a click that is refused is taken back", async () => {
+  const panel = facetPanel({ state: () => ({}), run: async () => undefined });
+  panel.show([
+    { name: "brand", mode: "any", values: [["Acme", 3, false], ["Lumen", 2, false]], chosen: [],
+      stats: null, least: null, most: null, step: 1, bins: [], limited: false, hint: "" },
+  ]);
+  const box = panel.el.querySelector("ul").querySelector("input");
+
+  box.checked = true;
+  box.fire("change");
+  await new Promise((done) => setImmediate(done));
+
+  assert.equal(box.checked, false);
+});

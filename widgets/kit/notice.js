@@ -1,5 +1,6 @@
 // The messages of an editor: errors, which stay until resolved, and short notices.
 
+import { drawCode } from "./code_text.js";
 import { button, fill, h } from "./dom.js";
 
 /** A banner for errors and a line for notices, for screen readers too. */
@@ -21,8 +22,8 @@ export function notices() {
         h(
           "div",
           { class: "banner-text" },
-          h("strong", {}, explanation.message),
-          explanation.advice ? h("span", {}, ` ${explanation.advice}`) : null,
+          h("strong", {}, drawCode(explanation.message)),
+          explanation.advice ? h("span", {}, " ", drawCode(explanation.advice)) : null,
         ),
         action ? button(action.label, action.act) : null,
         button(

@@ -156,15 +156,29 @@ function facetBox(view, name) {
     redraw();
   }, 150);
 
+  // Facets that were counted before a click may arrive after it: a box shows the click until facets
+  // arrive after its answer.
+  /** @type {Map<string, {wanted: boolean, answered: boolean}>} */
+  const clicked = new Map();
+
+  /** @param {string} value @param {HTMLInputElement} box */
+  async function toggle(value, box) {
+    const click = { wanted: box.checked, answered: false };
+    clicked.set(value, click);
+    const done = await view.run("toggle", { facet: name, value, mode });
+    click.answered = true;
+    if (done === undefined && clicked.get(value) === click) {
+      clicked.delete(value);
+      redraw();
+    }
+  }
+
   /** @param {[string, number, boolean]} row @param {HTMLElement | null} old */
   function drawValue([value, count, chosen], old) {
+    /** @type {HTMLInputElement} */
     const box =
-      old?.querySelector("input") ??
-      h("input", {
-        type: "checkbox",
-        on: { change: () => view.run("toggle", { facet: name, value, mode }) },
-      });
-    box.checked = chosen;
+      old?.querySelector("input") ?? h("input", { type: "checkbox", on: { change: () => toggle(value, box) } });
+    box.checked = clicked.get(value)?.wanted ?? chosen;
     const el =
       old ??
       h(
@@ -204,6 +218,7 @@ function facetBox(view, name) {
     show(next, by) {
       facet = next;
       order = by;
+      for (const [value, { answered }] of clicked) if (answered) clicked.delete(value);
       if (facet.chosen.length) mode = facet.mode;
       if (found) found = found.map(([value, count]) => [value, count, next.chosen.includes(value)]);
       modeSwitch.hidden = !facet.chosen.length && (Boolean(facet.stats) || facet.values.length < 2);

@@ -46,33 +46,39 @@ async def warn_of_hashes(client: AsyncClient, index: str) -> None:
             )
 
 
-async def check_share(client: AsyncClient, index: str, plan: LoadPlan, least: float | None) -> None:
-    """Refuse to replace an index by fewer records than the share `least` of it.
+async def check_share(
+    client: AsyncClient, index: str, plan: LoadPlan, min_share: float | None
+) -> None:
+    """Refuse to replace an index with fewer records than the share `min_share` of it.
 
     By default, refuse less than half, and only if rows were rejected.
     """
-    if least is None and not plan.rejected_rows:
+    if min_share is None and not plan.rejected_rows:
         return
     old = await count_records(client, index)
-    if plan.sendable >= old * (DEFAULT_MIN_SHARE if least is None else least):
+    if plan.sendable >= old * (DEFAULT_MIN_SHARE if min_share is None else min_share):
         return
     would = f"{index} has {old:,} records and would have {plan.sendable:,}"
     if plan.rejected_rows:
         raise BadInput(
             f"{would}, as {plan.rejected_rows:,} rows cannot be sent ({describe_first(plan)}); it "
-            "was left as it is. Mend them, or say that fewer will do: min_share=0"
+            "is unchanged. Correct them, or allow fewer records: min_share=0"
         )
-    raise BadInput(f"{would}; it was left as it is. Say that fewer will do: min_share=0")
+    raise BadInput(f"{would}; it is unchanged. To allow fewer records, pass min_share=0")
 
 
-def check_least(least: float | None, if_exists: IfExists) -> None:
+def check_min_share(min_share: float | None, if_exists: IfExists) -> None:
     """Reject an invalid share, and a share for a load that does not replace."""
-    if least is None:
+    if min_share is None:
         return
-    if isinstance(least, bool) or not isinstance(least, (int, float)) or not 0 <= least <= 1:
-        raise BadInput(f"`least` is a share, from 0 to 1, not {least!r}")
+    if (
+        isinstance(min_share, bool)
+        or not isinstance(min_share, (int, float))
+        or not 0 <= min_share <= 1
+    ):
+        raise BadInput(f"`min_share` is a share from 0 to 1, not {min_share!r}")
     if if_exists != "replace":
-        raise BadInput("`least` is of a load that replaces: give if_exists='replace' with it")
+        raise BadInput("`min_share` applies to if_exists='replace' only; pass that, too")
 
 
 def describe_first(plan: LoadPlan) -> str:
@@ -88,6 +94,6 @@ async def move_over(temporary: TemporaryIndex, rows: int) -> None:
     if held != rows:
         raise BadInput(
             f"{temporary.name} holds {held:,} records and not the {rows:,} that were sent: "
-            f"{temporary.index} was left as it is"
+            f"{temporary.index} is unchanged"
         )
     await temporary.promote()
