@@ -61,8 +61,8 @@ export function scorePanel(model) {
     },
   });
   const ofQuery = h("div", { class: "score" });
-  const ofSet = h("div", { class: "score" });
-  const el = h("div", { class: "scores", role: "group", "aria-label": "Scores", hidden: true }, ofQuery, ofSet, metric);
+  const wholeSet = h("div", { class: "score" });
+  const el = h("div", { class: "scores", role: "group", "aria-label": "Scores", hidden: true }, ofQuery, wholeSet, metric);
 
   function draw() {
     const each = scores?.each?.[place];
@@ -76,7 +76,7 @@ export function scorePanel(model) {
       each.map((score) => drawScore(score, describeQueryScore(score), many)),
     );
     fill(
-      ofSet,
+      wholeSet,
       h("span", { class: "score-name" }, total === 1 ? "All queries (1)" : `All ${total.toLocaleString()} queries`),
       scores.whole.map((score, at) => [
         drawScore(score, describeSetScore(score, total), many),
