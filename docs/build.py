@@ -43,6 +43,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--no-run", action="store_true", help="show tutorials without outputs")
     parser.add_argument("--into", type=Path, default=ROOT / "build", help="folder to build in")
     options = parser.parse_args(arguments)
+    options.into = options.into.resolve()
     started = time.monotonic()
     gather_pages(options.into, run=not options.no_run)
     site = options.into / "site"
