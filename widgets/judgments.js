@@ -41,7 +41,7 @@ function render(mount) {
     { hidden: true },
     emptyState({
       title: "No query to judge yet.",
-      hint: "Type a query, and grade its hits from 0 to 3 by single keys. The grades give a score, with which changes of settings can be compared.",
+      hint: "Type a query, and grade its hits from 0 to 3 by single keys. The grades give a score, which shows whether a change of settings helps.",
       action: {
         label: "Enter a query",
         act: () => {
@@ -168,7 +168,7 @@ function render(mount) {
     });
   view.link.watch("state", (state) => {
     gone.hidden = !state?.gone;
-    fill(gone, `${state?.gone} judged hits are not in the index any more: have its objectIDs changed?`);
+    fill(gone, `${state?.gone} judged records are no longer in the index; check whether objectIDs have changed.`);
   });
   view.root.addEventListener("keydown", (event) => {
     const typing = /** @type {HTMLElement} */ (event.target).matches("input, textarea, select");
