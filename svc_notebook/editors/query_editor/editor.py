@@ -8,7 +8,6 @@ import json
 import time
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import traitlets
@@ -69,6 +68,7 @@ class QueryEditor(Editor):
         self.settings: Mapping[str, Any] = {}
         self._search_count = 0
         self._found: Any = None
+        self._second_search: settings_comparison.SecondSearch | None = None
         self._is_open = False
         self._can_curate = False
         self._search_lock = asyncio.Lock()
@@ -138,7 +138,8 @@ class QueryEditor(Editor):
 
     def close(self) -> None:
         """Close the editor, and drop the copy that a comparison made."""
-        if self._second_search.copy_name and not event_loop.is_here():
+        # An editor that could not be opened is closed, too.
+        if self._second_search and self._second_search.copy_name and not event_loop.is_here():
             wait_for(self.drop_copy())
         super().close()
 
@@ -295,6 +296,7 @@ class QueryEditor(Editor):
         other = (index or self.index, self.check(params))
         checked: dict[str, Any] = check_members(settings, Settings, "")
         this = (self.index, self.value)
+        self._second_search = self._second_search or settings_comparison.SecondSearch(self.client)
         return await self._second_search.compare(
             this, other, checked, self.searchable, may_copy=may_copy
         )
@@ -302,7 +304,8 @@ class QueryEditor(Editor):
     @call
     async def drop_copy(self) -> None:
         """Delete the copy that a comparison made."""
-        await self._second_search.drop()
+        if self._second_search:
+            await self._second_search.drop()
 
     @call
     def read(self, name: str, text: str) -> Any:
@@ -318,10 +321,6 @@ class QueryEditor(Editor):
         except KeyRefused:
             self.settings = {}
         self.searchable = list_searchable(self.settings)
-
-    @cached_property
-    def _second_search(self) -> settings_comparison.SecondSearch:
-        return settings_comparison.SecondSearch(self.client)
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
