@@ -239,7 +239,7 @@ def test_an_invalid_parameter_is_reported_and_changes_nothing(
     editor.get_by_label("Search parameters as JSON").fill('{"hitPerPage": 3}')
     editor.get_by_role("button", name="Search with this JSON").click()
 
-    expect(editor.get_by_role("alert").first).to_contain_text("did you mean `hitsPerPage`?")
+    expect(editor.get_by_role("alert").first).to_contain_text("did you mean hitsPerPage?")
     assert notebook.ask("e.value") == {}
 
 

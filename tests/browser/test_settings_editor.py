@@ -238,7 +238,7 @@ def test_invalid_settings_are_refused_and_change_nothing(
     editor.get_by_label("ranking: add", exact=True).fill("newest")
     editor.get_by_label("ranking: add", exact=True).press("Enter")
 
-    expect(editor.get_by_role("alert").first).to_contain_text("`newest` is not a criterion")
+    expect(editor.get_by_role("alert").first).to_contain_text("newest is not a criterion")
     expect(entries(editor, "ranking")).to_have_count(8)
     assert not notebook.ask("e.dirty")
 

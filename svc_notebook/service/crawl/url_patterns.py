@@ -244,21 +244,30 @@ class _Translation:
         elif _has_comma(inner):
             self.alternatives()
         else:
+            start = self.at
             self.literal("{")
             self.sequence("}")
+            self.check_closed(start)
             self.literal("}")
 
     def alternatives(self) -> None:
         outer, self.parts = self.parts, []
         before = most = self.wildcards
+        start = self.at
         while self.text[self.at] != "}" or not self.parts:
             self.parts.append("|" if self.parts else "(?:")
             self.at += 1
             self.star, self.wildcards = None, before
             self.sequence(",}")
+            self.check_closed(start)
             most = max(most, self.wildcards)
         self.at, self.wildcards = self.at + 1, most
         self.parts = [*outer, "".join([*self.parts, ")"])]
+
+    def check_closed(self, start: int) -> None:
+        """Refuse a brace whose closing brace is inside parentheses, as in `{a,(b})`."""
+        if self.at >= len(self.text):
+            raise ValueError(_unclosed(start))
 
     def opens_segment(self) -> bool:
         return self.at == 0 or self.text[self.at - 1] == "/"
@@ -283,7 +292,11 @@ def _closing(text: str, start: int) -> int:
         depth += {"{": 1, "}": -1}.get(found[0], 0)
         if depth == 0:
             return found.start()
-    raise ValueError(f"the {{ at {start + 1} is not closed; write \\{{ for itself")
+    raise ValueError(_unclosed(start))
+
+
+def _unclosed(start: int) -> str:
+    return f"the {{ at {start + 1} is not closed; write \\{{ for itself"
 
 
 def _has_comma(inner: str) -> bool:

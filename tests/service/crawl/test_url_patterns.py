@@ -112,6 +112,12 @@ def test_two_stars_match_all_that_one_star_matches(segments: list[str], other: s
     assert not read(f"https://{other}x.test/**").match(url)
 
 
+@pytest.mark.parametrize("text", ["{,(})", "{a,(b})", "{(})", "{a,b(c}d)"])
+def test_a_brace_that_is_closed_inside_parentheses_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match=r"the \{ at 1 is not closed"):
+        read(text)
+
+
 @given(st.text("abc/*?!(){}[],|+@\\.^", max_size=25), st.text("abc/.", max_size=12))
 def test_any_text_is_a_pattern_or_refused(text: str, url: str) -> None:
     try:
