@@ -164,3 +164,74 @@ def test_a_table_as_csv_writes_it_is_never_cut(rows: list[list[str]]) -> None:
     layout = find_layout(text, LoadSettings(separator=","))
 
     assert (layout.skipped, layout.preamble, layout.comment) == (0, 0, "")
+
+
+MARKDOWN = "# Title\nlines, of text\n## Part\n#tag"
+
+
+def test_lines_of_a_value_are_no_comments(write: Write) -> None:
+    rows = "".join(f'{n},"{MARKDOWN}",{n}\n' for n in range(30))
+
+    packed = pack(write(f"id,text,n\n# a comment\n{rows}"), id="id")
+
+    assert {record["text"] for record in packed.records} == {MARKDOWN}
+    assert len(packed.records) == 30
+    assert "1 line with `#` skipped: `# a comment`" in packed.plan.notes
+
+
+def test_lines_of_a_padded_value_are_no_comments(write: Write) -> None:
+    packed = pack(write(f'id, text, n\n# a comment\n1, "{MARKDOWN}", 2\n3, x, 4\n'), id="id")
+
+    assert [record["text"] for record in packed.records] == [MARKDOWN, "x"]
+
+
+def test_lines_of_a_value_are_kept_if_an_option_names_comments(write: Write) -> None:
+    path = write(f'id,text\n#x\n1,"{MARKDOWN}"\n#2,y\n')
+
+    packed = pack(path, id="id", comment="#")
+
+    assert [record["text"] for record in packed.records] == [MARKDOWN]
+    assert "2 lines with `#` skipped: `#x`, `#2,y`" in packed.plan.notes
+
+
+def test_comments_and_rows_far_below_are_told_apart_and_counted(write: Write) -> None:
+    rows = "".join(f"{n},plain text that fills the sample,{n}\n" for n in range(20_000))
+
+    packed = pack(write(f"id,text,n\n# first\n{rows}# last\n#20000,a row,1\n"), id="id")
+
+    assert len(packed.records) == 20_001
+    assert packed.records[-1]["objectID"] == "#20000"
+    assert "2 lines with `#` skipped: `# first`, `# last`" in packed.plan.notes
+
+
+def test_rows_that_begin_with_a_hash_are_rows(write: Write) -> None:
+    path = write("tag,n,m\n#red,1,2\n#blue,3,4\n#green,5\n")
+
+    assert [record["tag"] for record in values(path)] == ["#red", "#blue", "#green"]
+
+
+@pytest.mark.parametrize("ending", ["\u2028", "\x0c", "\x85", "\x1d"])
+def test_only_line_ends_end_lines(write: Write, ending: str) -> None:
+    path = write(f"Sales{ending}2020{ending}all\n" + written().replace("lamp", f"la{ending}#mp"))
+
+    names = [record["name"] for record in values(path)]
+
+    assert names == [f"la{ending}#mp", "oak, table", "Men's chair", "shelf"]
+
+
+@pytest.mark.parametrize(
+    ("content", "records"),
+    [
+        ("x\n1,5\n2,6\n", [{"column0": 1, "x": 5}, {"column0": 2, "x": 6}]),
+        ("anna,,\nbob,1,2\ncid,3,4\n", 3),
+        ("Peru,1990,1995\nFrance,1991,1996\nChad,1992,1997\n", 3),
+        ("hello, world\nhi\nbye\n", 2),
+    ],
+    ids=["short header", "first row with gaps", "years below years", "one column"],
+)
+def test_no_row_is_taken_for_a_title_or_a_header(
+    write: Write, content: str, records: int | list[dict[str, object]]
+) -> None:
+    found = values(write(content))
+
+    assert (found if isinstance(records, list) else len(found)) == records

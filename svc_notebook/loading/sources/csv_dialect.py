@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count, starmap
+from itertools import chain, count, starmap
 from pathlib import Path
 
 from svc_notebook.errors import BadInput
@@ -48,7 +48,7 @@ def sniff_dialect(text: str, separator: str, options: LoadSettings) -> Dialect:
     quote = options.quote or quote_of(text)
     rows = [row for _, row in parse_rows(text, separator, quote)]
     first = rows[0] if rows else []
-    header = _is_header(rows) if options.header is None else options.header
+    header = is_header(rows) if options.header is None else options.header
     names, notes = _named(first) if header else ([f"column{n}" for n, _ in enumerate(first)], [])
     if not header and options.header is None and first:
         notes.append("no header was found: columns are named column0, column1, …")
@@ -126,23 +126,26 @@ def _wider_by_one(rows: list[list[str]]) -> list[list[str]]:
     return wide if len(wide) > len(others) / 2 else []
 
 
-def _is_header(rows: list[list[str]]) -> bool:
+def is_header(rows: list[list[str]]) -> bool:
     """Return whether the first row names the columns.
 
-    A value such as a number in it says no, unless it is one of several years above numbers. A cell
-    says no if it occurs again below, or if it has the form that codes below it have, and yes if
-    numbers or codes are below it. Where nothing says either, the first row is a header.
+    A header has names in more than a third of its cells. A value such as a number in it says no,
+    unless it is one of several years above values that are no years. A cell says no if it occurs
+    again below, or if it has the form that codes below it have, and yes if numbers or codes are
+    below it. Where nothing says either, the first row is a header.
     """
     first, *others = [[cell.strip() for cell in row] for row in rows] if rows else [[]]
-    if not any(first):
+    if sum(map(bool, first)) <= len(first) // 3:
         return False
     if not others:
         return not any(map(VALUE.fullmatch, first))
     columns = [[row[place] for row in others if len(row) > place] for place in range(len(first))]
     years = [cell for cell in first if YEAR.fullmatch(cell)]
     names = [cell for cell in first if cell and not VALUE.fullmatch(cell)]
-    if len(years) > 1 and years == sorted({*years}) and len(names) + len(years) >= len(first) - 1:
-        return bool(names)
+    below = [columns[place] for place, cell in enumerate(first) if cell in years]
+    are_names = not any(map(YEAR.fullmatch, chain(*below)))
+    if len(years) > 1 and years == sorted({*years}) and are_names:
+        return bool(names) and len(names) + len(years) >= len(first) - 1
     if any(map(VALUE.fullmatch, first)):
         return False
     if first in others:  # files with the same header, one after the other

@@ -277,10 +277,11 @@ def _as_plain(
     plain, separators = [], []
     for path in paths:
         layout = find_layout(_sample(path), options)
-        plain.append(path if layout.is_plain else write_plain(path, db.folder, layout, options))
+        copy, skipped = (path, []) if layout.is_plain else write_plain(path, db.folder, layout)
+        plain.append(copy)
         separators.append(layout.separator)
         place = f"{path.name}: " if len(paths) > 1 else ""
-        notes += [f"{place}{note}" for note in layout.notes]
+        notes += [f"{place}{note}" for note in (*layout.notes, *skipped)]
     return plain, separators
 
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice
+from dataclasses import dataclass, field, replace
+from io import StringIO
+from itertools import islice
 from pathlib import Path
 
 from svc_notebook.display import shorten
@@ -21,6 +22,7 @@ from svc_notebook.loading.sources.csv_dialect import (
     Dialect,
     Row,
     escape_of,
+    is_header,
     parse_rows,
     quote_of,
     usual_width,
@@ -43,81 +45,160 @@ DEFAULT_COMMENT = "#"
 SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[^"\r\n])"?\r?\n', re.IGNORECASE)
 
 
+@dataclass
+class SkippedComments:
+    """The number of comments that a scan of lines skipped, and the first of them."""
+
+    number: int = 0
+    first: list[str] = field(default_factory=list)
+
+    def add(self, line: str) -> None:
+        """Count a comment."""
+        self.number += 1
+        if len(self.first) <= MAX_SHOWN_LINES:
+            self.first.append(line)
+
+
 @dataclass(frozen=True)
 class Layout:
     """The lines of a file that are no rows, and its separator.
 
+    - `dialect`: the separator, the quote and the escape; names are not known yet.
+    - `width`: the usual number of cells of a row.
     - `skipped`: the number of lines that are skipped first.
     - `comment`: the first character of lines that are skipped; empty if there are none.
+    - `all_comments`: whether lines that have as many cells as a row are comments, too.
     - `preamble`: the number of other lines before the table.
     - `padded`: whether blanks after a separator belong to it.
     - `notes`: what was decided, for the plan.
     """
 
-    separator: str
+    dialect: Dialect
+    width: int
     skipped: int = 0
     comment: str = ""
+    all_comments: bool = False
     preamble: int = 0
     padded: bool = False
     notes: tuple[str, ...] = ()
+
+    @property
+    def separator(self) -> str:
+        """The character between cells."""
+        return self.dialect.separator
 
     @property
     def is_plain(self) -> bool:
         """Whether the file can be read as it is."""
         return not (self.skipped or self.comment or self.preamble or self.padded)
 
-    def select_lines(self, lines: Iterable[str]) -> Iterator[str]:
-        """Yield the lines of the table."""
+    def read_lines(self, lines: Iterable[str], comments: SkippedComments) -> Iterator[str]:
+        """Yield the lines of the table without padding; skipped comments are counted.
+
+        A line inside a quoted value is never a comment.
+        """
         rest = islice(lines, self.skipped, None)
-        kept = (line for line in rest if not (self.comment and line.startswith(self.comment)))
-        return islice(kept, self.preamble, None)
+        return islice(self._clean(rest, comments), self.preamble, None)
+
+    def _clean(self, lines: Iterable[str], comments: SkippedComments) -> Iterator[str]:
+        inside = False
+        for line in lines:
+            if not inside and self._is_comment(line):
+                comments.add(line)
+            elif self.padded or inside or self.dialect.quote in line:
+                clean, inside = self._clean_line(line, inside)
+                yield clean
+            else:
+                yield line
+
+    def _is_comment(self, line: str) -> bool:
+        if not self.comment or not line.startswith(self.comment):
+            return False
+        return self.all_comments or line.count(self.separator) != self.width - 1
+
+    def _clean_line(self, line: str, inside: bool) -> tuple[str, bool]:
+        """Return a line without padding, and whether a quote is open at its end.
+
+        `inside` is whether one is open at its beginning.
+        """
+        separator, quote = self.separator, self.dialect.quote
+        body = line.rstrip(" \r\n") if separator == " " else line
+        cells: list[str] = []
+        at = 0
+        while at >= 0:
+            start = end = at
+            if not inside:
+                if self.padded:
+                    start = end = len(body) - len(body[at:].lstrip(" "))
+                inside = body.startswith(quote, start)
+                end += inside
+            if inside:
+                end = end_of_quote(body, end, self.dialect)
+                inside = end < 0
+            found = -1 if inside else body.find(separator, end)
+            cells.append(body[start:found] if found >= 0 else body[start:])
+            at = found + 1 if found >= 0 else -1
+        tail = line[len(body) :]
+        return separator.join(cells) + (tail if inside else tail.lstrip(" ")), inside
 
 
 def find_layout(text: str, options: LoadSettings) -> Layout:
     """Infer the layout from a file's beginning; options take precedence."""
     quote = options.quote or quote_of(text)
-    lines = text.splitlines(keepends=True)
+    lines = StringIO(text, newline="").readlines()
     notes: list[str] = []
     skipped, separator = options.skip or 0, options.separator
-    if options.skip is None and (
-        named := SEPARATOR_LINE.fullmatch(text, 0, len(lines[0]) if lines else 0)
-    ):
+    named = SEPARATOR_LINE.fullmatch(lines[0]) if lines and options.skip is None else None
+    if named:
         skipped, separator = 1, separator or named["separator"]
         notes.append(f"line 1 names the separator: {named[0].strip()}")
-    lines = lines[skipped:]
-    likely = [line for line in lines if not line.startswith(options.comment or DEFAULT_COMMENT)]
+    comment = options.comment or DEFAULT_COMMENT
+    # Lines inside quoted values can be left out here: they decide neither separator nor width.
+    likely = [line for line in lines[skipped:] if not line.startswith(comment)]
     if separator is None:
-        separator = _find_separator("".join(likely or lines), quote)
+        separator = _find_separator("".join(likely or lines[skipped:]), quote)
         if separator in UNUSUAL_SEPARATORS:
             shown = "blanks" if separator == " " else f"`{separator}`"
             notes.append(f"cells are separated by {shown}")
     width = usual_width(parse_rows("".join(likely), separator, quote))
-    comment, found = _find_comments(lines, separator, width, options)
-    if found:
-        notes.append(f"{_count(found)} with `{comment}` skipped: {_show(found)}")
-        lines = [line for line in lines if not line.startswith(comment)]
+    dialect = Dialect(separator, quote, escape_of(text, quote), header=True, names=())
+    layout = Layout(
+        dialect, width, skipped, comment, options.comment is not None,
+        padded=separator == " " or (width > 1 and _is_padded(likely, separator, quote)),
+    )  # fmt: skip
+    comments = SkippedComments()
+    table = list(layout.read_lines(lines, comments))
+    rows = parse_rows("".join(table), separator, quote)
+    if not comments.number or (options.comment is None and (width < 2 or _has_tags(rows))):
+        layout = replace(layout, comment="")
+        table = list(layout.read_lines(lines, SkippedComments()))
+        rows = parse_rows("".join(table), separator, quote)
     preamble: list[str] = []
     if options.skip is None and options.header is None:
-        rows = parse_rows("".join(lines), separator, quote)
-        preamble = lines[: _find_table(rows, width)]
+        preamble = table[: _find_table(rows, width)]
     if any(line.strip() for line in preamble):
-        notes.append(f"{_count(preamble)} before the table skipped: {_show(preamble)}")
-    padded = _is_padded(lines[len(preamble) :], separator, quote)
-    if padded and separator != " ":
+        notes.append(f"{_count(len(preamble))} before the table skipped: {_show(preamble)}")
+    if layout.padded and separator != " ":
         notes.append(f"blanks after `{separator}` are removed")
-    return Layout(separator, skipped, comment, len(preamble), padded, tuple(notes))
+    return replace(layout, preamble=len(preamble), notes=tuple(notes))
 
 
-def write_plain(path: Path, folder: Path, layout: Layout, options: LoadSettings) -> Path:
-    """Copy the table of a file of UTF-8, without the lines and blanks that are no part of it."""
+def write_plain(path: Path, folder: Path, layout: Layout) -> tuple[Path, list[str]]:
+    """Copy the table of a file of UTF-8, without lines and blanks that are no part of it.
+
+    Return the copy, and a note on the comments that were skipped.
+    """
     target = fresh(folder, path.name)
+    comments = SkippedComments()
     with (
         path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as source,
         target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
     ):
-        lines = layout.select_lines(source)
-        sink.writelines(_strip_padding(lines, layout, options) if layout.padded else lines)
-    return target
+        sink.writelines(layout.read_lines(source, comments))
+    if not comments.number:
+        return target, []
+    shown = _show(comments.first)
+    return target, [f"{_count(comments.number)} with `{layout.comment}` skipped: {shown}"]
 
 
 def _find_separator(text: str, quote: str) -> str:
@@ -175,83 +256,46 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
     )
 
 
-def _find_comments(
-    lines: Sequence[str], separator: str, width: int, options: LoadSettings
-) -> tuple[str, list[str]]:
-    """Return the character that begins comments, and the comments.
-
-    Without the option, a line that begins with `#` is a comment if it has not as many cells as a
-    row, for `#id,name` is a header.
-    """
-    if options.comment:
-        return options.comment, [line for line in lines if line.startswith(options.comment)]
-    found = [line for line in lines if line.startswith(DEFAULT_COMMENT)]
-    if width < 2 or any(line.count(separator) == width - 1 for line in found):
-        return "", []
-    return (DEFAULT_COMMENT, found) if found else ("", [])
+def _has_tags(rows: Sequence[Row]) -> bool:
+    """Return whether rows below the first begin with `#`, as `#red,1` does."""
+    return any(row[0].startswith(DEFAULT_COMMENT) for _, row in rows[1:])
 
 
 def _find_table(rows: Sequence[Row], width: int) -> int:
-    """Return the line on which a table begins: with the first row of the usual width.
+    """Return the line on which a table begins: that of its header, or of its first row.
 
-    If row names follow, the header has one cell less. A row with one filled cell is a title, even
-    if it is padded with separators.
+    Lines above are titles if they have a single cell, or are padded with separators. A line of one
+    cell above rows of two can be a header without a name for the first column, and a padded one a
+    row with gaps: they are titles only above a header.
     """
     if width < 2:
         return 0
+    certain = True
     for place, (line, row) in enumerate(rows[:MAX_PREAMBLE_LINES]):
-        following = [len(other) for _, other in rows[place + 1 : place + 2]]
-        if _is_title(row, width) and following:
+        if len(row) in (1, width) and _is_title(row) and place < len(rows) - 1:
+            certain = certain and len(row) == 1 and width > 2
             continue
-        is_header = len(row) == width - 1 and following == [width]
-        return line if len(row) == width or is_header else 0
+        is_short_header = len(row) == width - 1 and len(rows[place + 1 : place + 2]) == 1
+        if len(row) != width and not is_short_header:
+            return 0
+        return line if certain or is_header([row for _, row in rows[place:]]) else 0
     return 0
 
 
-def _is_title(row: Sequence[str], width: int) -> bool:
-    """Return whether a row has at most one filled cell, in a table of at least three columns."""
-    filled = sum(bool(cell.strip()) for cell in row)
-    return len(row) == 1 < width if width == 2 else filled <= 1
+def _is_title(row: Sequence[str]) -> bool:
+    return sum(bool(cell.strip()) for cell in row) <= 1
 
 
 def _is_padded(lines: Sequence[str], separator: str, quote: str) -> bool:
     """Return whether a blank follows nearly every separator outside of quotes."""
-    if separator == " ":
-        return True
     text = "".join(lines[:SNIFFED_ROWS])
     outside = re.sub(f"{re.escape(quote)}[^{re.escape(quote)}]*{re.escape(quote)}", quote, text)
     ends = re.findall(f"{re.escape(separator)}( ?)[^\r\n]", outside)
     return len(ends) > 1 and sum(map(bool, ends)) >= PADDED_SHARE * len(ends)
 
 
-def _strip_padding(lines: Iterable[str], layout: Layout, options: LoadSettings) -> Iterator[str]:
-    """Yield lines without blanks after separators, and at both ends if blanks are separators."""
-    separator = layout.separator
-    text = "".join(head := list(islice(lines := iter(lines), SNIFFED_ROWS)))
-    quote = options.quote or quote_of(text)
-    dialect = Dialect(separator, quote, escape_of(text, quote), header=True, names=())
-    inside = False
-    for line in chain(head, lines):
-        body = line.rstrip(" \r\n") if separator == " " else line
-        cells: list[str] = []
-        at = 0
-        while at >= 0:
-            start = end = at
-            if not inside:
-                start = end = len(body) - len(body[at:].lstrip(" "))
-                inside = body.startswith(quote, start)
-                end += inside
-            if inside:
-                end = end_of_quote(body, end, dialect)
-                inside = end < 0
-            found = -1 if inside else body.find(separator, end)
-            cells.append(body[start:found] if found >= 0 else body[start:])
-            at = found + 1 if found >= 0 else -1
-        yield separator.join(cells) + line[len(body) :].lstrip("" if inside else " ")
-
-
-def _count(lines: Sequence[str]) -> str:
-    return "1 line" if len(lines) == 1 else f"{len(lines):,} lines"
+def _count(lines: int) -> str:
+    return "1 line" if lines == 1 else f"{lines:,} lines"
 
 
 def _show(lines: Sequence[str]) -> str:
