@@ -1,3 +1,5 @@
+"""The accessors `df.svc` and `series.svc`."""
+
 from __future__ import annotations
 
 import importlib

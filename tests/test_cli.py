@@ -1,4 +1,4 @@
-"""The `svc` command, as processes."""
+"""The `svc` command, as a process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code of the page on the client runs as it stands."""
+"""The code on the page about the client runs as it stands."""
 
 from __future__ import annotations
 

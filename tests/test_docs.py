@@ -1,4 +1,4 @@
-"""The pages read off the code are what the code says, and the site of them has no dead link."""
+"""Generated pages agree with the code, and the site of the documentation has no dead link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a fresh clone installs, and what a shell hands to the suite."""
+"""The installation of a fresh clone, and the environment of the tests."""
 
 from __future__ import annotations
 

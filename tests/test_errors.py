@@ -1,4 +1,4 @@
-"""The tree of errors is complete, and drawn as it is."""
+"""The tree of errors is complete and documented."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Docstrings of everything public: they name what there is to name, and their examples run."""
+"""Docstrings of everything public are complete, and their examples run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The extras, as the Makefile takes them."""
+"""The extras that the Makefile installs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Locks between processes, and writes that are whole or have not happened."""
+"""Locks between processes, and atomic writes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may import whom: our layers, and what each may take from outside."""
+"""Allowed imports between layers, and from other packages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names that a machine can hold to the glossary: modules, classes and constants."""
+"""Rules of the glossary for the names of modules, classes and constants."""
 
 from __future__ import annotations
 

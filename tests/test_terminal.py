@@ -1,4 +1,4 @@
-"""Nothing that a service, a record or a name holds can steer the terminal it is shown in."""
+"""Control characters in values cannot affect the terminal."""
 
 from __future__ import annotations
 

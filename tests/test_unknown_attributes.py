@@ -1,4 +1,4 @@
-"""A setting that names an attribute no record has is set, and warned of, wherever it is set."""
+"""A setting that names an unknown attribute is set with a warning, by every function."""
 
 from __future__ import annotations
 

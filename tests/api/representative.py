@@ -1,4 +1,4 @@
-"""Values that some parameter takes and others refuse, each as JSON has it."""
+"""Values, as JSON, each accepted by some parameter and refused by others."""
 
 from __future__ import annotations
 

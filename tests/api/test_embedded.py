@@ -1,4 +1,4 @@
-"""A parameter takes the same values wherever a shape embeds it, and no shape's name is taken."""
+"""A parameter accepts the same values in every shape that embeds it, and names no shape."""
 
 from __future__ import annotations
 

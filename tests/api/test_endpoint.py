@@ -1,4 +1,4 @@
-"""A call arrives as it was made, and a wrong one never leaves."""
+"""A valid call is encoded as declared; an invalid one is refused before it is sent."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis.strategies import DataObject
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec, SearchApi
 from svc_notebook.api.declaration import Asynchronous, Blocking
 from svc_notebook.errors import BadInput
-from tests.api import values
+from tests.api import value_strategies
 from tests.conftest import examples
 
 BY_NAME = {row.name: row for row in ENDPOINTS}
@@ -42,7 +42,11 @@ HEADINGS = st.from_regex(r"[!-~]([ -~]*[!-~])?", fullmatch=True)
 def values_of(place: str, kind: Any) -> st.SearchStrategy[Any]:
     if place == "header":
         return HEADINGS
-    return values.TEXT.filter(bool) if place == "path" and kind is str else values.of(kind)
+    return (
+        value_strategies.TEXT.filter(bool)
+        if place == "path" and kind is str
+        else value_strategies.of(kind)
+    )
 
 
 def arguments_of(row: Endpoint) -> st.SearchStrategy[dict[str, Any]]:
@@ -55,7 +59,7 @@ def arguments_of(row: Endpoint) -> st.SearchStrategy[dict[str, Any]]:
     own = st.fixed_dictionaries(parts)
     if not row.shape:
         return own
-    spread = values.of(row.shape)
+    spread = value_strategies.of(row.shape)
     return st.tuples(spread, own).map(lambda both: {**both[0], **both[1]})
 
 

@@ -1,4 +1,4 @@
-"""A JupyterLab of its own, which serves Notebook 7 as well, and the browser that opens it."""
+"""A JupyterLab process, which serves Notebook 7 too, and the browser that opens it."""
 
 from __future__ import annotations
 

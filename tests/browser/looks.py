@@ -1,4 +1,4 @@
-"""How an editor looks: its pictures for the documentation, and whether all can read and use it."""
+"""Pictures of an editor for the documentation, and checks of its accessibility."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A notebook in JupyterLab or Notebook 7, as a test drives it."""
+"""A notebook in JupyterLab or Notebook 7, driven by a test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the browser tests search: a shop, records that mean harm, and the way to them."""
+"""The index of the browser tests, records with hostile texts, and cells that open editors on it."""
 
 from __future__ import annotations
 

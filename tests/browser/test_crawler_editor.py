@@ -1,4 +1,4 @@
-"""The crawler editor in JupyterLab, used as a person uses it, on a real little website."""
+"""The crawler editor in JupyterLab, on a small real website."""
 
 from __future__ import annotations
 

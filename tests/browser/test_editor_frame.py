@@ -1,4 +1,4 @@
-"""What all editors share in JupyterLab: their height, their dialogs, and how they show hits."""
+"""Properties of all editors in JupyterLab: height, dialogs, and the display of hits."""
 
 from __future__ import annotations
 

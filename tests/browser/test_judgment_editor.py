@@ -1,4 +1,4 @@
-"""The judgment editor in JupyterLab, used as a person uses it."""
+"""The judgment editor in JupyterLab."""
 
 from __future__ import annotations
 

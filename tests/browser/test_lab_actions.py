@@ -1,4 +1,4 @@
-"""What the JupyterLab extension does with an index, by mouse and by keyboard."""
+"""Actions of the JupyterLab extension on an index, by mouse and by keyboard."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The language of `%svc` in the cells of JupyterLab and Notebook 7."""
+"""Highlighting of `%svc` in the cells of JupyterLab and Notebook 7."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JupyterLab extension as the wheel brings it, in an environment of its own."""
+"""The JupyterLab extension, installed from the wheel into an environment of its own."""
 
 from __future__ import annotations
 

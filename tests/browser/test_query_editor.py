@@ -1,4 +1,4 @@
-"""The query editor in JupyterLab, used as a person uses it."""
+"""The query editor in JupyterLab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings editor in JupyterLab, used as a person uses it."""
+"""The settings editor in JupyterLab."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The synonym editor in JupyterLab, used as a person uses it."""
+"""The synonym editor in JupyterLab."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Locator, expect
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES, find_violations
 from tests.browser.notebook import Notebook
-from tests.browser.reopening import reopened
+from tests.browser.reopened_notebook import reopened
 from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 

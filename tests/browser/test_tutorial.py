@@ -1,4 +1,4 @@
-"""The first tutorial in JupyterLab, as a newcomer meets it."""
+"""The first tutorial in JupyterLab."""
 
 from __future__ import annotations
 

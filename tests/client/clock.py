@@ -1,4 +1,4 @@
-"""A clock that goes only when someone sleeps."""
+"""A clock that advances only while a caller sleeps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A server on a real socket that behaves as badly as it is told, one act for each request."""
+"""A server on a real socket that answers each request with a given fault."""
 
 from __future__ import annotations
 

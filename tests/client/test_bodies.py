@@ -1,4 +1,4 @@
-"""What may travel as a body, and what may travel twice."""
+"""Which values are serialized as bodies, and which can be sent twice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers are unpacked to the letter, and never beyond a limit."""
+"""Compressed responses are decompressed exactly, within a limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which hosts are tried, and in which order."""
+"""The hosts that are tried, and their order."""
 
 from __future__ import annotations
 

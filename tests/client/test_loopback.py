@@ -1,4 +1,4 @@
-"""Connections to this machine: whole answers, whole requests, errors that say what happened."""
+"""Loopback connections: complete requests and responses, and errors that name the cause."""
 
 from __future__ import annotations
 

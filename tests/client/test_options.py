@@ -1,4 +1,4 @@
-"""Options of single calls, calls that the vocabulary does not name, and the answer as it came."""
+"""Options of single calls, calls of undeclared endpoints, and raw responses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bar drawn by the thread that waits."""
+"""A progress bar, drawn by the waiting thread."""
 
 from __future__ import annotations
 

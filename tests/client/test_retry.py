@@ -1,4 +1,4 @@
-"""The plan of what to try next, without a network."""
+"""The retry plan, without a network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A key is shown to nobody who does not ask for it."""
+"""A key is masked in every representation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls over real sockets, to hosts that behave and hosts that do not."""
+"""Requests over real sockets, to hosts with and without faults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A write is followed as far as the key may see: its task, else its effect, else not at all."""
+"""A write is confirmed by its task, else by its effect, as far as the key has rights."""
 
 from __future__ import annotations
 

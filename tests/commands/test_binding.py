@@ -1,4 +1,4 @@
-"""Words bound to verbs."""
+"""Arguments of a line are bound to the parameters of a verb."""
 
 from __future__ import annotations
 

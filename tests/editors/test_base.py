@@ -1,4 +1,4 @@
-"""What every editor does, with the settings of an index as the value edited."""
+"""The base class of the editors, on the settings of an index."""
 
 from __future__ import annotations
 

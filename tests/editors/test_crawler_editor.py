@@ -1,4 +1,4 @@
-"""The crawler editor's Python half, against a real service and a real little website."""
+"""The Python part of the crawler editor, on a real service and a small real website."""
 
 from __future__ import annotations
 

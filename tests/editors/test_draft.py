@@ -1,4 +1,4 @@
-"""A value being edited."""
+"""A draft of a value."""
 
 from __future__ import annotations
 

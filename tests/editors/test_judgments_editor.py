@@ -1,4 +1,4 @@
-"""The judgment editor's Python half."""
+"""The Python part of the judgment editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The query editor's Python half."""
+"""The Python part of the query editor."""
 
 from __future__ import annotations
 

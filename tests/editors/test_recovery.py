@@ -1,4 +1,4 @@
-"""Editors outlive a service that is stopped and started again."""
+"""Editors work again after a service restarts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules that want different things of the same searches."""
+"""Conflicts between rules that match the same searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rule editor's Python half."""
+"""The Python part of the rule editor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rule editor shows of records: hits with pins in place, titles, facets to filter by."""
+"""Hits in the rule editor: with pins at their positions, titles, and facets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The settings editor's Python half."""
+"""The Python part of the settings editor."""
 
 from __future__ import annotations
 

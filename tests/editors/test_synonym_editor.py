@@ -1,4 +1,4 @@
-"""The synonym editor's Python half."""
+"""The Python part of the synonym editor."""
 
 from __future__ import annotations
 

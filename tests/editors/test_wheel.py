@@ -1,4 +1,4 @@
-"""The wheel as it is built, installed away from this checkout."""
+"""The built wheel, installed outside this checkout."""
 
 from __future__ import annotations
 

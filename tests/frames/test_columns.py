@@ -1,3 +1,5 @@
+"""Columns of DataFrames: dtypes, gaps and nested values."""
+
 from __future__ import annotations
 
 from typing import Any

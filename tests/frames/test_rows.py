@@ -1,4 +1,4 @@
-"""Pages read as rows give the same frames as pages read as dicts."""
+"""Pages decoded as rows give the same DataFrames as pages decoded as dicts."""
 
 from __future__ import annotations
 

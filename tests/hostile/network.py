@@ -1,4 +1,4 @@
-"""A proxy that treats requests badly, before a real service."""
+"""A proxy before a real service that injects faults into connections."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Loads, browses and exports through a network that does all it can to spoil them."""
+"""Loads, browses and exports over connections with faults."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Sources with unusual or hostile content."""
+
 from __future__ import annotations
 
 from pathlib import Path
@@ -10,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from svc_notebook.errors import BadInput
-from tests.loading.packing import pack
+from tests.loading.encoded_records import pack
 
 NEGATIVE_NAN = float(np.copysign(np.nan, -1))
 

@@ -1,3 +1,5 @@
+"""Exports of unusual or hostile values."""
+
 from __future__ import annotations
 
 import sqlite3

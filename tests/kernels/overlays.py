@@ -1,4 +1,4 @@
-"""Other versions of a package, put before the installed ones on the path of a Python."""
+"""Other versions of a package, placed before the installed ones on Python's path."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.installing import give_up, install_once
+from tests.installation import give_up, install_once
 
 NO_NETWORK = ("Temporary failure in name resolution", "Network is unreachable", "NewConnection")
 

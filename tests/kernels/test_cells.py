@@ -1,4 +1,4 @@
-"""Cells, buttons and threads on every release of ipykernel: what they start, wait for and draw."""
+"""Cells, buttons and threads on every supported release of ipykernel."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import uuid4
 import pytest
 
 from tests.conftest import Running
-from tests.kernels.saving import save_notebook
+from tests.kernels.saved_notebook import save_notebook
 from tests.magics.kernel import PATIENCE, Kernel
 
 SETUP = """

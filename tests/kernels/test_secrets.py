@@ -1,4 +1,4 @@
-"""A session full of keys, errors and editors, and no key in anything it leaves behind."""
+"""No key appears in any output of a session with many keys, errors and editors."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import Running
 from tests.kernels.conftest import environment
-from tests.kernels.saving import save_notebook
+from tests.kernels.saved_notebook import save_notebook
 from tests.magics.kernel import Kernel, running_kernel
 
 pytestmark = pytest.mark.timeout(180)

@@ -1,4 +1,4 @@
-"""The notebooks that the launcher writes from templates run from their first cell to their last."""
+"""Notebooks that the launcher creates from templates run from the first cell to the last."""
 
 from __future__ import annotations
 

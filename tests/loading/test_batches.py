@@ -1,3 +1,5 @@
+"""Batches of records: their size in bytes and rows."""
+
 from __future__ import annotations
 
 from itertools import pairwise
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.sending.batches import Batch, BatchCutter, merge_spans
 from tests.conftest import examples
-from tests.loading.packing import pack
+from tests.loading.encoded_records import pack
 
 PREFIX = ',{"id":'
 LARGEST = 200

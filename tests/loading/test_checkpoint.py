@@ -1,3 +1,5 @@
+"""Checkpoints of resumable loads."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Delimited files."""
+
 from __future__ import annotations
 
 import bz2
@@ -11,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from svc_notebook.errors import BadInput
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 LAMPS = [{"name": "lamp", "price": 1.5}, {"name": "oak, table", "price": 20}]
 

@@ -1,3 +1,5 @@
+"""JSON and NDJSON files."""
+
 from __future__ import annotations
 
 import gzip
@@ -9,7 +11,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.plan import prepare
 from svc_notebook.loading.options import LoadSettings
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 LINES = (
     '{"name": "lamp", "tags": ["a", {"b": null}], "n": 1.50}\n'

@@ -1,4 +1,4 @@
-"""Ids that are hashes of rows: the same for the same values, whatever they come from."""
+"""Hash ids: equal for equal values, whatever the source."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.checkpoint import facts_of, open_checkpoint
 from svc_notebook.loading.sources.source import origin_of
 from tests.conftest import Running, examples
-from tests.loading.packing import pack
-from tests.loading.test_resuming import break_off
+from tests.loading.encoded_records import pack
+from tests.loading.test_resume import break_off
 
 TABLES = Path(bokeh_sampledata.__file__).parent / "_data"
 # Tables without a column of ids; some have rows twice, gaps, or whole numbers beside missing ones.

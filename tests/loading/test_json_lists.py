@@ -1,4 +1,4 @@
-"""JSON documents that hold their records in a list, and what a plan says of JSON files."""
+"""JSON documents with records in a list, and the plan of JSON files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from svc_notebook import loading
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources.json_documents import read_document
 from tests.conftest import examples
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 ROWS: list[dict[str, Any]] = [{"name": "lamp", "tags": ["a]", '"}']}, {"name": "desk", "n": 1.5}]
 TABLES = Path(bokeh_sampledata.__file__).parent / "_data"

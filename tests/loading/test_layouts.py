@@ -1,4 +1,4 @@
-"""Delimited files of any layout: lines that are no rows, rare separators, headers or none."""
+"""Delimited files of any layout: lines that are not rows, rare separators, missing headers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_layout import find_layout
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 from tests.loading.test_delimited import Write, write
 
 __all__ = ["write"]

@@ -1,4 +1,4 @@
-"""What a load may take of the machine's memory."""
+"""The memory that a load may use."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from svc_notebook.loading import database
 from svc_notebook.loading.database import MIN_MEGABYTES, Database, MemoryShort
 from svc_notebook.loading.sources.parquet import needed_megabytes
-from tests.loading.packing import pack
+from tests.loading.encoded_records import pack
 
 
 def megabytes(db: Database) -> float:

@@ -15,7 +15,7 @@ from svc_notebook import loading
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.parquet import scan
 from svc_notebook.loading.sources.partitions import _files
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 FRAME = pd.DataFrame(
     {"name": ["lamp", "desk", "chair", "rug", "bed"], "price": [9, 120, 40, 130, 50]}

@@ -14,7 +14,7 @@ import pytest
 
 from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.loading.sources.partitions import query_of
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 
 def folder_of(path: Path, **tables: dict[str, Any]) -> Path:

@@ -1,3 +1,5 @@
+"""Plans of loads."""
+
 from __future__ import annotations
 
 from math import inf
@@ -9,7 +11,7 @@ import pytest
 
 from svc_notebook import loading
 from svc_notebook.errors import BadInput
-from tests.loading.packing import pack
+from tests.loading.encoded_records import pack
 
 FILMS = pd.DataFrame({"id": ["1", "2", "3"], "title": ["Jaws", None, "Alien"]})
 

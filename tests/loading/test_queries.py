@@ -1,11 +1,11 @@
-"""SQL whose rows come in another order, or are others, each time it is asked."""
+"""SQL queries with an order or a result that changes between runs."""
 
 from __future__ import annotations
 
 import pytest
 
 from svc_notebook.errors import BadInput
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 # Every thousandth row is refused; groups come in whatever order two threads make them.
 GROUPED = """

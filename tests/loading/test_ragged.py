@@ -1,4 +1,4 @@
-"""Rows with other numbers of cells than the header, and headers that are hard to read."""
+"""Rows with more or fewer cells than the header, and unusual headers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources import csv_file
 from svc_notebook.loading.sources.csv_file import open_delimited
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 BODY = "".join(f"{n},a{n},b{n}\n" for n in range(10))
 TEN = [{"id": n, "name": f"a{n}", "x": f"b{n}"} for n in range(10)]

@@ -1,4 +1,4 @@
-"""Dicts as a source: one, several, or a stream of them."""
+"""Dicts as sources: one, several, or a stream."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources import python_records
 from tests.conftest import examples
-from tests.loading.packing import pack
+from tests.loading.encoded_records import pack
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 VALUES = st.recursive(

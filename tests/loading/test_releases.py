@@ -1,4 +1,4 @@
-"""The oldest DuckDB that is supported reads files as the installed one does."""
+"""The oldest supported DuckDB reads files as the installed one does."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.kernels.overlays import put_before
 
-TESTS = ("tests/loading/test_order.py", "tests/loading/test_ragged.py")
+TESTS = ("tests/loading/test_row_order.py", "tests/loading/test_ragged.py")
 
 
 def oldest() -> str:

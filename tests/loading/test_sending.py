@@ -1,3 +1,5 @@
+"""Batches sent concurrently."""
+
 from __future__ import annotations
 
 import asyncio

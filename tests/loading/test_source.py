@@ -1,3 +1,5 @@
+"""Sources that are recognized, and errors for all others."""
+
 from __future__ import annotations
 
 import datetime as dt
@@ -14,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from svc_notebook.errors import BadInput, BadRecord
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 TABLE = pa.table(
     {

@@ -1,3 +1,5 @@
+"""Values of every type as JSON."""
+
 from __future__ import annotations
 
 import datetime as dt
@@ -18,7 +20,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput, BadRecord
 from svc_notebook.loading.encoding.python_encoder import Unsendable, write_json
 from tests.conftest import examples
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 PARIS = dt.timezone(dt.timedelta(hours=2))
 UUID = uuid.UUID("12345678123456781234567812345678")

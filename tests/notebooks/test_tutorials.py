@@ -1,4 +1,4 @@
-"""Each tutorial runs from its first cell to its last, offline, as a newcomer would run it."""
+"""Each tutorial runs from its first cell to its last, offline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A shop whose page is served from one origin and whose searches go to another."""
+"""A shop whose page has another origin than its search service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vendor's JavaScript client: installed from its registry, run by Node, called from here."""
+"""The vendor's JavaScript client: installed from its registry, run by Node."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conftest import Running
-from tests.installing import give_up, install_once
+from tests.installation import give_up, install_once
 
 PACKAGE = "algoliasearch@5.64.0"
 SCRIPT = Path(__file__).with_name("javascript.mjs")

@@ -1,4 +1,4 @@
-"""The vendor's JavaScript client tends keys, synonyms and rules, and copies an index elsewhere."""
+"""The vendor's JavaScript client manages keys, synonyms and rules, and copies an index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vendor's JavaScript client writes, reads and manages, as its users would."""
+"""The vendor's JavaScript client writes, reads and manages indices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vendor's Python client tends keys, synonyms, rules, dictionaries, mappings, sources, logs."""
+"""The vendor's Python client manages keys, synonyms, rules, dictionaries and logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vendor's Python client for events reports what users did, and has it forgotten."""
+"""The vendor's Python client for events sends, reads and deletes events."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vendor's Python client searches, and its models take every answer."""
+"""The vendor's Python client searches, and its models accept every response."""
 
 from __future__ import annotations
 

@@ -1,3 +1,5 @@
+"""Plots of DataFrames."""
+
 from __future__ import annotations
 
 import io

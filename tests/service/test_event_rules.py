@@ -13,7 +13,7 @@ from svc_notebook.api.event_checks import check_event
 from svc_notebook.errors import BadInput
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
-from tests.api.happenings import SPOILINGS, Event, events
+from tests.api.event_strategies import SPOILINGS, Event, events
 from tests.conftest import Inside, examples
 
 

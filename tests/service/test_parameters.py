@@ -11,7 +11,7 @@ from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
-from tests.service.scenes import SCENES, Scene
+from tests.service.parameter_examples import SCENES, Scene
 
 # What a scene of one answer cannot show, and the test that does.
 ELSEWHERE = {"userToken": "test_keys.py"}

@@ -1,4 +1,4 @@
-"""Where each value of a connection comes from."""
+"""The source of each value of a connection."""
 
 from __future__ import annotations
 

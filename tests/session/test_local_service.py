@@ -1,4 +1,4 @@
-"""The local service of a folder: one for all who ask."""
+"""The local service of a folder, shared by all clients."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An index of a few products, and a journal of its own, for tests of what changes an index."""
+"""An index of a few products with its own journal, for tests of changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Small runs and judgments, written as what they are about."""
+"""Small runs and judgments, written in a short notation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clicks become judgments: by hand for a few, by simulation for the models."""
+"""Judgments from clicks: computed by hand for a few, simulated for the models."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The code on the page about clicks runs as it stands, one block after the other."""
+"""The code on the page about clicks runs as it stands."""
 
 from __future__ import annotations
 

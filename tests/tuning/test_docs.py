@@ -1,4 +1,4 @@
-"""The page on tuning speaks of what there is."""
+"""The page on tuning names what exists."""
 
 from __future__ import annotations
 

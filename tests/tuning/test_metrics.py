@@ -1,4 +1,4 @@
-"""Each metric against another's implementation, against plain loops, and where it is known."""
+"""Metrics, compared with another implementation, plain loops and known values."""
 
 from __future__ import annotations
 

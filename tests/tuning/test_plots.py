@@ -1,4 +1,4 @@
-"""Plots of measurements: everything in words, nothing left out unsaid, whatever the data hold."""
+"""Plots of scores: labels, and notes on what is not drawn."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals and tests by resampling."""
+"""Confidence intervals and tests by resampling."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of a real index: every query is in them, whatever became of it."""
+"""Runs on a real index contain every query, also failed ones."""
 
 from __future__ import annotations
 

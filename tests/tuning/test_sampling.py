@@ -1,4 +1,4 @@
-"""Queries are counted, drawn and divided as it is said."""
+"""Queries are counted, sampled and split."""
 
 from __future__ import annotations
 

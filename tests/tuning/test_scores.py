@@ -1,4 +1,4 @@
-"""Scores of runs: what counts, what does not, and what is said beside every number."""
+"""Scores of runs: their rules, and the notes beside them."""
 
 from __future__ import annotations
 

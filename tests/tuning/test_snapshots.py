@@ -1,4 +1,4 @@
-"""Snapshots are taken, kept, compared and put back."""
+"""Snapshots are taken, stored, compared and restored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tables on entry: what is taken as it is, what is made good, what is refused with its place."""
+"""Tables of judgments and runs: accepted, corrected or refused with the row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A little website on a real server, with the traps that crawlers fall into."""
+"""A small website on a real server, with pages that are difficult for crawlers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated records, settings and queries that bring every rule of the engine into play."""
+"""Generated records, settings and queries that exercise every rule of the engine."""
 
 from __future__ import annotations
 

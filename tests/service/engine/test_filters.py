@@ -1,3 +1,5 @@
+"""Filters: grammar and evaluation."""
+
 from __future__ import annotations
 
 import re

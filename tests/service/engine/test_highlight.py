@@ -1,3 +1,5 @@
+"""Highlights and snippets."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

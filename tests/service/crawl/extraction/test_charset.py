@@ -1,3 +1,5 @@
+"""Character sets of pages."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""The page on extractors names what exists."""
+
 from __future__ import annotations
 
 import re

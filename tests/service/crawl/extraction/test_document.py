@@ -1,3 +1,5 @@
+"""HTML documents."""
+
 from __future__ import annotations
 
 from typing import Any

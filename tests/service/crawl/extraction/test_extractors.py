@@ -1,3 +1,5 @@
+"""Extractors written in JavaScript."""
+
 from __future__ import annotations
 
 import os

@@ -1,3 +1,5 @@
+"""Files other than HTML."""
+
 from __future__ import annotations
 
 import contextlib

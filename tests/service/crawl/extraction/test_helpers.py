@@ -1,3 +1,5 @@
+"""Helper functions of extractors."""
+
 from __future__ import annotations
 
 import json

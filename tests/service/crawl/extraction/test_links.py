@@ -1,3 +1,5 @@
+"""Links of pages."""
+
 from __future__ import annotations
 
 import pytest

@@ -1,3 +1,5 @@
+"""Pages as extractors see them."""
+
 from __future__ import annotations
 
 import pytest

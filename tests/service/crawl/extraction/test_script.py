@@ -1,3 +1,5 @@
+"""Scripts of extractors."""
+
 from __future__ import annotations
 
 import re

@@ -1,0 +1,123 @@
+"""The names of `import svc_notebook as svc`, and the cost of the import."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, assert_type
+
+import pytest
+
+import svc_notebook as svc
+from tests.conftest import ROOT
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+HEAVY = {
+    "IPython", "anywidget", "duckdb", "httpx", "keyring", "matplotlib", "pandas", "platformdirs",
+    "pyarrow", "starlette", "tqdm", "uvicorn",
+}  # fmt: skip
+
+
+def run(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *options], capture_output=True, text=True, check=False, cwd=ROOT
+    )
+
+
+def imported_by(code: str) -> set[str]:
+    """The packages a fresh Python holds after running some code."""
+    told = f"{code}\nimport json, sys\nprint(json.dumps([m.split('.')[0] for m in sys.modules]))"
+    done = run("-c", told)
+    assert done.returncode == 0, done.stderr
+    return set(json.loads(done.stdout.splitlines()[-1]))
+
+
+def test_the_face_is_small_and_sorted() -> None:
+    assert sorted(svc.__all__) == svc.__all__
+    assert len(svc.__all__) <= 20
+
+
+@pytest.mark.parametrize("name", dir(svc))
+def test_every_name_is_there_and_explained(name: str) -> None:
+    found = getattr(svc, name)
+
+    assert inspect.getdoc(found)
+
+
+def test_all_is_a_part_of_what_tab_shows() -> None:
+    assert set(svc.__all__) <= set(dir(svc))
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'serach'; did you mean `search`"):
+        svc.serach  # noqa: B018
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    assert not imported_by("import svc_notebook") & HEAVY
+
+
+def test_a_connection_brings_the_client_alone() -> None:
+    assert imported_by("import svc_notebook as svc\nsvc.connect") & HEAVY <= {"httpx"}
+
+
+def test_the_magic_brings_nothing_heavy() -> None:
+    shell = "from IPython.core.interactiveshell import InteractiveShell\nshell = InteractiveShell()"
+
+    before = imported_by(shell)
+    after = imported_by(f"{shell}\nimport svc_notebook\nsvc_notebook.load_ipython_extension(shell)")
+
+    assert not (after - before) & HEAVY
+
+
+def test_the_command_serves_without_pandas_and_ipython() -> None:
+    code = "from svc_notebook import cli\nfrom svc_notebook.service import server as serve"
+
+    assert not imported_by(code) & {"pandas", "IPython", "httpx", "duckdb"}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import svc_notebook\nimport pandas as pd",
+        "import pandas as pd\nimport svc_notebook",
+        "import svc_notebook\nfrom pandas import DataFrame\nimport pandas as pd",
+        "import svc_notebook, importlib; importlib.reload(svc_notebook)\nimport pandas as pd",
+    ],
+)
+def test_the_accessors_come_with_pandas(code: str) -> None:
+    ask = "assert pd.DataFrame().svc and pd.Series([], dtype=str).svc"
+
+    done = run("-W", "error", "-c", f"{code}\n{ask}")
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_accessors_bring_nothing_heavy() -> None:
+    added = imported_by("import svc_notebook, pandas") - imported_by("import pandas")
+
+    assert not added & HEAVY
+
+
+def test_without_a_client_it_is_said_what_to_type() -> None:
+    code = (
+        "import svc_notebook as svc\n"
+        "try: svc.search('films')\n"
+        "except svc.errors.NotConnected as error: print(error)"
+    )
+
+    done = run("-c", code)
+
+    assert 'connect("local")' in done.stdout
+
+
+if TYPE_CHECKING:
+    assert_type(svc.search("films", "god", hitsPerPage=3), DataFrame)
+    assert_type(svc.read_browse("films"), DataFrame)
+    assert_type(svc.connect("local"), svc.Client)
+    assert_type(asyncio.run(svc.aio.search("films", criteria=True)), DataFrame)

@@ -1,0 +1,109 @@
+"""Suggested synonyms have evidence, are tried, and are never saved without a request."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from svc_notebook import tuning
+from svc_notebook.client import Client
+from svc_notebook.errors import BadInput
+from tests.tuning.shop import client, hits, shop
+
+__all__ = ["client", "shop"]
+
+JUDGMENTS: list[dict[str, Any]] = [
+    {"query": "blue settee", "objectID": "5", "rating": 3},
+    {"query": "settee", "objectID": "5", "rating": 3},
+    {"query": "lantern red", "objectID": "1", "rating": 3},
+    {"query": "lantern red", "objectID": "2", "rating": 2},
+    {"query": "lantern red", "objectID": "4", "rating": 1},
+]
+
+
+@pytest.fixture(autouse=True)
+def _apart(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+def searches(*rows: tuple[str, str, int]) -> pd.DataFrame:
+    return pd.DataFrame([
+        {"userToken": user, "query": query, "queryID": f"{user}-{minute}",
+         "timestamp": pd.Timestamp("2026-01-01", tz="UTC") + pd.Timedelta(minutes=minute)}
+        for user, query, minute in rows
+    ])  # fmt: skip
+
+
+def test_relevant_records_suggest_synonyms(shop: str, client: Client) -> None:
+    before = tuning.snapshot(shop).hash
+
+    found = tuning.suggest_synonyms(shop, judgments=JUDGMENTS)
+
+    best = found.iloc[0]
+    assert (best["word"], best["synonym"]) == ("lantern", "lamp")
+    assert best["delta"] > 0
+    assert (best["zero_before"], best["zero_after"]) == (1, 0)
+    assert "3 of 3 records" in best["evidence"]
+    assert tuning.snapshot(shop).hash == before
+    assert not [i for i in client.list_indices()["items"] if i["name"].startswith(f"{shop}_")]
+
+
+def test_without_judgments_the_other_words_lead_to_the_records(shop: str) -> None:
+    found = tuning.suggest_synonyms(shop, ["umbra lantern", "lamp"])
+
+    [row] = found.to_dict("records")
+    assert (row["word"], row["synonym"], row["source"]) == ("lantern", "lamp", "records")
+    assert (row["hits_before"], row["hits_after"]) == (0, 2)
+
+
+def test_a_reformulation_is_evidence(shop: str, client: Client) -> None:
+    log = searches(
+        ("ann", "settee", 0), ("ann", "sofa", 1), ("bob", "settee", 0), ("bob", "sofa", 2),
+        ("eve", "settee", 0), ("eve", "lamp", 60),
+    )  # fmt: skip
+
+    found = tuning.suggest_synonyms(shop, searches=log)
+
+    [row] = found.to_dict("records")
+    assert (row["word"], row["synonym"], row["support"]) == ("settee", "sofa", 2)
+    assert row["source"] == "reformulations"
+    assert (row["zero_before"], row["zero_after"]) == (1, 0)
+    tuning.apply(shop, row["document"])
+    assert hits(shop, "settee", client) == ["5"]
+
+
+def test_a_clicked_search_is_not_evidence(shop: str) -> None:
+    log = searches(("ann", "settee", 0), ("ann", "sofa", 1))
+    clicks = pd.DataFrame([{"eventType": "click", "queryID": "ann-0"}])
+
+    assert tuning.suggest_synonyms(shop, searches=log, events=clicks).empty
+
+
+def test_typing_on_is_no_hint(shop: str) -> None:
+    log = searches(("ann", "sof", 0), ("ann", "sofa", 1), ("ann", "sofas", 2))
+
+    assert tuning.suggest_synonyms(shop, searches=log).empty
+
+
+def test_suggestions_need_queries_judgments_or_searches(shop: str) -> None:
+    with pytest.raises(BadInput, match="give `queries`, `judgments` or `searches`"):
+        tuning.suggest_synonyms(shop)
+    with pytest.raises(BadInput, match="userToken"):
+        tuning.suggest_synonyms(shop, searches=pd.DataFrame({"query": ["x"]}))
+
+
+def test_what_every_record_says_is_no_synonym(client: Client) -> None:
+    words = ["sofa", "sofa", "sofa", "lamp", "table", "desk", "chair", "bed"]
+    records = [
+        {"objectID": f"{n}", "name": f"{word} from our shop", "image": f"https://a.com/{word}_one"}
+        for n, word in enumerate(words)
+    ]
+    client.replace_all("pictured", records)
+    judged = [{"query": "settee", "objectID": f"{n}", "rating": 3} for n in range(3)]
+
+    found = tuning.suggest_synonyms("pictured", judgments=judged)
+
+    assert found["synonym"].tolist() == ["sofa"]
