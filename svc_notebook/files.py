@@ -13,6 +13,7 @@ import sys
 from collections.abc import AsyncIterator, Iterable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
+from zlib import crc32
 
 from svc_notebook.errors import BadInput
 
@@ -175,6 +176,17 @@ def write_named_file(
         write_atomically(path, content, sync=sync)
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror}") from None
+
+
+def add_checksum(json: bytes) -> bytes:
+    """Return a line with a checksum before the JSON, so that a torn or damaged line is noticed."""
+    return b"%08x %b\n" % (crc32(json), json)
+
+
+def verify_checksum(line: bytes) -> bytes | None:
+    """Return the JSON of a line that `add_checksum` made; None if the line is torn or damaged."""
+    checksum, _, json = line.rstrip(b"\n").partition(b" ")
+    return json if checksum == b"%08x" % crc32(json) else None
 
 
 def _flush_to_disk(path: Path) -> None:

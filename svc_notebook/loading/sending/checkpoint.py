@@ -8,12 +8,17 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TypeVar
-from zlib import crc32
 
 import msgspec
 
 from svc_notebook.errors import BadInput
-from svc_notebook.files import FileLock, user_state_folder, write_atomically
+from svc_notebook.files import (
+    FileLock,
+    add_checksum,
+    user_state_folder,
+    verify_checksum,
+    write_atomically,
+)
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import LoadSettings
 
@@ -152,13 +157,12 @@ def _rewrite(path: Path, rows: Sequence[msgspec.Struct]) -> None:
 
 
 def _line(row: msgspec.Struct) -> bytes:
-    json = msgspec.json.encode(row)
-    return b"%08x %b\n" % (crc32(json), json)
+    return add_checksum(msgspec.json.encode(row))
 
 
 def _checked(line: bytes, kind: type[S]) -> S | None:
-    check, _, json = line.partition(b" ")
-    if check != b"%08x" % crc32(json):
+    json = verify_checksum(line)
+    if json is None:
         return None
     with suppress(msgspec.MsgspecError):
         return msgspec.json.decode(json, type=kind)

@@ -14,18 +14,17 @@ import os
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Literal
-from zlib import crc32
 
 import msgspec
 
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.files import hold_lock
+from svc_notebook.files import add_checksum, hold_lock, verify_checksum
 from svc_notebook.tuning.changes.state import Delta, Scope
 
 Outcome = Literal["done", "failed", "open"]
@@ -76,7 +75,8 @@ class Journal:
         """
         with self._open():
             async with hold_lock(self.path.with_suffix(".lock")):
-                await asyncio.to_thread(_append, self.path, _line(change))
+                line = add_checksum(msgspec.json.encode(change))
+                await asyncio.to_thread(_append, self.path, line)
 
     @asynccontextmanager
     async def alone(self) -> AsyncIterator[None]:
@@ -108,7 +108,7 @@ class Journal:
             return []
         except OSError as error:
             raise BadInput(f"the journal {self.path} cannot be read: {error.strerror}") from None
-        found = [_read(json) for json in _undamaged(lines)]
+        found = [_read(json) for json in map(verify_checksum, lines) if json is not None]
         known = [each for each in found if each]
         if len(known) < len(found):
             self._warn_once(len(found) - len(known))
@@ -154,11 +154,6 @@ def _digest(*parts: str) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
 
-def _line(change: Change) -> bytes:
-    json = msgspec.json.encode(change)
-    return b"%08x %b\n" % (crc32(json), json)
-
-
 def _append(path: Path, line: bytes) -> None:
     """Write one line, on its own line even after a torn one."""
     own = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
@@ -169,14 +164,6 @@ def _append(path: Path, line: bytes) -> None:
         file.write(b"\n" + line if torn else line)
         file.flush()
         os.fsync(file.fileno())
-
-
-def _undamaged(lines: Iterable[bytes]) -> Iterator[bytes]:
-    """Drop lines that are torn or damaged."""
-    for line in lines:
-        check, _, json = line.partition(b" ")
-        if check == b"%08x" % crc32(json):
-            yield json
 
 
 def _read(json: bytes) -> Change | None:

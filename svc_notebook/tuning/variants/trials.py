@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
-from zlib import crc32
 
 import msgspec
 import numpy as np
@@ -18,6 +17,7 @@ from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.files import add_checksum, verify_checksum
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
 from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import (
@@ -164,14 +164,14 @@ def _digest(facts: Sequence[Any]) -> str:
 
 
 def _write(path: Path, mode: str, row: Mapping[str, Any]) -> None:
-    json = msgspec.json.encode(row)
+    line = add_checksum(msgspec.json.encode(row))
     try:
         with path.open(mode) as file:
-            file.write(b"%08x %b\n" % (crc32(json), json))
+            file.write(line)
     except OSError as error:
         raise BadInput(f"{path} cannot be written: {error.strerror}") from None
 
 
 def _read(line: bytes) -> Any:
-    check, _, json = line.partition(b" ")
-    return msgspec.json.decode(json) if check == b"%08x" % crc32(json) else None
+    json = verify_checksum(line)
+    return None if json is None else msgspec.json.decode(json)
