@@ -279,6 +279,7 @@ def test_stopped_load_reports_what_was_sent(
     assert "Traceback" not in told
 
 
+@pytest.mark.slow
 def test_serve_prints_its_address_and_stops_cleanly(tmp_path: Path) -> None:
     process = subprocess.Popen(
         [*COMMAND, "serve", "--json", "--data", str(tmp_path / "data")],
@@ -339,6 +340,7 @@ def test_refused_load_reports_what_was_sent(address: dict[str, str], lamps: str)
     assert "0 of 3 rows were sent" in done.stderr
 
 
+@pytest.mark.slow
 def test_synonyms_go_out_and_in_again(connected: Svc, tmp_path: Path) -> None:
     path, back = tmp_path / "synonyms.csv", tmp_path / "back.csv"
     path.write_text('objectID,type,synonyms\npair,synonym,"lamp, light"\n')
@@ -401,6 +403,7 @@ def test_key_is_printed_only_on_request(connected: Svc) -> None:
     assert (len(key), shown.stderr) == (32, "")
 
 
+@pytest.mark.slow
 def test_a_deleted_key_is_printed_to_be_restored(connected: Svc) -> None:
     shown = connected("keys", "add", "--acl", "search", "--reveal", "--format", "json")
     key = json.loads(shown.stdout)["key"]
@@ -436,6 +439,7 @@ def test_misuse_of_a_family_is_an_error(words: list[str], message: str) -> None:
     assert message in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "terminal",
     [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],

@@ -55,6 +55,7 @@ def test_pins_of_a_package_never_contradict_each_other() -> None:
         assert len(names) == len(set(names))
 
 
+@pytest.mark.slow
 def test_the_suite_can_be_stopped_where_a_shell_ignores_sigint() -> None:
     code = (
         "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)\n"

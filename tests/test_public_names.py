@@ -98,6 +98,7 @@ def test_the_accessors_come_with_pandas(code: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_accessors_bring_nothing_heavy() -> None:
     added = imported_by("import svc_notebook, pandas") - imported_by("import pandas")
 

@@ -107,6 +107,7 @@ def test_other_errors_keep_all_they_have() -> None:
     assert isinstance(caught.value.__cause__, LookupError)
 
 
+@pytest.mark.slow
 def test_python_prints_a_missing_file_in_a_few_lines(tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_text("sku\n1\n")
     code = "import svc_notebook as svc\nsvc.plan('product.csv', 'x')"

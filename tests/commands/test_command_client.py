@@ -92,6 +92,7 @@ def test_terminal_starts_nothing_without_confirmation(svc: Svc, answer: str) -> 
     assert svc("stop").returncode == 1
 
 
+@pytest.mark.slow
 def test_at_a_terminal_one_is_started_that_stays(svc: Svc, tmp_path: Path) -> None:
     (tmp_path / "products.csv").write_text("sku,name\n1,lamp\n")
 

@@ -19,6 +19,7 @@ def ids(sheet: dict[str, Any]) -> list[str]:
     return [hit["id"] for hit in sheet["hits"]]
 
 
+@pytest.mark.slow
 def test_the_next_thing_done_in_an_editor_works_again(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     with connect(running) as client:

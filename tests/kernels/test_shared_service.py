@@ -60,6 +60,7 @@ def test_two_kernels_work_on_one_local_service(first: Kernel, home: Path) -> Non
     assert first.good("count('of-1')").result == "5000"
 
 
+@pytest.mark.slow
 def test_when_the_kernel_that_began_a_service_ends_another_begins_it_anew(home: Path) -> None:
     with running_kernel(environment(home)) as second:
         with running_kernel(environment(home)) as first:
@@ -82,6 +83,7 @@ def wait_for_end(data: Path) -> None:
         time.sleep(0.05)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize("place", ["local", "elsewhere"])
 def test_a_load_goes_on_after_a_restart_of_its_kernel(

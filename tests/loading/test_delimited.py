@@ -307,6 +307,7 @@ def test_good_rows_after_a_broken_one_are_all_sent(write: Callable[..., Path], b
     assert [row for row, _, _ in found.rejected] == [2]
 
 
+@pytest.mark.slow
 def test_lines_of_a_long_text_are_not_rows(write: Callable[..., Path]) -> None:
     cell = "1,2,3\n" * 800_000
     path = write(f'id,a,b\n1,"{cell}",x\n2,short,y\n')

@@ -116,6 +116,7 @@ def test_a_file_without_an_object_is_refused(tmp_path: Path, content: str) -> No
         pack(path)
 
 
+@pytest.mark.slow
 def test_a_file_of_many_buffers_is_read_to_its_end(tmp_path: Path) -> None:
     path = tmp_path / "large.ndjson"
     filler = "x" * 50_000

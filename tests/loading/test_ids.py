@@ -152,6 +152,7 @@ def test_the_order_and_nesting_of_members_do_not_affect_the_hash() -> None:
     assert ids(flat, nest=True) == ids(nested)
 
 
+@pytest.mark.slow
 @pytest.mark.sampled(1)
 @pytest.mark.parametrize(
     "columns", [MAX_PARALLEL_COLUMNS, MAX_PARALLEL_COLUMNS + 1], ids=["in SQL", "in Python"]

@@ -77,6 +77,7 @@ def test_the_memory_follows_the_row_group(tmp_path: Path) -> None:
     assert needed_megabytes([tmp_path / "none.parquet"], 2) == MIN_MEGABYTES
 
 
+@pytest.mark.slow
 def test_a_query_that_needs_more_memory_gets_it_as_far_as_the_machine_has_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -22,6 +22,7 @@ def oldest() -> str:
     return f"{found[1]}.0" if found[1].count(".") == 1 else found[1]
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(900)
 def test_rows_keep_their_order_with_the_oldest_release(request: pytest.FixtureRequest) -> None:
     release = oldest()

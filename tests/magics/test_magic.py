@@ -212,6 +212,7 @@ def test_tab_completes_inside_calls(
     assert notebook.complete("open('fig") == ("fig", ["figures.txt"])
 
 
+@pytest.mark.slow
 def test_tab_completes_inside_calls_without_the_extension(environment: dict[str, str]) -> None:
     with running_kernel(environment) as kernel:
         kernel.good("import svc_notebook as svc")

@@ -134,6 +134,7 @@ def test_a_body_that_arrives_steadily_may_take_longer(hasty: Running, plug: sock
     assert codes(hear(plug)) == [201]
 
 
+@pytest.mark.slow
 def test_a_response_that_is_not_read_is_dropped(hasty: Running) -> None:
     records = [{"action": "addObject", "body": {"text": "x" * 9000}} for _ in range(500)]
     with hasty.client() as client:
@@ -270,6 +271,7 @@ def test_bodies_in_memory_are_limited_over_all_callers(hasty: Running) -> None:
     assert alone.status_code == 400
 
 
+@pytest.mark.slow
 def test_an_endless_request_is_refused_at_any_rate(hasty: Running, plug: socket.socket) -> None:
     plug.sendall(head(hasty, "POST", "/1/indexes/a", "content-length: 9000000"))
     with suppress(ConnectionError):

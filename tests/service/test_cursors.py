@@ -105,6 +105,7 @@ def test_an_unused_order_expires() -> None:
     assert kept.nbytes == 0
 
 
+@pytest.mark.slow
 def test_orders_are_bounded_in_bytes_and_the_oldest_go_first() -> None:
     kept, ids = Cursors(), make_ids(500)
     room = MAX_CACHED_BYTES // (ids.nbytes + ORDER_OVERHEAD_BYTES)

@@ -63,6 +63,7 @@ def test_no_file_of_the_folder_is_open_to_others(tmp_path: Path) -> None:
     assert {path.name for path in data.iterdir()} <= FILES | FOLDERS
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("loose")
 def test_files_of_an_earlier_version_are_closed_at_the_start(tmp_path: Path) -> None:
     data = tmp_path / "data"

@@ -71,6 +71,7 @@ def test_an_unlisted_network_cannot_be_deleted(inside: Inside) -> None:
         inside.app.service.sources.delete("10.0.0.0/8")
 
 
+@pytest.mark.slow
 def test_an_operator_can_reset_an_allowlist_that_excludes_all(tmp_path: Path) -> None:
     process, running = start_service(tmp_path)
     with running.client() as client:

@@ -53,6 +53,7 @@ def test_a_comparison_is_reported_with_the_way_back(shop: str, tmp_path: Path) -
     assert not re.findall(r"(?:src|href)=\"(?!data:)|https?://(?!127)", page)
 
 
+@pytest.mark.slow
 def test_the_report_of_a_search_or_impact_has_the_call_that_saves_it(
     shop: str, tmp_path: Path
 ) -> None:

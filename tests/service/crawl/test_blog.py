@@ -67,6 +67,7 @@ def blog() -> Iterator[Site]:
         yield site
 
 
+@pytest.mark.slow
 def test_a_blog_is_crawled_with_one_request_per_page(blog: Site, crawler: Crawler) -> None:
     paths = fill_blog(blog)
 

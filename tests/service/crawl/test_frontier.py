@@ -154,6 +154,7 @@ def test_an_invalid_sitemap_fails_and_the_crawl_continues(site: Site, crawler: C
     assert ledger.reasons(site.url)["/products/4"] == "success"
 
 
+@pytest.mark.slow
 def test_a_stopped_crawl_resumes(site: Site, crawler: Crawler) -> None:
     pages = fill_shop(site, products=20)
     ledger = MemoryLedger()
@@ -329,6 +330,7 @@ def needing_cookie(name: str, then: str | None = None, *, title: str = "Read") -
     return answer
 
 
+@pytest.mark.slow
 def test_a_redirect_to_itself_that_sets_a_cookie_is_read(site: Site, crawler: Crawler) -> None:
     site.html("/", "Home", ["/a", "/b", "/c"])
     for path in ("/a", "/b", "/c"):

@@ -104,6 +104,7 @@ def test_a_crawl_that_is_killed_twice_ends_with_every_page_once(
     assert remote.stop() == 0
 
 
+@pytest.mark.slow
 def test_a_service_stops_fast_during_a_hanging_page(
     site: Site, start: Callable[..., Remote]
 ) -> None:
