@@ -103,17 +103,26 @@ class Database:
                 if not self._grant_more():
                     raise
 
-    def chunks(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:
-        """Run a query and stream its rows as Arrow record batches."""
-        begun = False
+    def chunks(self, sql: str, rows: int, *, ordered: bool = False) -> Iterator[pa.RecordBatch]:
+        """Run a query and stream its rows as Arrow record batches.
+
+        If memory runs short, the query runs again with more. `ordered` says that it returns its
+        rows in the same order each time: then it goes on after the rows that were streamed.
+        """
+        streamed = 0
         while True:
+            skipped = 0
             try:
                 for chunk in self._stream(sql, rows):
-                    begun = True
-                    yield chunk
+                    known = min(streamed - skipped, len(chunk))
+                    skipped += known
+                    if known < len(chunk):
+                        streamed += len(chunk) - known
+                        skipped = streamed
+                        yield chunk.slice(known)
                 return
             except MemoryShort:
-                if begun or not self._grant_more():
+                if (streamed and not ordered) or not self._grant_more():
                     raise
 
     def _stream(self, sql: str, rows: int) -> Iterator[pa.RecordBatch]:

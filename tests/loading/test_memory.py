@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -105,3 +107,32 @@ def test_the_machine_has_memory_and_a_container_less(
 
     assert whole > 256
     assert database.machine_megabytes() == 256
+
+
+@pytest.mark.parametrize("chunk_rows", [700, 1000, 4096])
+def test_a_load_that_runs_out_of_memory_goes_on_with_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_rows: int
+) -> None:
+    path = tmp_path / "t.csv"
+    lines = [f"{n},{'' if n % 7 else 'x' * 40}" for n in range(9_000)]
+    path.write_text("\n".join(["id,text", *lines, "17,again"]) + "\n")
+    whole = pack(path, id="id", batch=1000)
+    stream, granted = Database._stream, []
+
+    def run_short(self: Database, sql: str, rows: int) -> Iterator[Any]:
+        """Raise the error of a short memory after some rows, twice."""
+        if "SELECT pos, digest" in sql or len(granted) == 2:
+            yield from stream(self, sql, chunk_rows)
+            return
+        granted.append(sql)
+        for _, chunk in zip(range(2 * len(granted)), stream(self, sql, 1500), strict=False):
+            yield chunk
+        raise MemoryShort("t.csv cannot be read")
+
+    monkeypatch.setattr(Database, "_stream", run_short)
+    again = pack(path, id="id", batch=1000)
+
+    assert len(granted) == 2
+    assert again.steps == whole.steps
+    assert again.rejected == whole.rejected
+    assert len(whole.steps) == 9_000

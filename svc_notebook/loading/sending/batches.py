@@ -81,7 +81,7 @@ def _scanned(prepared: Prepared) -> Iterator[tuple[Positions, Digests, pa.String
     """Yield the encoded operations of a table with the position and digest of each row."""
     table = prepared.table
     query = f"SELECT pos, {table.digest}, {prepared.operation} FROM {table.numbered}"
-    for chunk in table.db.chunks(query, prepared.options.batch):
+    for chunk in table.db.chunks(query, prepared.options.batch, ordered=True):
         positions, digests = (chunk.column(n).to_numpy(zero_copy_only=False) for n in (0, 1))
         yield positions, digests, chunk.column(2)
 
