@@ -4,9 +4,10 @@ FIND_PYTHON = for p in python3 python3.13 python3.12 python3.11; do \
 PYTHON ?= $(shell $(FIND_PYTHON))
 VENV ?= .venv
 BIN = $(VENV)/bin
-# Processes of tests for one run of all: one to a core, four at most. What TESTS names needs none.
-WORKERS ?= $(if $(TESTS),0,logical)
-PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --maxprocesses 4 --dist worksteal
+# Processes of tests for one run of all; tests wait about half of their time for services and
+# kernels. What TESTS names needs none.
+WORKERS ?= $(if $(TESTS),0,4)
+PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 # The versions to install; `make CONSTRAINTS= test` takes the newest releases.
 CONSTRAINTS ?= constraints.txt
 # Tests start hundreds of processes: each would compile every module where a machine forbids keeping.
