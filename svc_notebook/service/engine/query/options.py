@@ -65,6 +65,14 @@ class EffectiveParameters:
         """The number of hits per group, 0 for all."""
         return int(self["distinct"]) if self["attributeForDistinct"] else 0
 
+    @property
+    def reranks(self) -> bool:
+        """Whether textual relevance ranks: only on request, unlike the default of the API."""
+        for values in (self.params, self.settings):
+            if (value := values.get("enableReRanking")) is not None:
+                return bool(value)
+        return False
+
     @cached_property
     def rules(self) -> TokenizerSettings:
         """The tokenizer settings."""
