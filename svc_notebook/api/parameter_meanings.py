@@ -237,8 +237,10 @@ GROUPS: dict[str, dict[str, str]] = {
         "percentileComputation": "Whether the search counts in statistics of latency.",
         "enablePersonalization": "Whether the vendor's personalization affects the ranking.",
         "personalizationImpact": "The weight of personalization, in percent.",
-        "enableReRanking": "Whether the vendor's learned re-ranking affects the ranking.",
-        "reRankingApplyFilter": "A filter for the hits that learned re-ranking may move.",
+        "enableReRanking": "Whether the vendor's learned re-ranking affects the ranking. The "
+        "local service then ranks by textual relevance instead of `proximity`, `attribute` and "
+        "`exact`, only if it is true.",
+        "reRankingApplyFilter": "A filter for the hits that re-ranking may move.",
         "mode": "Whether words or their meanings match.",
         "semanticSearch": "Options for matching meanings.",
     },

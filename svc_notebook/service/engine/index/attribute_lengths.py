@@ -24,23 +24,29 @@ COUNTED_OCCURRENCES = 1 << 22
 
 
 class LengthTotals(NamedTuple):
-    """For each attribute, the words in all records, and the number of records that have any."""
+    """For each attribute, the words in all records, and the number of records that have any.
+
+    `highest` is the length of the longest attribute, also of records that were subtracted.
+    """
 
     words: Array
     records: Array
+    highest: int
 
     def plus(self, other: LengthTotals) -> LengthTotals:
         """Add the totals of other records."""
-        return LengthTotals(self.words + other.words, self.records + other.records)
+        highest = max(self.highest, other.highest)
+        return LengthTotals(self.words + other.words, self.records + other.records, highest)
 
     def minus(self, other: LengthTotals) -> LengthTotals:
         """Subtract the totals of some of the records."""
-        return LengthTotals(self.words - other.words, self.records - other.records)
+        return LengthTotals(self.words - other.words, self.records - other.records, self.highest)
 
 
 def add_up(lengths: Array) -> LengthTotals:
     """Return the totals of a table of lengths with a column per attribute."""
-    return LengthTotals(lengths.sum(axis=0, dtype=np.int64), np.count_nonzero(lengths, axis=0))
+    records = np.count_nonzero(lengths, axis=0)
+    return LengthTotals(lengths.sum(axis=0, dtype=np.int64), records, int(lengths.max(initial=0)))
 
 
 def measure_lengths(postings: Postings, groups: Array, count: int) -> Array:

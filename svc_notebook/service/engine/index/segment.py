@@ -126,6 +126,10 @@ class Segment:
         dead = np.flatnonzero(~alive)
         return totals.minus(add_up(lengths[dead])) if len(dead) else totals
 
+    def highest_length(self, groups: Array, count: int) -> int:
+        """Return the length of the longest attribute."""
+        return self._measured(groups, count)[1].highest
+
     def _measured(self, groups: Array, count: int) -> tuple[Array, LengthTotals]:
         key = count, groups.tobytes()
         found = self._lengths.get(key)

@@ -67,11 +67,8 @@ class EffectiveParameters:
 
     @property
     def reranks(self) -> bool:
-        """Whether textual relevance ranks: only on request, unlike the default of the API."""
-        for values in (self.params, self.settings):
-            if (value := values.get("enableReRanking")) is not None:
-                return bool(value)
-        return False
+        """Whether textual relevance ranks: only on request."""
+        return bool(self["enableReRanking"])
 
     @cached_property
     def rules(self) -> TokenizerSettings:

@@ -9,6 +9,7 @@ in every segment.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -41,20 +42,60 @@ def score_rows(
     words: Sequence[Sequence[OwnedOccurrences]],
 ) -> Array:
     """Return the scores of rows as integers, in units of the last of `SCORE_DIGITS` digits."""
-    total = np.zeros(len(rows))
-    lengths = segment.lengths(fields.groups, len(fields.weights))
-    share = LENGTH_SHARE / statistics.mean_lengths
-    weights = np.array(fields.weights) * UNIT
+    weights = _OccurrenceWeights.of(statistics, segment, fields)
+    total: Array = np.zeros(len(rows))
     for rarity, found in zip(statistics.rarities, words, strict=True):
-        units = np.zeros(len(rows))
+        sums: Array = np.zeros(len(rows))
         for chunk, owners in _without_repeats(segment, found):
-            groups = fields.groups_of(chunk.spots())
-            norm = 1 - LENGTH_SHARE + share[groups] * lengths[rows[owners], groups]
-            weight = weights[groups] * (1 if chunk.exact else INEXACT_WEIGHT)
-            units += np.bincount(owners, np.rint(weight / norm), len(rows))
-        frequency = units / UNIT
+            sums += np.bincount(owners, weights.read(chunk, rows[owners]), len(rows))
+        frequency = sums / UNIT
         total += rarity * frequency / (SATURATION + frequency)
-    return np.rint(total * 10**SCORE_DIGITS).astype(np.int64)
+    return np.asarray(np.rint(total * 10**SCORE_DIGITS).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _OccurrenceWeights:
+    """The weights of occurrences by attribute and its length, in multiples of 1 / UNIT.
+
+    `shares` are how much one word of each attribute's length counts.
+    """
+
+    fields: SearchedAttributes
+    lengths: Array
+    highest: int
+    weights: Array
+    shares: Array
+
+    @classmethod
+    def of(
+        cls, statistics: TermStatistics, segment: Segment, fields: SearchedAttributes
+    ) -> _OccurrenceWeights:
+        """Read the lengths of the attributes and their weights."""
+        count = len(fields.weights)
+        lengths = segment.lengths(fields.groups, count)
+        highest = segment.highest_length(fields.groups, count)
+        shares = LENGTH_SHARE / statistics.mean_lengths
+        return cls(fields, lengths, highest, np.array(fields.weights) * UNIT, shares)
+
+    def read(self, chunk: Chunk, rows: Array) -> Array:
+        """Return the weights of occurrences; `rows` are their records."""
+        groups: Array | int = 0
+        cells = rows
+        if len(self.weights) > 1:
+            groups = self.fields.groups_of(chunk.spots())
+            cells = rows * len(self.weights) + groups
+        lengths = self.lengths.reshape(-1).take(cells)
+        factor = 1 if chunk.exact else INEXACT_WEIGHT
+        if len(lengths) < (self.highest + 1) * len(self.weights):
+            return self._compute(groups, lengths, factor)
+        # Many occurrences have few different weights: reading them from a table is faster.
+        every = np.arange(self.highest + 1)
+        table = self._compute(np.arange(len(self.weights))[:, np.newaxis], every, factor)
+        return np.asarray(table.reshape(-1).take(groups * len(every) + lengths))
+
+    def _compute(self, groups: Array | int, lengths: Array, factor: float) -> Array:
+        norm = 1 - LENGTH_SHARE + self.shares[groups] * lengths
+        return np.asarray(np.rint(self.weights[groups] * factor / norm))
 
 
 def read_scores(column: Array | None, count: int) -> list[float]:
