@@ -73,7 +73,9 @@ GROUPS: dict[str, dict[str, str]] = {
             "When a query of one word counts as exact: if it is the whole `attribute`, any "
             "`word` of it, or never (`none`)."
         ),
-        "alternativesAsExact": "The kinds of alternatives that count as exact matches.",
+        "alternativesAsExact": "The kinds of alternatives that count as exact matches. In the "
+        "local service, `ignoreConjugations` also makes `ignorePlurals` find words with the same "
+        "stem.",
         "disableExactOnAttributes": "Attributes whose words never count as exact matches.",
         "minProximity": (
             "The minimum distance of words for the criterion `proximity`: smaller distances "

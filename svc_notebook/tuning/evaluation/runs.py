@@ -81,9 +81,9 @@ async def run(
         (str), `score` (float64, the negative rank), `nbHits`, `nbTypos`, `geoDistance`,
         `words`, `optionalFilters`, `proximityDistance`, `firstMatchedWord`, `nbExactWords` and
         `userScore` (Int64), `textScore` (float64), `promoted` (boolean), `sorted` (object, the
-        attributes of the custom ranking), `queryID` and `error` (str). A query without hits has one row without
-        `objectID`; a failed query has its message in `error`. `attrs["svc"]` contains the
-        parameters and the ranking of the index.
+        attributes of the custom ranking), `queryID` and `error` (str). A query without
+        hits has one row without `objectID`; a failed query has its message in `error`.
+        `attrs["svc"]` contains the parameters and the ranking of the index.
 
     Raises
     ------
