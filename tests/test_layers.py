@@ -32,7 +32,7 @@ LAYERS: list[dict[str, set[str]]] = [
         },
         "service": {
             *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
-            *("simplemma", "stopwordsiso", "uvicorn"),
+            *("Stemmer", "simplemma", "stopwordsiso", "uvicorn"),
             *(
                 "httpcore",
                 "httpx",

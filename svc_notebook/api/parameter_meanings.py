@@ -73,7 +73,9 @@ GROUPS: dict[str, dict[str, str]] = {
             "When a query of one word counts as exact: if it is the whole `attribute`, any "
             "`word` of it, or never (`none`)."
         ),
-        "alternativesAsExact": "The kinds of alternatives that count as exact matches.",
+        "alternativesAsExact": "The kinds of alternatives that count as exact matches. In the "
+        "local service, `ignoreConjugations` also makes `ignorePlurals` find words with the same "
+        "stem.",
         "disableExactOnAttributes": "Attributes whose words never count as exact matches.",
         "minProximity": (
             "The minimum distance of words for the criterion `proximity`: smaller distances "
@@ -237,8 +239,10 @@ GROUPS: dict[str, dict[str, str]] = {
         "percentileComputation": "Whether the search counts in statistics of latency.",
         "enablePersonalization": "Whether the vendor's personalization affects the ranking.",
         "personalizationImpact": "The weight of personalization, in percent.",
-        "enableReRanking": "Whether the vendor's learned re-ranking affects the ranking.",
-        "reRankingApplyFilter": "A filter for the hits that learned re-ranking may move.",
+        "enableReRanking": "Whether the vendor's learned re-ranking affects the ranking. The "
+        "local service then ranks by textual relevance instead of `proximity`, `attribute` and "
+        "`exact`, only if it is true.",
+        "reRankingApplyFilter": "A filter for the hits that re-ranking may move.",
         "mode": "Whether words or their meanings match.",
         "semanticSearch": "Options for matching meanings.",
     },

@@ -103,8 +103,9 @@ class Shared(TypedDict, total=False):
     queryLanguages: Annotated[Words | None, Info([])]
     enableRules: Annotated[bool | None, Info(True)]
     enablePersonalization: Annotated[bool | None, Info(False, effect="accepted")]
-    enableReRanking: Annotated[bool | None, Info(True, effect="accepted")]
-    reRankingApplyFilter: Annotated[Filters | None, Info(None, effect="accepted")]
+    # Without it the hosted service may re-rank and the local one does not: neither is the default.
+    enableReRanking: Annotated[bool | None, Info(None)]
+    reRankingApplyFilter: Annotated[Filters | None, Info(None)]
     mode: Annotated[
         Literal["keywordSearch", "neuralSearch"] | None,
         Info("keywordSearch", effect="accepted"),

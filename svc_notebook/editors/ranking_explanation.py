@@ -7,8 +7,10 @@ from typing import Any, NamedTuple, TypedDict
 
 from svc_notebook.tuning.evaluation.criteria import (
     PROMOTED,
+    TEXT,
     TIE,
     Criterion,
+    compares,
     criteria_in_order,
     difference,
     value_at,
@@ -20,7 +22,7 @@ from svc_notebook.tuning.evaluation.criterion_phrases import (
 )
 
 Hit = Mapping[str, Any]
-OPTIONAL_CRITERIA = (PROMOTED, "geo", "filters")  # listed only for searches that use them
+OPTIONAL_CRITERIA = (PROMOTED, "geo", "filters", TEXT)  # listed only for searches that use them
 
 
 class Ranking(NamedTuple):
@@ -101,6 +103,7 @@ def explain_rank(
             "values": [_describe(one, step, ranking) for one in near],
         }
         for step in ranking.criteria
+        if compares(step, hits[place])
         if step.name not in OPTIONAL_CRITERIA or any(value_at(one, step) for one in near if one)
     ]  # fmt: skip
     return {

@@ -174,7 +174,8 @@ SEARCHES: Schema = {
     "first": "int64",
     "objectIDs": "object",
 }
-# The criteria of `_rankingInfo`, in the order of the default ranking.
+# The criteria of `_rankingInfo`, in the order of the default ranking; only the local service has
+# a `textScore`.
 RANKING: Schema = {
     "nbTypos": "int64",
     "geoDistance": "int64",
@@ -184,6 +185,7 @@ RANKING: Schema = {
     "firstMatchedWord": "int64",
     "nbExactWords": "int64",
     "userScore": "int64",
+    "textScore": "float64",
     "promoted": "bool",
 }
 # The schema of each reader with a fixed one.

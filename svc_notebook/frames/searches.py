@@ -30,7 +30,7 @@ FACTS = (
 # Searches per request.
 MAX_QUERIES_PER_REQUEST = 50
 # The dtypes that support missing values.
-NULLABLE = {"int64": "Int64", "bool": "boolean"}
+NULLABLE = {"int64": "Int64", "float64": "Float64", "bool": "boolean"}
 # No service returns larger ranks; they would not fit the column's dtype either.
 MAX_RANK = 2**53
 

@@ -50,6 +50,24 @@ def told(frame: pd.DataFrame) -> dict[str, list[Any]]:
     }
 
 
+def test_textual_relevance_is_a_criterion_of_its_own(index: str, admin: svc.Client) -> None:
+    svc.push([{"objectID": "h", "name": "red lamp of red glass"}], index)
+    svc.push([{"objectID": "i", "name": "red lamp of old glass"}], index)
+    asked: Any = {"attributesToRetrieve": ["name"]}
+
+    ties = told(svc.explain(index, "red lamp ", **asked))
+    ranked = svc.explain(index, "red lamp ", enableReRanking=True, **asked)
+
+    after, criterion, better, score, next_score = ties["h"]
+    assert [after, criterion, better] == ["i", "text", "higher"]
+    assert score > next_score
+    assert set(ranked["criterion"]) <= {"typo", "text", "desc(size.width)", "tie"}
+    assert "text" in set(ranked["criterion"])
+    column = svc.search(index, "red lamp ", criteria=True)["textScore"]
+    assert column.dtype == "float64"
+    assert (column > 0).all()
+
+
 def test_each_hit_differs_from_the_next_in_one_criterion(typed: Typed, index: str) -> None:
     why = told(typed(f"explain {index} red lamp"))
 

@@ -224,7 +224,7 @@ def test_each_hit_explains_in_words_why_it_ranks_below_the_previous() -> None:
 def test_the_criteria_end_as_settings_and_parameters_say(
     settings: dict[str, Any], params: dict[str, Any], criteria: list[str]
 ) -> None:
-    assert [step.name for step in ranking_of(settings, params).criteria][-2:] == criteria
+    assert [step.name for step in ranking_of(settings, params).criteria][-3:] == [*criteria, "text"]
 
 
 def test_a_rank_is_explained_beside_both_neighbours() -> None:

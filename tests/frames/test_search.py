@@ -14,7 +14,7 @@ from tests.frames.conftest import INDEX
 
 RANKING = [
     "nbTypos", "geoDistance", "words", "filters", "proximityDistance", "firstMatchedWord",
-    "nbExactWords", "userScore", "promoted",
+    "nbExactWords", "userScore", "textScore", "promoted",
 ]  # fmt: skip
 
 
@@ -129,7 +129,7 @@ def test_the_dtypes_of_many_searches_do_not_change_with_what_they_find(
 
     assert [str(dtype) for dtype in frame.dtypes] == [
         str(pd.Series([""]).dtype), "Int64", str(pd.Series([""]).dtype),
-        str(frame["name"].dtype), *["Int64"] * 8, "boolean",
+        str(frame["name"].dtype), *["Int64"] * 8, "Float64", "boolean",
     ]  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import Schema, Sorted
 from svc_notebook.service.engine.index.segment_store import Chunks, SegmentStore
 from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.query.term_variants import warm_languages
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
@@ -98,6 +99,8 @@ class Index:
         sorts = tuple(step for step in read_steps(options) if isinstance(step, Sorted))
         for segment in segments:
             segment.presort(sorts)
+            fields = SearchedAttributes.of(segment.slots, options)
+            segment.lengths(fields.groups, len(fields.weights))
             if options["attributeForDistinct"]:
                 _ = segment.grouping
 

@@ -20,6 +20,9 @@ CRITERIA = {
     "attribute": ("firstMatchedWord", "earlier"),
     "exact": ("nbExactWords", "more"),
 }
+# Textual relevance breaks ties in the local service; re-ranking puts it in the place of others.
+TEXT = "text"
+REPLACED_BY_TEXT = ("proximity", "attribute", "exact")
 SORTS = {"asc": "lower", "desc": "higher"}
 LESS_FIRST = ("fewer", "nearer", "earlier", "lower")
 # The columns of runs, and their `_rankingInfo` member; `filters` in runs is a query's filter.
@@ -32,20 +35,30 @@ RANKING = {
     "firstMatchedWord": "firstMatchedWord",
     "nbExactWords": "nbExactWords",
     "userScore": "userScore",
+    "textScore": "textScore",
     "promoted": "promoted",
 }
-DECIDING = ("ranking", "customRanking", "typoTolerance", "searchableAttributes")
+DECIDING = (
+    "ranking", "customRanking", "typoTolerance", "searchableAttributes", "enableReRanking",
+)  # fmt: skip
 PROMOTED = "promoted"
 TIE = "tie"
 _SORT = re.compile(r"(asc|desc)\((.*)\)")
 
 
 class Criterion(NamedTuple):
-    """One criterion: its name, the path of the compared value, and which of two ranks first."""
+    """One criterion: its name, the path of the compared value, and which of two ranks first.
+
+    With `replaced`, it does not compare hits that have a text score, by which a service re-ranked.
+    """
 
     name: str
     path: tuple[str, ...]
     first: str
+    replaced: bool = False
+
+
+TEXT_SCORE = Criterion(TEXT, ("_rankingInfo", "textScore"), "higher")
 
 
 class Difference(NamedTuple):
@@ -75,9 +88,14 @@ def criteria_in_order(settings: Mapping[str, Any], params: Mapping[str, Any]) ->
             found += map(_sort, effective["customRanking"])
         elif entry in CRITERIA:
             member, first = CRITERIA[entry]
-            found.append(Criterion(entry, ("_rankingInfo", member), first))
+            replaced = bool(effective.get("enableReRanking")) and entry in REPLACED_BY_TEXT
+            if replaced and TEXT_SCORE not in found:
+                found.append(TEXT_SCORE)
+            found.append(Criterion(entry, ("_rankingInfo", member), first, replaced))
         else:
             found.append(_sort(entry))
+    if TEXT_SCORE not in found:
+        found.append(TEXT_SCORE)
     strict = effective.get("typoTolerance") in ("min", "strict")
     return sorted(found, key=lambda step: step.name not in (PROMOTED, "typo")) if strict else found
 
@@ -96,6 +114,8 @@ def difference(
     A rule fixes the positions of the hits that it promotes, whatever their words.
     """
     for step in steps:
+        if not compares(step, one):
+            continue
         here, there = value_at(one, step), value_at(other, step)
         if here != there or (step.name == PROMOTED and here):
             return Difference(step.name, step.first, here, there)
@@ -108,6 +128,11 @@ def ranks_first(difference: Difference) -> bool:
     if here is None or there is None:
         return there is None
     return bool(here < there) if first in (*LESS_FIRST, "") else bool(here > there)
+
+
+def compares(step: Criterion, hit: Mapping[str, Any]) -> bool:
+    """Return whether a criterion compares a hit; those that re-ranking replaces do not."""
+    return not (step.replaced and value_at(hit, TEXT_SCORE) is not None)
 
 
 def value_at(hit: Mapping[str, Any], step: Criterion) -> Any:

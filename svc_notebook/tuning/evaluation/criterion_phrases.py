@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from svc_notebook.display import shorten, text_of
-from svc_notebook.tuning.evaluation.criteria import PROMOTED, SORTS, TIE
+from svc_notebook.tuning.evaluation.criteria import PROMOTED, SORTS, TEXT, TIE
 
 Hit = Mapping[str, Any]
 
@@ -30,6 +30,7 @@ NAMES = {
         "attribute", "matches in earlier attributes, and at earlier words, rank higher"
     ),
     "exact": CriterionName("exact words", "more exact words rank higher"),
+    TEXT: CriterionName("textual relevance", "a higher text score ranks higher"),
     TIE: CriterionName("objectID", "the local service ranks the lower objectID higher"),
 }
 SORT_NAMES = {"asc": "lowest first", "desc": "highest first"}
@@ -51,6 +52,8 @@ def describe_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[st
         return "pinned by a rule" if value else "not pinned"
     if criterion == "attribute" and isinstance(value, int | float):
         return _describe_attribute(int(value), searchable)
+    if criterion == TEXT:
+        return "no text score" if value is None else f"text score {value:,}"
     if criterion in PHRASES and isinstance(value, int | float):
         return PHRASES[criterion](int(value), hit)
     return _describe_member(criterion, value)

@@ -13,6 +13,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.criteria import (
     PROMOTED,
     RANKING,
+    TEXT,
     TIE,
     Difference,
     criteria_in_order,
@@ -38,6 +39,7 @@ ALSO = {
     "proximity": "minProximity, attributeCriteriaComputedByMinProximity",
     "attribute": "searchableAttributes: their order, unordered()",
     "exact": "exactOnSingleWordQuery, alternativesAsExact, disableExactOnAttributes",
+    TEXT: "enableReRanking, customRanking, searchableAttributes: their order",
     TIE: "an attribute in customRanking",
 }
 

@@ -260,6 +260,7 @@ RUNS: dict[str, ColumnSchema] = {
     "firstMatchedWord": _count,
     "nbExactWords": _count,
     "userScore": _count,
+    "textScore": ColumnSchema("float64", read_number),
     "promoted": ColumnSchema("boolean", read_flag),
     "sorted": ColumnSchema("object", read_object, {}),
     "queryID": _text,

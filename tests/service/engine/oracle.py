@@ -76,6 +76,7 @@ class Row:
     proximityDistance: int = 0
     firstMatchedWord: int = 0
     nbExactWords: int = 0
+    textScore: float = 0
     geoDistance: int = 0
     geoPrecision: int = 1
     matchedGeoLocation: Mapping[str, float] | None = None
@@ -109,7 +110,7 @@ def written(value: object) -> str:
 
 
 def split(text: str) -> list[str]:
-    return re.findall("[a-z0-9]+", text.lower())
+    return re.findall("[a-z0-9]+", text.lower().replace("'", ""))
 
 
 def senses(synonym: Mapping[str, Any]) -> Iterator[tuple[list[str], list[str], int]]:
@@ -140,13 +141,13 @@ def bracketed(words: list[str]) -> list[str]:
 def split_bracketed(text: str) -> Iterator[tuple[str, str]]:
     """Return each word, and as it is with the ends of brackets it touches."""
     around = list(re.finditer("<([^<>]{1,100})>", text))
-    for word in re.finditer("[a-z0-9]+", text.lower()):
-        told = word[0]
+    for word in re.finditer("[a-z0-9']*[a-z0-9][a-z0-9']*", text.lower()):
+        bare = told = word[0].replace("'", "")
         for one in around:
             if one.start() < word.start() < one.end():
                 told = "<" * (not split(text[one.start() : word.start()])) + told
                 told += ">" * (not split(text[word.end() : one.end()]))
-        yield word[0], told
+        yield bare, told
 
 
 class Oracle:
@@ -186,6 +187,36 @@ class Oracle:
                 found.append(Word(word, rank * 1000 + spot, path, item, place, alone, told))
         return found
 
+    def score_texts(self, asked: Asked, rows: list[Row]) -> None:
+        """Give each row its BM25F: rarities and mean lengths are those of all records."""
+        words = {name: self.words_of(record) for name, record in self.records.items()}
+        lengths = {name: Counter(map(self.field_of, found)) for name, found in words.items()}
+        found = {
+            name: [asked.find(wanted, asked.searched_of(some)) for wanted in asked.wanted]
+            for name, some in words.items()
+        }
+        for number in range(len(asked.wanted)):
+            typos = [hits[number][0].typos for hits in found.values() if hits[number]]
+            having = typos.count(min(typos, default=0))
+            rarity = math.log(1 + (len(words) - having + 0.5) / (having + 0.5))
+            for row in rows:
+                name = row.record["objectID"]
+                often = 0.0
+                for exact, word in distinct_hits(found[name][number]):
+                    field = self.field_of(word)
+                    some = [each[field] for each in lengths.values() if each[field]]
+                    rank = self.entries[field][0] if self.entries else 0
+                    weight = max(0.1, 1 / 2**rank) * (1 if exact else 0.5)
+                    mean = sum(some) / len(some)
+                    part = weight / (0.25 + 0.75 * lengths[name][field] / mean)
+                    often += round(part * 2**20) / 2**20
+                row.textScore += rarity * often / (often + 1.2)
+        for row in rows:
+            row.textScore = round(row.textScore, 4)
+
+    def field_of(self, word: Word) -> int:
+        return self.slot_of(word.path) or 0
+
     def slot_of(self, path: str) -> int | None:
         if not self.entries:
             return None if path in ("objectID", "_tags", "_geoloc") else 0
@@ -199,6 +230,7 @@ class Oracle:
                 break
             asked = fewer
             rows = self.rows_for(asked)
+        self.score_texts(asked, rows)
         return sorted(rows, key=lambda row: (*asked.sort_key(row), row.record["objectID"]))
 
     def matching(self, params: Mapping[str, Any]) -> list[str]:
@@ -384,11 +416,13 @@ class Asked:
 
     # ------------------------------------------------------------------------------- one record
 
-    def match(self, record: Record, words: list[Word]) -> Row | None:
+    def searched_of(self, words: list[Word]) -> list[Word]:
         if restricted := self["restrictSearchableAttributes"]:
-            words_in = [word for word in words if any(inside(word.path, r) for r in restricted)]
-        else:
-            words_in = words
+            return [word for word in words if any(inside(word.path, r) for r in restricted)]
+        return words
+
+    def match(self, record: Record, words: list[Word]) -> Row | None:
+        words_in = self.searched_of(words)
         if any(occurrences_of_phrase(words, phrase) for phrase in self.excluded):
             return None
         found = [self.find(wanted, words_in) for wanted in self.wanted]
@@ -551,8 +585,13 @@ class Asked:
             "proximity": row.proximityDistance,
             "attribute": row.firstMatchedWord,
             "exact": -row.nbExactWords,
+            "text": -row.textScore,
         }
         ranking = list(self["ranking"])
+        near = [entry for entry in ranking if entry in ("proximity", "attribute", "exact")]
+        if self["enableReRanking"] and near:
+            ranking[ranking.index(near[0])] = "text"
+            ranking = [entry for entry in ranking if entry not in near]
         if self["typoTolerance"] in ("min", "strict"):
             ranking.insert(0, "typo")
         key: list[Any] = []
@@ -561,7 +600,14 @@ class Asked:
                 key += [sort_value(row.record, one) for one in self["customRanking"]]
             else:
                 key.append(values[entry] if entry in values else sort_value(row.record, entry))
-        return key
+        return key if self["_browse"] else [*key, values["text"]]
+
+
+def distinct_hits(hits: list[Hit]) -> Iterator[tuple[bool, Word]]:
+    """Return each place once, exact if it is so in any way."""
+    for at in {(hit.first.item, hit.first.place) for hit in hits}:
+        here = [hit for hit in hits if (hit.first.item, hit.first.place) == at]
+        yield any(hit.exact for hit in here), here[0].first
 
 
 def places_of(record: Record) -> list[tuple[float, float]]:

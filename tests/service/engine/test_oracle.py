@@ -25,6 +25,7 @@ CRITERIA = (
     "proximityDistance",
     "firstMatchedWord",
     "nbExactWords",
+    "textScore",
     "geoDistance",
     "geoPrecision",
 )
@@ -40,12 +41,14 @@ def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
     synonyms = cases.make_synonyms(random)
     knowledge = LanguageResources(Thesaurus(lambda: synonyms))
 
-    for _ in range(QUERIES):
+    for number in range(QUERIES):
         if random.random() < 0.5:
             change(random, index, oracle)
         if random.random() < 0.5:
             index.warm(knowledge)
         params = cases.make_params(random, settings, synonyms)
+        if number % 3 == 0:
+            params["enableReRanking"] = True
         required, optional = cases.make_filter(random), cases.make_filter(random)
         optional = [[term for term in group if term["kind"] == "facet"] for group in optional]
         asked = params | {"_filter": required, "_optional": list(filter(None, optional))}
@@ -89,7 +92,7 @@ def test_browsing_agrees_with_the_oracle(seed: int) -> None:
             sent |= cases.make_where(random)
         ranking = {"ranking": ["attribute", "custom"]}
         expected = Oracle({**settings, **ranking}, oracle.records).search(
-            {**sent, "_synonyms": synonyms}
+            {**sent, "_synonyms": synonyms, "_browse": True}
         )
 
         order = index.order(sent, knowledge)

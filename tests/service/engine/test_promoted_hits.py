@@ -208,7 +208,7 @@ def test_a_promoted_hit_is_flagged_and_highlighted() -> None:
     assert [info.get("promoted") for info in infos] == [True, True, None]
     assert [info["words"] for info in infos] == [0, 1, 1]
     assert infos[0] | {"promoted": True, "userScore": 4} == infos[1] | {
-        "words": 0, "nbExactWords": 0,
+        "words": 0, "nbExactWords": 0, "textScore": 0,
     }  # fmt: skip
     marked = [hit["_highlightResult"]["title"]["value"] for hit in found.hits]
     assert marked == ["desk", "<em>lamp</em>", "<em>lamp</em>"]

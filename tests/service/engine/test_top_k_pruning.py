@@ -82,6 +82,9 @@ RANKINGS: list[dict[str, Any]] = [
     {"minProximity": 7},
     {"restrictSearchableAttributes": ["notes", "body"]},
     {"optionalWords": ["red", "of", "oak"]},
+    {"enableReRanking": True},
+    {"enableReRanking": True, "reRankingApplyFilter": "kind:x"},
+    {"enableReRanking": True, "ranking": ["exact", "filters"], "optionalFilters": ["kind:y"]},
 ]
 QUERIES = ["a", "l", "lam ", "of a", "a of red", "u v", "v u", "u", "bob u v", '"a of" a', "lamq"]
 

@@ -52,6 +52,7 @@ __all__ = [
     "Term",
     "parse_filters",
     "parse_optional",
+    "parse_reranked",
     "render",
 ]
 
@@ -87,6 +88,11 @@ def parse_optional(params: Mapping[str, Any]) -> Filter:
     """Parse `optionalFilters`, which affect the ranking and exclude no record."""
     name = "optionalFilters"
     return _read_parameter(name, params.get(name), _read_facet, MAX_OPTIONAL_TERMS)
+
+
+def parse_reranked(value: object) -> Filter:
+    """Parse `reRankingApplyFilter`, which selects the hits that re-ranking may move."""
+    return _read_parameter("reRankingApplyFilter", value, _read_facet, MAX_FILTER_TERMS)
 
 
 def _read_text(params: Mapping[str, Any]) -> Filter:

@@ -12,6 +12,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.attribute_lengths import (
+    LengthTotals,
+    add_up,
+    measure_lengths,
+)
 from svc_notebook.service.engine.index.columns import (
     Labels,
     Numbers,
@@ -40,6 +45,8 @@ TEXT_SORT_VALUE = np.finfo(np.float64).max
 MAX_SORT_NUMBER = np.nextafter(TEXT_SORT_VALUE, 0)
 MAX_PRESORTED_ORDERS = 8
 """Presorted orders kept per segment, four bytes per record each."""
+MAX_LENGTH_TABLES = 2
+"""Tables of attribute lengths kept per segment: indices that share it may group differently."""
 
 
 class SortKey(NamedTuple):
@@ -108,6 +115,35 @@ class Segment:
         """The distinct groups in ascending order, and the index of each row's group."""
         groups, places = np.unique(self.groups, return_inverse=True)
         return groups, places.astype(np.int32)
+
+    def lengths(self, groups: Array, count: int) -> Array:
+        """Return the words of each record in each group of attributes; computed on first use."""
+        return self._measured(groups, count)[0]
+
+    def length_totals(self, groups: Array, count: int, alive: Array) -> LengthTotals:
+        """Return the totals of the lengths of live records."""
+        lengths, totals = self._measured(groups, count)
+        dead = np.flatnonzero(~alive)
+        return totals.minus(add_up(lengths[dead])) if len(dead) else totals
+
+    def highest_length(self, groups: Array, count: int) -> int:
+        """Return the length of the longest attribute."""
+        return self._measured(groups, count)[1].highest
+
+    def _measured(self, groups: Array, count: int) -> tuple[Array, LengthTotals]:
+        key = count, groups.tobytes()
+        found = self._lengths.get(key)
+        if found is None:
+            lengths = measure_lengths(self.postings, groups, count)
+            found = lengths, add_up(lengths)
+            if len(self._lengths) >= MAX_LENGTH_TABLES:
+                self._lengths.clear()
+            self._lengths[key] = found
+        return found
+
+    @cached_property
+    def _lengths(self) -> dict[tuple[int, bytes], tuple[Array, LengthTotals]]:
+        return {}
 
     def sort_key(self, path: str) -> SortKey:
         """Return the sort values of an attribute; the first of several values counts."""

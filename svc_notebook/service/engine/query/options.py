@@ -65,6 +65,11 @@ class EffectiveParameters:
         """The number of hits per group, 0 for all."""
         return int(self["distinct"]) if self["attributeForDistinct"] else 0
 
+    @property
+    def reranks(self) -> bool:
+        """Whether textual relevance ranks: only on request."""
+        return bool(self["enableReRanking"])
+
     @cached_property
     def rules(self) -> TokenizerSettings:
         """The tokenizer settings."""

@@ -22,6 +22,9 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
 """An occurrence's rank: its attribute's rank times this, plus its position if order counts."""
 
+MIN_WEIGHT = 0.1
+"""The least weight of an attribute in textual relevance; the first attribute has 1."""
+
 Paths = tuple[str, ...]
 RESTRICTING_OPTIONS = (
     "disableTypoToleranceOnAttributes", "disablePrefixOnAttributes", "disableExactOnAttributes",
@@ -33,11 +36,18 @@ Allowed = Array | None
 
 @dataclass(frozen=True, eq=False)
 class SearchedAttributes:
-    """The searched attributes of one segment; `counted` masks the position bits that count."""
+    """The searched attributes of one segment; `counted` masks the position bits that count.
+
+    `groups` is for each attribute the number of the entry of searchableAttributes that covers it;
+    `weights` are the weights of the entries in textual relevance. Without searchableAttributes,
+    all attributes are one group. Group numbers are equal in all segments of an index.
+    """
 
     slots: Sequence[str]
     ranks: Array
     counted: Array
+    groups: Array
+    weights: tuple[float, ...]
     searched: Allowed
     with_typos: Allowed
     with_prefixes: Allowed
@@ -54,11 +64,16 @@ class SearchedAttributes:
     @classmethod
     def unrestricted(cls) -> SearchedAttributes:
         """Return a single attribute without restrictions."""
-        return cls(("",), np.zeros(1, np.int64), np.zeros(1, np.int32), None, None, None, None)
+        ranks, counted, groups = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.intp)
+        return cls(("",), ranks, counted, groups, (1.0,), None, None, None, None)
 
     def mask_of(self, paths: Sequence[str]) -> Allowed:
         """Return the mask of the named attributes and those nested in them, all if none."""
         return _only(self.slots, paths or None)
+
+    def groups_of(self, spots: Array) -> Array:
+        """Return the group of attributes of each occurrence."""
+        return np.asarray(self.groups[spots >> SLOT_SHIFT])
 
     def rank(self, spots: Array) -> Array:
         """Return the rank of each occurrence: attribute first, then position."""
@@ -92,16 +107,29 @@ def _make_searched_attributes(
     no_exact: Paths,
 ) -> SearchedAttributes:
     found = [_first_covering(path, searched) for path in slots]
+    # By path, so that another order of the entries has the same groups.
+    entries = sorted(searched, key=lambda entry: entry.path)
+    groups = [entries.index(entry) if entry else 0 for entry in found]
     return SearchedAttributes(
         slots,
         np.array([entry.rank if entry else 0 for entry in found], np.int64)
         * POSITIONS_PER_ATTRIBUTE,
         np.array([POSITION_MASK if entry and entry.ordered else 0 for entry in found], np.int32),
+        np.array(groups, np.intp),
+        tuple(weight_of(entry.rank) for entry in entries) or (1.0,),
         _only(slots, restricted),
         _all_but(slots, no_typos),
         _all_but(slots, no_prefixes),
         _all_but(slots, no_exact),
     )
+
+
+def weight_of(rank: int) -> float:
+    """Return the weight of an attribute in textual relevance by its place in the settings.
+
+    Each place weighs half as much as the place before it.
+    """
+    return max(MIN_WEIGHT, 0.5**rank)
 
 
 def allowed_in(spots: Array, *masks: Allowed) -> Array | None:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import chain
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text.compounds import LINKS, Splitter
+from svc_notebook.service.engine.text.stemming import Stemmer
 from svc_notebook.service.engine.text.synonyms import Replacement
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 from svc_notebook.service.engine.text.typos import Vocabulary
 
 DEFAULT_LANGUAGES = ("en",)
 """The languages of word forms if neither the query nor the index declares one."""
+CONJUGATIONS = "ignoreConjugations"
+"""The alternative that, besides `ignorePlurals`, turns stems on."""
 SAMPLE_WORD = "warmwarm"
 """Looking up this word loads all language resources."""
 
@@ -27,7 +30,8 @@ class TermVariant:
     is a number that neighbouring query words share if the variant matches all of them at once, 0 if
     it matches one word. `replaced` are the query words that a synonym replaces. With `anywhere`,
     the words match anywhere in a record that has them all; with `splitter`, the word is looked up
-    as a part of compounds. `attributes` are those where the variant matches, all if empty.
+    as a part of compounds; with `stemmer`, it is a stem. `attributes` are those where the variant
+    matches, all if empty.
     """
 
     words: tuple[str, ...]
@@ -39,6 +43,7 @@ class TermVariant:
     replaced: str = ""
     anywhere: bool = False
     splitter: Splitter | None = None
+    stemmer: Stemmer | None = None
     attributes: tuple[str, ...] = ()
 
 
@@ -67,9 +72,12 @@ def find_language_variants(
             yield from ((place, variant) for variant in find(word, options))
 
 
-def warm_languages(options: EffectiveParameters, vocabularies: Iterable[Vocabulary]) -> None:
+def warm_languages(options: EffectiveParameters, vocabularies: Collection[Vocabulary]) -> None:
     """Load and precompute the language resources that the settings need."""
-    list(find_language_variants([SAMPLE_WORD], options))
+    found = find_language_variants([SAMPLE_WORD], options)
+    for stemmer in [variant.stemmer for _, variant in found if variant.stemmer]:
+        for vocabulary in vocabularies:
+            vocabulary.stems(stemmer)
     if options.removes_stop_words:
         options.is_stop_word(SAMPLE_WORD)
     for language, attributes in options["decompoundedAttributes"].items():
@@ -92,7 +100,7 @@ def transliterate(word: str, rules: TokenizerSettings) -> Iterator[tuple[str, ..
 
 
 def _find_inflections(word: str, options: EffectiveParameters) -> Iterator[TermVariant]:
-    """Return the other singular and plural forms of a word."""
+    """Return the other singular and plural forms of a word, and its stem if stems count, too."""
     enabled = options.languages_of("ignorePlurals")
     if not enabled:
         return
@@ -101,6 +109,10 @@ def _find_inflections(word: str, options: EffectiveParameters) -> Iterator[TermV
     exact = "ignorePlurals" in options["alternativesAsExact"]
     for form in lexicon.forms(word, own if enabled is True else enabled):
         yield TermVariant(form, exact=exact)
+    if CONJUGATIONS in options["alternativesAsExact"]:
+        for language in own if enabled is True else enabled:
+            if stemmer := lexicon.stemmer(language):
+                yield TermVariant(tuple(stemmer.stem([word])), stemmer=stemmer)
 
 
 def _find_parts(word: str, options: EffectiveParameters) -> Iterator[TermVariant]:

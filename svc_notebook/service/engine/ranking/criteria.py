@@ -23,7 +23,10 @@ from svc_notebook.service.engine.ranking.proximity import (
     find_nearest,
 )
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, WordMatch
+from svc_notebook.service.engine.ranking.text_relevance import OwnedOccurrences, score_rows
 
+TEXT = "text"
+"""The criterion of textual relevance."""
 UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3
 
@@ -61,8 +64,6 @@ class CriteriaOptions:
         return not self.is_stop_word(word)
 
 
-OwnedOccurrences = tuple[Chunk, Array]
-"""Occurrences, with the index of each one's record among the candidates."""
 Scores = Callable[[Array], Array | None]
 
 
@@ -92,6 +93,13 @@ class Candidates:
         if criterion not in self._columns:
             self._columns[criterion] = COMPUTE[criterion](self)
         return self._columns[criterion]
+
+    def values_at(self, criterion: str, places: Array) -> Array | None:
+        """Return a criterion's value for the rows at some places only; None if all are equal."""
+        if criterion in self._columns or len(places) == len(self.rows):
+            column = self.column(criterion)
+            return None if column is None else column[places]
+        return self.part(places).column(criterion)
 
     def keep(self, kept: Array) -> None:
         """Restrict the candidates to the rows of a mask."""
@@ -214,6 +222,14 @@ class Candidates:
             total += match.word.weight * self._has_exact(number, alone)
         return -total
 
+    def text(self) -> Array | None:
+        """Return the negative scores of textual relevance; higher scores rank higher."""
+        match = self.match
+        if not match.words or match.statistics is None:
+            return None
+        words = [self._occurrences(number) for number in range(len(match.words))]
+        return -score_rows(match.statistics, match.segment, match.fields, self.rows, words)
+
     def geo(self) -> Array | None:
         """Return the distances on the ground; nearer rank higher."""
         return self._rank_distances(self.rows)
@@ -282,6 +298,7 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
     "proximity": Candidates.proximity,
     "attribute": Candidates.attribute,
     "exact": Candidates.exact,
+    TEXT: Candidates.text,
 }
 
 

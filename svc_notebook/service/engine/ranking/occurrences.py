@@ -110,6 +110,9 @@ class PostingsLookup:
         searched, variant = self.fields.searched, variants[0]
         typos_allowed = self.fields.with_typos if variant.typos else None
         attributes = self.fields.mask_of(variant.attributes)
+        if variant.stemmer:
+            yield _filter(self.find_stem(variant), searched, attributes)
+            return
         if variant.splitter or variant.anywhere:
             chunks = (
                 self.find_compounds(variant) if variant.splitter else self.find_anywhere(variant)
@@ -190,6 +193,13 @@ class PostingsLookup:
             have &= has
         yield from (chunk.within(have[chunk.rows]) for chunk in chunks)
 
+    def find_stem(self, variant: TermVariant) -> Chunk:
+        """Return the occurrences of the words with a stem."""
+        if variant.stemmer is None:
+            return Chunk(self.postings, NO_OCCURRENCES, variant.typos, variant.exact)
+        words = self.postings.vocabulary.stems(variant.stemmer).words_with(variant.words[0])
+        return Chunk(self.postings, self.postings.of_words(words), variant.typos, variant.exact)
+
     def find_compounds(self, variant: TermVariant) -> Iterator[Chunk]:
         """Return the occurrences of compounds with the word as a part, or as a prefix of one."""
         if variant.splitter is None:
@@ -244,7 +254,9 @@ class PostingsLookup:
 
 def _lookup_key(variant: TermVariant) -> object:
     """Return the key of variants that are looked up together; most are looked up alone."""
-    if variant.splitter or variant.anywhere or variant.prefix or variant.max_typos:
+    if variant.splitter or variant.stemmer or variant.anywhere:
+        return variant
+    if variant.prefix or variant.max_typos:
         return variant
     return len(variant.words), variant.typos, variant.exact, variant.span, variant.attributes
 

@@ -12,7 +12,7 @@ from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.ranking.criteria import TEXT, Candidates
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
 from svc_notebook.service.engine.term_dictionary import TermDictionary
@@ -55,8 +55,11 @@ class Ranked:
         return self.candidates.match.segment
 
 
-def read_steps(options: EffectiveParameters) -> list[Step]:
-    """Return the ranking of a search; typo tolerance `min` and `strict` put typos first."""
+def read_steps(options: EffectiveParameters, *, reranks: bool = False) -> list[Step]:
+    """Return the ranking of a search; typo tolerance `min` and `strict` put typos first.
+
+    If the search re-ranks, textual relevance replaces the criteria about positions.
+    """
     steps: list[Step] = []
     for entry in options["ranking"]:
         if entry == "custom":
@@ -65,6 +68,8 @@ def read_steps(options: EffectiveParameters) -> list[Step]:
             steps.append(entry)
         else:
             steps.append(read_sort(entry, "ranking"))
+    if reranks:
+        steps = _replace_positions(steps)
     if options.typo_tolerance in ("min", "strict"):
         steps = ["typo", *(step for step in steps if step != "typo")]
     if options.sorts_relevant:
@@ -72,14 +77,27 @@ def read_steps(options: EffectiveParameters) -> list[Step]:
     return steps
 
 
-CRITERIA = ("typo", "geo", "words", "filters", "proximity", "attribute", "exact")
+POSITION_CRITERIA = ("proximity", "attribute", "exact")
+CRITERIA = ("typo", "geo", "words", "filters", *POSITION_CRITERIA)
 
 
-def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> Ranked:
+def _replace_positions(steps: Sequence[Step]) -> list[Step]:
+    """Put textual relevance in the place of the first criterion of positions; drop the others."""
+    first = next((at for at, step in enumerate(steps) if step in POSITION_CRITERIA), None)
+    if first is None:
+        return [*steps]
+    after = (step for step in steps[first:] if step not in POSITION_CRITERIA)
+    return [*steps[:first], TEXT, *after]
+
+
+def rank_segment(
+    candidates: Candidates, steps: Sequence[Step], wanted: int, *, scores_ties: bool = True
+) -> Ranked:
     """Return the rows that may be among the best `wanted`, with their sort columns.
 
     After each criterion only rows that may still be among them are compared by the next, more
-    expensive one.
+    expensive one. Ties for the last place are broken by textual relevance if `scores_ties`, then
+    by id.
     """
     top_k = _TopK(candidates, wanted)
     for number, step in enumerate(steps):
@@ -87,6 +105,9 @@ def rank_segment(candidates: Candidates, steps: Sequence[Step], wanted: int) -> 
         top_k.prune(steps[number:])
         for key in top_k.read_keys(step):
             top_k.apply(key)
+    if scores_ties:
+        check_time()
+        top_k.score_ties()
     return top_k.finish()
 
 
@@ -124,6 +145,16 @@ class _TopK:
         self._keys.append(key)
         if self._has_excess():
             self._keep(*_cut_ties(key.sort_values(), self._tied, self._wanted_ties()))
+
+    def score_ties(self) -> None:
+        """Break ties for the last place by textual relevance; rows that are not tied need none."""
+        if not self._has_excess():
+            return
+        tied = self._candidates.values_at(TEXT, np.flatnonzero(self._tied))
+        if tied is not None:
+            scores = np.zeros(len(self._tied), np.int64)
+            scores[self._tied] = tied
+            self._keep(*_cut_ties(scores, self._tied, self._wanted_ties()))
 
     def finish(self) -> Ranked:
         """Return the best rows; ties for the last place are broken by id."""
@@ -163,8 +194,11 @@ def _find_last(values: Array, wanted_ties: int) -> Array:
     return np.asarray(np.partition(values, wanted_ties - 1)[wanted_ties - 1])
 
 
-def order_all(ranked: Sequence[Ranked]) -> Order:
-    """Merge the ranked rows of all segments; complete ties are ordered by objectID."""
+def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
+    """Merge the ranked rows of all segments.
+
+    Complete ties are ordered by textual relevance if `scores_ties`, then by objectID.
+    """
     segments = [one.segment for one in ranked]
     if not ranked:
         return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
@@ -173,7 +207,36 @@ def order_all(ranked: Sequence[Ranked]) -> Order:
     unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
     keys = [_join_keys(column) for column in zip(*(one.keys for one in ranked), strict=True)]
     last = rows if len(ranked) == 1 else _id_ranks(unsorted)
-    return unsorted.take(np.lexsort([last, *reversed(keys)]))
+    places = np.lexsort([last, *reversed(keys)])
+    if scores_ties and (tied := _find_tied(keys, places)).any():
+        keys.append(_score_tied(ranked, tied))
+        places = np.lexsort([last, *reversed(keys)])
+    return unsorted.take(places)
+
+
+def _find_tied(keys: Sequence[Array], places: Array) -> Array:
+    """Return the mask of the rows that are equal to another in all keys."""
+    equal = np.ones(max(len(places) - 1, 0), bool)
+    for key in keys:
+        ordered = key[places]
+        equal &= ordered[1:] == ordered[:-1]
+    tied = np.zeros(len(places), bool)
+    tied[places[:-1][equal]] = True
+    tied[places[1:][equal]] = True
+    return tied
+
+
+def _score_tied(ranked: Sequence[Ranked], tied: Array) -> Array:
+    """Return textual relevance as a key for the tied rows, 0 for the others."""
+    scores = np.zeros(len(tied), np.int64)
+    start = 0
+    for one in ranked:
+        here = np.flatnonzero(tied[start : start + len(one.rows)])
+        found = one.candidates.values_at(TEXT, here) if len(here) else None
+        if found is not None:
+            scores[start + here] = found
+        start += len(one.rows)
+    return scores
 
 
 def _join_keys(column: Sequence[RankingColumn]) -> Array:

@@ -15,8 +15,7 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.query import Query, QueryWord
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
-
-NOT_FOUND_TYPOS = 99
+from svc_notebook.service.engine.ranking.term_statistics import NOT_FOUND_TYPOS, TermStatistics
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +51,7 @@ class SegmentMatch:
     fields: SearchedAttributes
     words: Sequence[WordMatch]
     rows: Array
+    statistics: TermStatistics | None = None
 
     @property
     def count(self) -> int:

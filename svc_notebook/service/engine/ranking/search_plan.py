@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -12,18 +12,27 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.evaluation import FilterEvaluation
+from svc_notebook.service.engine.filters.filters import parse_reranked
 from svc_notebook.service.engine.filters.geo_search import GeoCondition, find_geo_condition
+from svc_notebook.service.engine.filters.term_rows import AllOf
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import TEXT_SORT_VALUE, Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
-from svc_notebook.service.engine.ranking.criteria import UNKNOWN_RANK, Candidates, CriteriaOptions
+from svc_notebook.service.engine.ranking.criteria import (
+    TEXT,
+    UNKNOWN_RANK,
+    Candidates,
+    CriteriaOptions,
+)
 from svc_notebook.service.engine.ranking.minimum_should_match import apply_minimum_should_match
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
+from svc_notebook.service.engine.ranking.term_statistics import SegmentTerms, TermStatistics
+from svc_notebook.service.engine.ranking.text_relevance import read_scores
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
 
 MAX_REMOVED_WORDS = 5
@@ -37,6 +46,7 @@ class SearchPlan:
 
     readers: Sequence[SegmentReader]
     options: EffectiveParameters
+    scores_ties: bool = True
 
     @cached_property
     def filters(self) -> FilterEvaluation:
@@ -56,13 +66,28 @@ class SearchPlan:
     @cached_property
     def steps(self) -> list[Step]:
         """The ranking steps."""
-        return read_steps(self.options)
+        return read_steps(self.options, reranks=self.options.reranks)
 
     def match(self, query: Query) -> list[SegmentMatch]:
         """Find the matching rows of each segment."""
-        matches = [self._match_reader(reader, query) for reader in self.readers]
+        found = [self._match_reader(reader, query) for reader in self.readers]
+        statistics = self._statistics_of(found) if query.words else None
+        matches = [replace(match, statistics=statistics) for match in found]
         kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
+
+    def _statistics_of(self, matches: Sequence[SegmentMatch]) -> TermStatistics:
+        return TermStatistics(
+            [
+                SegmentTerms(
+                    match.segment,
+                    reader.alive,
+                    match.fields,
+                    [one.typos for one in match.words],
+                )
+                for reader, match in zip(self.readers, matches, strict=True)
+            ]
+        )
 
     def match_or_relax(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
         """Find matches; while there are none, make words optional by `removeWordsIfNoResults`."""
@@ -75,12 +100,39 @@ class SearchPlan:
 
     def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
         """Return the best `wanted` records in order."""
+        if not self.reranked or not any(match.words for match in matches):
+            return self._rank(matches, wanted, self.steps)
+        order = self._rank(matches, wanted, read_steps(self.options))
+        return self._rerank(order, matches)
+
+    @cached_property
+    def reranked(self) -> AllOf | None:
+        """The condition for the hits that re-ranking may move; None if it is for all or none."""
+        found = parse_reranked(self.options["reRankingApplyFilter"])
+        return AllOf.of(found) if found and self.options.reranks else None
+
+    def _rerank(self, order: Order, matches: Sequence[SegmentMatch]) -> Order:
+        """Re-rank the hits that the condition selects among their own positions."""
+        if self.reranked is None:
+            return order
+        passing = {match.segment: self.reranked.find_rows(match.segment) for match in matches}
+        moved = np.zeros(len(order), bool)
+        for number, segment in enumerate(order.segments):
+            here = np.flatnonzero(order.numbers == number)
+            moved[here] = passing[segment][order.rows[here]]
+        chosen = [replace(match, rows=match.rows & passing[match.segment]) for match in matches]
+        best = self._rank(chosen, int(np.count_nonzero(moved)), self.steps)
+        numbers, rows = order.numbers.copy(), order.rows.copy()
+        numbers[moved], rows[moved] = best.numbers + len(order.segments), best.rows
+        return Order([*order.segments, *best.segments], numbers, rows, order.ranked)
+
+    def _rank(self, matches: Sequence[SegmentMatch], wanted: int, steps: Sequence[Step]) -> Order:
         ranked = []
         for match in matches:
             check_time()
             candidates = self.candidates(match, self._select_rows(match, wanted))
-            ranked.append(rank_segment(candidates, self.steps, wanted))
-        order = order_all([one for one in ranked if len(one.rows)])
+            ranked.append(rank_segment(candidates, steps, wanted, scores_ties=self.scores_ties))
+        order = order_all([one for one in ranked if len(one.rows)], scores_ties=self.scores_ties)
         return order.take(slice(wanted))
 
     def _select_rows(self, match: SegmentMatch, wanted: int) -> Array:
@@ -122,11 +174,12 @@ class SearchPlan:
 
     def _explain_rows(self, match: SegmentMatch, candidates: Candidates) -> list[dict[str, Any]]:
         rows = candidates.rows
-        columns = {
+        columns: dict[str, list[Any]] = {
             name: _values(candidates.column(criterion), len(rows), sign)
             for name, criterion, sign in RANKING_INFO
         }
         columns["words"] = match.word_count(rows).tolist()
+        columns[TEXT_SCORE] = read_scores(candidates.column(TEXT), len(rows))
         columns["filters"] = self.filters.all_scores(match.segment, rows).tolist()
         columns["userScore"] = self._user_scores(match, rows)
         _clear_unmatched(columns, match.rows[rows])
@@ -191,7 +244,8 @@ RANKING_INFO: Sequence[tuple[str, str, int]] = (
     ("proximityDistance", "proximity", 1),
     ("nbExactWords", "exact", -1),
 )
-WORD_CRITERIA = ("words", *(name for name, _, _ in RANKING_INFO))
+TEXT_SCORE = "textScore"
+WORD_CRITERIA = ("words", TEXT_SCORE, *(name for name, _, _ in RANKING_INFO))
 
 
 def _values(column: Array | None, count: int, sign: int) -> list[int]:
@@ -201,11 +255,11 @@ def _values(column: Array | None, count: int, sign: int) -> list[int]:
     return values
 
 
-def _clear_unmatched(columns: Mapping[str, list[int]], matched: Array) -> None:
+def _clear_unmatched(columns: Mapping[str, list[Any]], matched: Array) -> None:
     """Set the word criteria of promoted records that do not match the query to 0."""
     for place in np.flatnonzero(~matched).tolist():
         for name in WORD_CRITERIA:
-            columns[name][place] = 0
+            columns[name][place] *= 0
 
 
 def _keep_fewest_typos(matches: Sequence[SegmentMatch], kept: int) -> list[SegmentMatch]:

@@ -119,13 +119,13 @@ class _Tokens:
         self._exact = _by_word(
             pair for pair in variants if match_options.typos or not pair[1].typos
         )
-        self._compound_variants = [
-            (number, variant) for number, variant in variants if variant.splitter
+        self._analyzed = [
+            (number, variant) for number, variant in variants if _is_analyzed(variant)
         ]
         self._by_first: dict[str, tuple[TokenTest, ...]] = {}
         self._by_second: dict[str, tuple[TokenTest, ...]] = {}
         for number, variant in variants:
-            if not variant.splitter:
+            if not _is_analyzed(variant):
                 self._index_word(_QueryWordMatcher.of(number, variant, match_options))
 
     def _index_word(self, one: _QueryWordMatcher) -> None:
@@ -145,12 +145,7 @@ class _Tokens:
             self._seen |= new
             first, second, whole = self._by_first, self._by_second, self._exact
             for token in new:
-                if (
-                    token[0] in first
-                    or token[1:2] in second
-                    or token in whole
-                    or self._compound_variants
-                ):
+                if token[0] in first or token[1:2] in second or token in whole or self._analyzed:
                     self._match_new(token)
         matches = self._matches
         return {token: matches[token] for token in matches.keys() & tokens}
@@ -161,7 +156,7 @@ class _Tokens:
         if token in self._words_without_typos:
             found = [hit for hit in found if not hit.typos]
         found += self._exact.get(token, ())
-        found += _match_parts(token, self._compound_variants)
+        found += _match_analyzed(token, self._analyzed)
         if found:
             self._matches[token] = _choose(found)
 
@@ -243,16 +238,23 @@ def _by_word(variants: Iterable[tuple[int, TermVariant]]) -> dict[str, list[Toke
     """Group the matches of whole tokens by word."""
     found: dict[str, list[TokenHit]] = {}
     for number, variant in variants:
-        single = len(variant.words) == 1 and not variant.splitter
+        single = len(variant.words) == 1 and not _is_analyzed(variant)
         for word in variant.words if single or variant.anywhere else ():
             hit = TokenHit(variant.typos, number, len(word), variant.span, variant.replaced)
             found.setdefault(word, []).append(hit)
     return found
 
 
-def _match_parts(token: str, variants: Iterable[tuple[int, TermVariant]]) -> Iterator[TokenHit]:
-    """Match query words against the parts of a compound, which is marked as a whole."""
+def _is_analyzed(variant: TermVariant) -> bool:
+    """Return whether a variant is compared with a part or with the stem of a token."""
+    return bool(variant.splitter or variant.stemmer)
+
+
+def _match_analyzed(token: str, variants: Iterable[tuple[int, TermVariant]]) -> Iterator[TokenHit]:
+    """Match query words against the parts or the stem of a token, which is marked as a whole."""
     for number, variant in variants:
+        if variant.stemmer and variant.stemmer.stem([token]) == [*variant.words]:
+            yield TokenHit(variant.typos, number, len(token))
         parts = variant.splitter.pieces(token) if variant.splitter else ()
         if any(_is_part(variant, form) for piece in parts for form in piece):
             yield TokenHit(variant.typos, number, len(token))

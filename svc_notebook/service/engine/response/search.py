@@ -262,9 +262,12 @@ def find_order(readers: Sequence[SegmentReader], options: EffectiveParameters) -
         "ranking": ["attribute", "custom"],
         "typoTolerance": options.typo_tolerance is not False,
         "ignorePlurals": False,
+        "enableReRanking": False,
     }
     plan = SearchPlan(
-        readers, EffectiveParameters(options.settings, {**options.params, **own}, options.resources)
+        readers,
+        EffectiveParameters(options.settings, {**options.params, **own}, options.resources),
+        scores_ties=False,
     )
     matches = plan.match(read_query(options))
     order = plan.rank(matches, sum(match.count for match in matches))

@@ -10,6 +10,7 @@ from typing import Any
 
 from svc_notebook.service.engine.text.compounds import Splitter, standard_splitter
 from svc_notebook.service.engine.text.lemmatization import standard_forms
+from svc_notebook.service.engine.text.stemming import Stemmer, find_stemmer
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
@@ -61,6 +62,10 @@ class NormalizedLexicon:
         """Return the other forms of a word in any of the languages."""
         found = (form for language in languages for form in self._forms(word, language))
         return [form for form in dict.fromkeys(found) if form != (word,)]
+
+    def stemmer(self, language: str) -> Stemmer | None:
+        """Return the stemmer of a language; standard plurals and stems are turned off together."""
+        return find_stemmer(language) if self._standard("plurals", language) else None
 
     def splitter(self, language: str) -> Splitter:
         """Return the compound splitter of a language."""

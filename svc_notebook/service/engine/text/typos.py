@@ -16,6 +16,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array, Arrays
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.compounds import Compounds, Splitter
+from svc_notebook.service.engine.text.stemming import Stemmer, Stems
 
 MAX_WORD_LETTERS = 30
 """Longer words match without typos only."""
@@ -39,6 +40,7 @@ class Vocabulary:
         self._lengths = lengths
         self._cache: dict[tuple[str, int, bool], TypoMatches] = {}
         self._compounds: dict[str, Compounds] = {}
+        self._stems: dict[Stemmer, Stems] = {}
 
     @classmethod
     def of(cls, names: TermDictionary) -> Vocabulary:
@@ -75,6 +77,13 @@ class Vocabulary:
                 cached = Compounds.of(self.names, splitter)
             self._compounds[splitter.language] = cached
         return cached
+
+    def stems(self, stemmer: Stemmer) -> Stems:
+        """Return the words by their stems in a language; they are stemmed on first use."""
+        found = self._stems.get(stemmer)
+        if found is None:
+            found = self._stems[stemmer] = Stems.of(self.names, stemmer)
+        return found
 
     def misspelled(self, word: str, typos: int, prefix: bool) -> TypoMatches:
         """Return the words with 1 to `typos` typos, or with such a prefix, in no order of typos."""

@@ -1,0 +1,138 @@
+"""Textual relevance: one score from term frequency, rarity and attribute lengths (BM25F).
+
+Each occurrence of a query word counts by the weight of its attribute, less in a longer attribute
+than in a shorter one. The sum saturates, is multiplied by the rarity of the word, and added up over
+the words of the query. All sums of occurrences are exact, so that equal records have equal scores
+in every segment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
+from svc_notebook.service.engine.ranking.occurrences import Chunk, Selection
+from svc_notebook.service.engine.ranking.term_statistics import TermStatistics
+
+SATURATION = 1.2
+"""The `k1` of BM25: the weighted number of occurrences with half of a word's score."""
+LENGTH_SHARE = 0.75
+"""The `b` of BM25: how much the length of an attribute counts, from 0 to 1."""
+INEXACT_WEIGHT = 0.5
+"""The weight of an occurrence that is not the word itself, such as a longer word."""
+UNIT = 1 << 20
+"""Weights of occurrences are multiples of 1 / UNIT: their sums are exact in any order."""
+SCORE_DIGITS = 4
+
+OwnedOccurrences = tuple[Chunk, Array]
+"""Occurrences, with the index of each one's record among the scored rows."""
+
+
+def score_rows(
+    statistics: TermStatistics,
+    segment: Segment,
+    fields: SearchedAttributes,
+    rows: Array,
+    words: Sequence[Sequence[OwnedOccurrences]],
+) -> Array:
+    """Return the scores of rows as integers, in units of the last of `SCORE_DIGITS` digits."""
+    weights = _OccurrenceWeights.of(statistics, segment, fields)
+    total: Array = np.zeros(len(rows))
+    for rarity, found in zip(statistics.rarities, words, strict=True):
+        sums: Array = np.zeros(len(rows))
+        for chunk, owners in _without_repeats(segment, found):
+            sums += np.bincount(owners, weights.read(chunk, rows[owners]), len(rows))
+        frequency = sums / UNIT
+        total += rarity * frequency / (SATURATION + frequency)
+    return np.asarray(np.rint(total * 10**SCORE_DIGITS).astype(np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class _OccurrenceWeights:
+    """The weights of occurrences by attribute and its length, in multiples of 1 / UNIT.
+
+    `shares` are how much one word of each attribute's length counts.
+    """
+
+    fields: SearchedAttributes
+    lengths: Array
+    highest: int
+    weights: Array
+    shares: Array
+
+    @classmethod
+    def of(
+        cls, statistics: TermStatistics, segment: Segment, fields: SearchedAttributes
+    ) -> _OccurrenceWeights:
+        """Read the lengths of the attributes and their weights."""
+        count = len(fields.weights)
+        lengths = segment.lengths(fields.groups, count)
+        highest = segment.highest_length(fields.groups, count)
+        shares = LENGTH_SHARE / statistics.mean_lengths
+        return cls(fields, lengths, highest, np.array(fields.weights) * UNIT, shares)
+
+    def read(self, chunk: Chunk, rows: Array) -> Array:
+        """Return the weights of occurrences; `rows` are their records."""
+        groups: Array | int = 0
+        cells = rows
+        if len(self.weights) > 1:
+            groups = self.fields.groups_of(chunk.spots())
+            cells = rows * len(self.weights) + groups
+        lengths = self.lengths.reshape(-1).take(cells)
+        factor = 1 if chunk.exact else INEXACT_WEIGHT
+        if len(lengths) < (self.highest + 1) * len(self.weights):
+            return self._compute(groups, lengths, factor)
+        # Many occurrences have few different weights: reading them from a table is faster.
+        every = np.arange(self.highest + 1)
+        table = self._compute(np.arange(len(self.weights))[:, np.newaxis], every, factor)
+        return np.asarray(table.reshape(-1).take(groups * len(every) + lengths))
+
+    def _compute(self, groups: Array | int, lengths: Array, factor: float) -> Array:
+        norm = 1 - LENGTH_SHARE + self.shares[groups] * lengths
+        return np.asarray(np.rint(self.weights[groups] * factor / norm))
+
+
+def read_scores(column: Array | None, count: int) -> list[float]:
+    """Return the scores of a column of the criterion, which has them negative, as users see them.
+
+    Without words there is no column, and all scores are 0.
+    """
+    if column is None:
+        return [0.0] * count
+    return [-value / 10**SCORE_DIGITS for value in column.tolist()]
+
+
+def _without_repeats(
+    segment: Segment, found: Sequence[OwnedOccurrences]
+) -> Iterator[OwnedOccurrences]:
+    """Return each occurrence once, as an exact one if it is one: variants may match the same."""
+    found = sorted((pair for pair in found if len(pair[1])), key=lambda pair: pair[0].exact)
+    if _are_disjoint([chunk.selection for chunk, _ in found]):
+        yield from found
+        return
+    # The last occurrence written at a place counts; sorting them would take longer.
+    last = np.empty(int(segment.postings.first_places[-1]), np.int32)
+    numbered, count = [], 0
+    for chunk, owners in found:
+        numbers = np.arange(count, count + len(owners), dtype=np.int32)
+        places = chunk.places()
+        last[places] = numbers
+        numbered.append((chunk, owners, places, numbers))
+        count += len(owners)
+    for chunk, owners, places, numbers in numbered:
+        kept = np.flatnonzero(last[places] == numbers)
+        yield (chunk, owners) if len(kept) == count else (chunk.within(kept), owners[kept])
+
+
+def _are_disjoint(selections: Sequence[Selection]) -> bool:
+    """Return whether the occurrences are ranges that do not overlap."""
+    spans = [(one.start, one.stop) for one in selections if isinstance(one, slice)]
+    return len(spans) == len(selections) and all(
+        before[1] <= after[0] for before, after in pairwise(sorted(spans))
+    )
