@@ -12,6 +12,7 @@ from svc_notebook.tuning.changes.snapshots import restore as restore
 from svc_notebook.tuning.changes.snapshots import snapshot as snapshot
 from svc_notebook.tuning.changes.undo import history as history
 from svc_notebook.tuning.changes.undo import undo as undo
+from svc_notebook.tuning.diagnosis.diagnosis import diagnose as diagnose
 from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.runs import run as run
@@ -20,6 +21,7 @@ from svc_notebook.tuning.variants.search import search as search
 
 __all__ = [
     "apply",
+    "diagnose",
     "diff",
     "drop_scratches",
     "history",

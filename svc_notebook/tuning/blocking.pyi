@@ -15,6 +15,7 @@ from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
+from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
 from svc_notebook.tuning.tables.tables import Queries
@@ -26,6 +27,7 @@ import pandas as pd
 
 __all__ = [
     "apply",
+    "diagnose",
     "diff",
     "drop_scratches",
     "history",
@@ -49,6 +51,20 @@ def apply(
     client: AnyClient | None = None,
 ) -> Differences:
     """Change settings, synonyms or rules of an index."""
+
+def diagnose(
+    index: str,
+    judgments: Table,
+    queries: Queries | None = None,
+    *,
+    metric: str = "ndcg@10",
+    holdout: float = 0.3,
+    k: int | None = None,
+    seed: int = 0,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Diagnosis:
+    """Find out why judged queries score low, and what to change first; nothing is saved."""
 
 def diff(
     one: Side,
@@ -139,10 +155,10 @@ def scratches(
 
 def search(
     index: str,
-    space: Mapping[str, Sequence[Any]],
+    space: Mapping[str, Sequence[Any]] | None = None,
     queries: Queries | None = None,
     judgments: Table | None = None,
-    sampler: str = "grid",
+    sampler: str | None = None,
     *,
     metric: str = "ndcg@10",
     budget: int | None = None,
@@ -155,7 +171,7 @@ def search(
     progress: bool | None = None,
     **options: Any,
 ) -> Search:
-    """Search a space of variants for better settings, synonyms or rules; nothing is saved."""
+    """Search a space of variants for better settings or parameters; nothing is saved."""
 
 def snapshot(
     index: str,

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from pprint import pformat
 from typing import Any
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from svc_notebook.api.parameters import PARAMETERS, SearchParams
 from svc_notebook.api.validation import check_members
@@ -135,7 +135,8 @@ class RequestFiller:
             await self._counts.read([word for text in texts for word in query_words(text)])
         filled = [fill_request(text, request, self._counts.known) for text in texts]
         own = table["params"].tolist()
-        table["params"] = [{**params, **given} for params, given in zip(filled, own, strict=True)]
+        both = [{**params, **given} for params, given in zip(filled, own, strict=True)]
+        table["params"] = Series(both, index=table.index, dtype=object)
         return table
 
 

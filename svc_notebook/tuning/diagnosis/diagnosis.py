@@ -88,14 +88,15 @@ class Diagnosis:
 
     def __repr__(self) -> str:
         lines = [self._headline()]
-        lines += [f"  {row.finding}: {row.evidence}" for row in self.findings.itertuples()]
+        lines += [f"  {row['finding']}: {row['evidence']}" for row in self._found()]
         lines.append("first changes, each tried alone:" if len(self.proposals) else NO_PROPOSAL)
         lines += [f"  {'  '.join(cells[:4])}" for cells in self._rows()]
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
-        findings = [(row.finding, f"{row.queries:,}", row.evidence)
-                    for row in self.findings.itertuples()]  # fmt: skip
+        findings = [
+            (row["finding"], f"{row['queries']:,}", row["evidence"]) for row in self._found()
+        ]
         parts = [
             f"<p><b>{escape(self._headline())}</b></p>",
             write_table(["finding", "queries", "evidence"], findings, numbers=[1]),
@@ -113,16 +114,18 @@ class Diagnosis:
             f"{self.index}: {self.metric} {format_number(self.before)} on {self.queries:,} queries"
         )
 
+    def _found(self) -> list[dict[Any, Any]]:
+        return self.findings.to_dict("records")
+
     def _rows(self) -> list[list[str]]:
         return [
             [
-                f"{row.name}={_short(row.value)}", str(row.where), format_difference(row.gain),
-                f"[{format_difference(row.low)}, {format_difference(row.high)}]",
-                str(row.finding),
+                f"{row['name']}={_short(row['value'])}", row["where"],
+                format_difference(row["gain"]),
+                f"[{format_difference(row['low'])}, {format_difference(row['high'])}]",
+                row["finding"],
             ]
-            for row in self.proposals.head(SHOWN_PROPOSALS)[
-                ["finding", "name", "value", "where", "gain", "low", "high"]
-            ].itertuples(index=False)
+            for row in self.proposals.head(SHOWN_PROPOSALS).to_dict("records")
         ]  # fmt: skip
 
     def _notes(self) -> list[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from pandas import DataFrame
@@ -77,15 +79,17 @@ def _finding(seen: Observation, name: str, queries: int, evidence: str) -> Findi
 def _hits(seen: Observation) -> Iterator[Finding]:
     first = seen.base.drop_duplicates(QUESTION).set_index(QUESTION)["nbHits"]
     empty = first[first == 0]
-    relevant = seen.relevant.groupby(QUESTION)["objectID"].agg(set)
-    with_relevant = sum(key in relevant.index for key in empty.index)
+    relevant: dict[tuple[str, str], set[str]] = {}
+    for query, filters, object_id in _rows(seen.relevant):
+        relevant.setdefault((query, filters), set()).add(object_id)
+    with_relevant = sum(key in relevant for key in empty.index)
     yield _finding(
         seen, "zero results", len(empty),
         f"{len(empty):,} of {len(first):,} queries find nothing; {with_relevant:,} of them have "
         f"relevant records in the index{_examples([key[0] for key in empty.index])}",
     )  # fmt: skip
     lost = {key: ids - seen.deep.get(key, set()) for key, ids in relevant.items()}
-    count, total = sum(map(len, lost.values())), int(relevant.map(len).sum())
+    count, total = (sum(map(len, each.values())) for each in (lost, relevant))
     yield _finding(
         seen, "relevant records not found", sum(map(bool, lost.values())),
         f"{count:,} of {total:,} relevant records are not among the first 1,000 hits",
@@ -96,8 +100,7 @@ def find_losses(seen: Observation) -> Losses:
     """Find the words of queries that relevant records which are not found lack."""
     losses = Losses(Counter(), Counter(), Counter(), set(), set(), set())
     texts = {object_id: seen.words_of(object_id) for object_id in set(seen.relevant["objectID"])}
-    rows = seen.relevant[[*QUESTION, "objectID"]].itertuples(index=False)
-    for query, filters, object_id in rows:
+    for query, filters, object_id in _rows(seen.relevant):
         if object_id in seen.deep.get((query, filters), ()):
             continue
         words = texts[object_id]
@@ -113,6 +116,11 @@ def find_losses(seen: Observation) -> Losses:
         if any(seen.counts.get(word.casefold()) == 0 for word in query_words(text))
     )
     return losses
+
+
+def _rows(judged: DataFrame) -> Iterator[tuple[str, str, str]]:
+    for query, filters, object_id in judged[[*QUESTION, "objectID"]].itertuples(index=False):
+        yield str(query), str(filters), str(object_id)
 
 
 def _add_loss(losses: Losses, query: str, word: str, words: set[str]) -> None:
@@ -202,7 +210,7 @@ def count_ties(seen: Observation) -> tuple[int, int, int]:
     for hits in _answers(seen):
         own = [
             difference(one, other, steps).criterion == TIE
-            for one, other in zip(hits, hits[1:], strict=False)
+            for one, other in itertools.pairwise(hits)
         ]
         ties, pairs, queries = ties + sum(own), pairs + len(own), queries + any(own)
     return ties, pairs, queries
@@ -212,8 +220,8 @@ def criterion_decisions(seen: Observation) -> list[CriterionDecisions]:
     """Count, for each criterion, the pairs of first hits with different grades that it decides."""
     steps = criteria_in_order(seen.base.attrs["svc"]["ranking"], {})
     gains = {
-        (row.query, row.filters, row.objectID): row.rating
-        for row in seen.judged.itertuples(index=False)
+        (row["query"], row["filters"], row["objectID"]): row["rating"]
+        for row in seen.judged.to_dict("records")
     }
     right: Counter[str] = Counter()
     wrong: Counter[str] = Counter()
@@ -234,10 +242,11 @@ def criterion_decisions(seen: Observation) -> list[CriterionDecisions]:
 
 def _keys(seen: Observation) -> list[tuple[str, str]]:
     found = seen.base[seen.base["objectID"].notna()]
-    return list(found[QUESTION].drop_duplicates().itertuples(index=False, name=None))
+    rows = found[QUESTION].drop_duplicates().itertuples(index=False, name=None)
+    return [(str(query), str(filters)) for query, filters in rows]
 
 
-def _answers(seen: Observation) -> Iterator[list[dict[str, object]]]:
+def _answers(seen: Observation) -> Iterator[list[dict[str, Any]]]:
     for query, filters in _keys(seen):
         yield [hit for _, hit in hits_of(seen.base, query, filters)]
 
@@ -249,20 +258,19 @@ def attribute_lifts(seen: Observation) -> dict[str, float]:
     """
     known = seen.judged[seen.judged["objectID"].isin(list(seen.records))]
     sums: dict[str, list[list[float]]] = {}
-    for row in known.itertuples(index=False):
-        wanted = {word.casefold() for word in query_words(str(row.query))}
-        own = seen.words[str(row.objectID)]
+    for row in known.to_dict("records"):
+        wanted = {word.casefold() for word in query_words(row["query"])}
+        own = seen.words[row["objectID"]]
         for name in own:
             sums.setdefault(name, [[], []])
         for name, sides in sums.items():
             share = len(wanted & own.get(name, set())) / max(1, len(wanted))
-            sides[row.rating >= 1].append(share)
-    lifts = {
+            sides[row["rating"] >= 1].append(share)
+    return {
         name: float(np.mean(sides[1])) - (float(np.mean(sides[0])) if sides[0] else 0.0)
         for name, sides in sums.items()
         if sides[1] and np.mean(sides[1]) > 0
     }
-    return lifts
 
 
 def _judgments(seen: Observation, missing: DataFrame) -> Iterator[Finding]:

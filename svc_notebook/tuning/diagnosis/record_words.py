@@ -13,14 +13,14 @@ MIN_TYPO_LETTERS = 4  # shorter words match without typos by default
 _WORD = re.compile(r"\w+")
 _URL_START = re.compile(r"\w+://")
 # The most frequent function words of languages with plurals, to detect a language by.
-MARKERS: dict[str, frozenset[str]] = {
-    "en": frozenset("the of and to in for is with that on by this from are as".split()),
-    "de": frozenset("der die das und ist mit den von zu ein eine nicht auf für im".split()),
-    "fr": frozenset("le la les des et est du un une dans pour que avec sur au".split()),
-    "es": frozenset("el los las y es del un una en para que con por se su".split()),
-    "it": frozenset("il lo gli di e del un una per che con della sono al nel".split()),
-    "nl": frozenset("de het een en van is met voor op niet dat te zijn aan om".split()),
-    "pt": frozenset("o os as e do da um uma em para que com por não dos".split()),
+MARKERS: dict[str, str] = {
+    "en": "the of and to in for is with that on by this from are as",
+    "de": "der die das und ist mit den von zu ein eine nicht auf für im",
+    "fr": "le la les des et est du un une dans pour que avec sur au",
+    "es": "el los las y es del un una en para que con por se su",
+    "it": "il lo gli di e del un una per che con della sono al nel",
+    "nl": "de het een en van is met voor op niet dat te zijn aan om",
+    "pt": "o os as e do da um uma em para que com por não dos",
 }
 MIN_MARKER_SHARE = 0.03  # share of a language's function words in a text of that language
 
@@ -92,7 +92,7 @@ def detect_language(texts: Sequence[str], settings: Mapping[str, Any]) -> str:
         return ""
     shares = {
         language: sum(word in marks for word in words) / len(words)
-        for language, marks in MARKERS.items()
+        for language, marks in ((name, {*text.split()}) for name, text in MARKERS.items())
     }
     best = max(shares, key=lambda language: shares[language])
     return best if shares[best] >= MIN_MARKER_SHARE else ""

@@ -15,8 +15,9 @@ def part_queries(queries: DataFrame, share: float, seed: int) -> tuple[DataFrame
     marked = mark_queries(queries, share, seed)
     shuffled = marked.sample(frac=1, random_state=seed)
     tune, held = (shuffled[shuffled["split"] == side] for side in ("tune", "holdout"))
+    is_marked = marked is queries
     for side, own in (("tune", tune), ("holdout", held)):
-        if own.empty:
+        if own.empty and is_marked:
             raise BadInput(
                 f"none of the {len(queries)} queries is marked `{side}` in the column `split`; "
                 "mark some, or drop the column to hold out a share of the queries"

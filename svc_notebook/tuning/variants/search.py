@@ -132,14 +132,15 @@ async def search(
     >>> found.best
     {'customRanking': ['desc(reviews)']}
     """
-    own = asynchronous(client)
     diagnosis = None
     if space is None:
+        own = asynchronous(client)
         diagnosis, sampler, budget = await _diagnose(
             own, index, queries, judgments, sampler, metric, budget, holdout, k, seed, on_progress
         )
         space = diagnosis.space
     job = _prepare(space, queries, judgments, sampler or "grid", metric, budget, holdout, seed)
+    own = asynchronous(client)
     before = await snapshot(index, client=own)
     known_trials = Notes.open(
         notes, [*job.facts, index, before.hash, k, sorted(map(repr, options.items()))]

@@ -57,7 +57,7 @@ class Variant:
         return {
             name: each
             for name, each in self.choices.items()
-            if each is not None and belongs_to_request(name, each)
+            if each is not None and name not in KINDS and belongs_to_request(name, each)
         }
 
     def __str__(self) -> str:
@@ -113,9 +113,7 @@ class Space:
 def _wants_copy(name: str) -> bool:
     if name in KINDS:
         return True
-    return (
-        name != BY_QUERY and PARAMETERS[name].scope == "setting" and name != "customRanking"
-    )
+    return name != BY_QUERY and PARAMETERS[name].scope == "setting" and name != "customRanking"
 
 
 def _check(name: str, values: Any) -> None:
