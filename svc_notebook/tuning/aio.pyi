@@ -16,11 +16,13 @@ from svc_notebook.tuning.diagnosis.diagnosis import diagnose as diagnose
 from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.runs import run as run
+from svc_notebook.tuning.evaluation.text_baseline import baseline as baseline
 from svc_notebook.tuning.suggestions import suggest_synonyms as suggest_synonyms
 from svc_notebook.tuning.variants.search import search as search
 
 __all__ = [
     "apply",
+    "baseline",
     "diagnose",
     "diff",
     "drop_scratches",

@@ -18,6 +18,7 @@ from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
+from svc_notebook.tuning.evaluation.text_baseline import Method
 from svc_notebook.tuning.tables.tables import Queries
 from svc_notebook.tuning.tables.tables import Table
 from svc_notebook.tuning.variants.result import Search
@@ -27,6 +28,7 @@ import pandas as pd
 
 __all__ = [
     "apply",
+    "baseline",
     "diagnose",
     "diff",
     "drop_scratches",
@@ -51,6 +53,23 @@ def apply(
     client: AnyClient | None = None,
 ) -> Differences:
     """Change settings, synonyms or rules of an index."""
+
+def baseline(
+    index: str,
+    judgments: Table | None = None,
+    queries: Queries | None = None,
+    *,
+    attributes: Sequence[str] | Mapping[str, int] | None = None,
+    k: int = 10,
+    k1: float = 1.2,
+    b: float = 0.75,
+    method: Method = "lucene",
+    stemmer: str | None = "english",
+    stop_words: str | Sequence[str] | None = None,
+    name: str = "bm25",
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Rank the records of an index by BM25, as a run to compare with."""
 
 def diagnose(
     index: str,

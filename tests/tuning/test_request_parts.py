@@ -72,7 +72,7 @@ def test_an_invalid_request_part_is_refused(space: Any, message: str) -> None:
 
 def test_a_search_finds_parameters_that_no_index_can_save(shop: str, client: Client) -> None:
     before = tuning.snapshot(shop).hash
-    space = {"optionalWords": [None, ALL["optionalWords"]], "naturalLanguages": [None, ["en"]]}
+    space = {"optionalWords": [None, ALL["optionalWords"]]}
 
     found = tuning.search(shop, space, judgments=JUDGMENTS, holdout=0.5, seed=1)
 

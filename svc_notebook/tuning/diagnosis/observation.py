@@ -10,10 +10,10 @@ from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.tuning.changes.request_part import WordCounts, query_words
-from svc_notebook.tuning.diagnosis.record_words import (
+from svc_notebook.tuning.diagnosis.record_words import detect_language, read_records
+from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,
-    detect_language,
-    read_records,
+    searchable_names,
     words_by_attribute,
 )
 from svc_notebook.tuning.evaluation.runs import FailedSearch, run, search_all
@@ -54,12 +54,7 @@ class Observation:
     @property
     def searchable(self) -> list[str]:
         """The searchable attributes, without `unordered` and commas; all with text if not set."""
-        given = self.settings.get("searchableAttributes") or []
-        names = [
-            part.strip().removeprefix("unordered(").removesuffix(")")
-            for entry in given
-            for part in entry.split(",")
-        ]
+        names = searchable_names(self.settings)
         return names or list(dict.fromkeys(n for own in self.words.values() for n in own))
 
     def words_of(self, object_id: str) -> set[str]:

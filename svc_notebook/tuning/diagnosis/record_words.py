@@ -1,17 +1,15 @@
-"""The words of records, and how a record lacks a word of a query."""
+"""Judged records, the language of their texts, and how a word is nearly one of a record."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.tuning.evaluation.record_texts import split_words
 
 MAX_RECORDS_PER_REQUEST = 1000
 MIN_TYPO_LETTERS = 4  # shorter words match without typos by default
-_WORD = re.compile(r"\w+")
-_URL_START = re.compile(r"\w+://")
 # The most frequent function words of languages with plurals, to detect a language by.
 MARKERS: dict[str, str] = {
     "en": "the of and to in for is with that on by this from are as",
@@ -35,32 +33,6 @@ async def read_records(
         requests: Any = [{"indexName": index, "objectID": each} for each in part]
         answer = await client.get_objects(requests)
         found |= {record["objectID"]: dict(record) for record in answer["results"] if record}
-    return found
-
-
-def attribute_texts(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the attributes of a record that contain text, with their text; URLs are left out."""
-    for name, value in record.items():
-        if name.startswith("_") or (not prefix and name == "objectID"):
-            continue
-        path = f"{prefix}{name}"
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and each and not _URL_START.match(each):
-                yield path, each
-            elif isinstance(each, Mapping):
-                yield from attribute_texts(each, f"{path}.")
-
-
-def split_words(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
-    return [word.casefold() for word in _WORD.findall(text)]
-
-
-def words_by_attribute(record: Mapping[str, Any]) -> dict[str, set[str]]:
-    """Return the words of each attribute with text."""
-    found: dict[str, set[str]] = {}
-    for path, text in attribute_texts(record):
-        found.setdefault(path, set()).update(split_words(text))
     return found
 
 
