@@ -17,7 +17,8 @@ from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.runs import run as run
 from svc_notebook.tuning.evaluation.text_baseline import baseline as baseline
-from svc_notebook.tuning.suggestions import suggest_synonyms as suggest_synonyms
+from svc_notebook.tuning.suggestions.suggested_rules import suggest_rules as suggest_rules
+from svc_notebook.tuning.suggestions.synonyms import suggest_synonyms as suggest_synonyms
 from svc_notebook.tuning.variants.search import search as search
 
 __all__ = [
@@ -36,6 +37,7 @@ __all__ = [
     "scratches",
     "search",
     "snapshot",
+    "suggest_rules",
     "suggest_synonyms",
     "undo",
 ]

@@ -41,6 +41,7 @@ __all__ = [
     "scratches",
     "search",
     "snapshot",
+    "suggest_rules",
     "suggest_synonyms",
     "undo",
 ]
@@ -200,6 +201,18 @@ def snapshot(
 ) -> Snapshot:
     """Take a snapshot of the settings, synonyms and rules of an index."""
 
+def suggest_rules(
+    index: str,
+    judgments: Table,
+    queries: Queries | None = None,
+    check: Table | None = None,
+    *,
+    n: int = 20,
+    k: int = 10,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Suggest rules from judgments, such as those from clicks; nothing is saved."""
+
 def suggest_synonyms(
     index: str,
     queries: Queries | None = None,
@@ -212,7 +225,7 @@ def suggest_synonyms(
     k: int = 10,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Suggest synonyms for queries without results, the most helpful first; nothing is saved."""
+    """Suggest synonyms for words of queries, the most helpful first; nothing is saved."""
 
 def undo(
     index: str,

@@ -17,7 +17,8 @@ COROUTINES: dict[str, str] = {
     "scratches": "svc_notebook.tuning.changes.scratch.scratches",
     "search": "svc_notebook.tuning.variants.search.search",
     "snapshot": "svc_notebook.tuning.changes.snapshots.snapshot",
-    "suggest_synonyms": "svc_notebook.tuning.suggestions.suggest_synonyms",
+    "suggest_rules": "svc_notebook.tuning.suggestions.suggested_rules.suggest_rules",
+    "suggest_synonyms": "svc_notebook.tuning.suggestions.synonyms.suggest_synonyms",
     "undo": "svc_notebook.tuning.changes.undo.undo",
 }
 
