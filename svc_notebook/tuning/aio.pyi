@@ -17,6 +17,7 @@ from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.runs import run as run
 from svc_notebook.tuning.evaluation.text_baseline import baseline as baseline
+from svc_notebook.tuning.suggestions.custom_ranking_fit import fit_custom_ranking as fit_custom_ranking
 from svc_notebook.tuning.suggestions.suggested_rules import suggest_rules as suggest_rules
 from svc_notebook.tuning.suggestions.synonyms import suggest_synonyms as suggest_synonyms
 from svc_notebook.tuning.variants.search import search as search
@@ -27,6 +28,7 @@ __all__ = [
     "diagnose",
     "diff",
     "drop_scratches",
+    "fit_custom_ranking",
     "history",
     "impact",
     "measure",

@@ -19,6 +19,7 @@ from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
 from svc_notebook.tuning.evaluation.text_baseline import Method
+from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.tables import Queries
 from svc_notebook.tuning.tables.tables import Table
 from svc_notebook.tuning.variants.result import Search
@@ -32,6 +33,7 @@ __all__ = [
     "diagnose",
     "diff",
     "drop_scratches",
+    "fit_custom_ranking",
     "history",
     "impact",
     "measure",
@@ -100,6 +102,21 @@ def drop_scratches(
     client: AnyClient | None = None,
 ) -> list[str]:
     """Delete temporary indices: those named, else those left behind."""
+
+def fit_custom_ranking(
+    index: str,
+    judgments: Table,
+    queries: Queries | None = None,
+    attributes: Sequence[str] | None = None,
+    *,
+    name: str = "ranking_score",
+    metric: str = "ndcg@10",
+    holdout: float = 0.3,
+    k: int | None = None,
+    seed: int = 0,
+    client: AnyClient | None = None,
+) -> CustomRankingFit:
+    """Fit a custom ranking by numeric attributes to judgments; nothing is saved."""
 
 def history(
     index: str,

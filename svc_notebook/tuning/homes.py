@@ -8,6 +8,7 @@ COROUTINES: dict[str, str] = {
     "diagnose": "svc_notebook.tuning.diagnosis.diagnosis.diagnose",
     "diff": "svc_notebook.tuning.changes.snapshots.diff",
     "drop_scratches": "svc_notebook.tuning.changes.scratch.drop_scratches",
+    "fit_custom_ranking": "svc_notebook.tuning.suggestions.custom_ranking_fit.fit_custom_ranking",
     "history": "svc_notebook.tuning.changes.undo.history",
     "impact": "svc_notebook.tuning.changes.impact.impact",
     "measure": "svc_notebook.tuning.evaluation.measurement.measure",
