@@ -11,11 +11,11 @@ from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
 from svc_notebook.tuning.diagnosis.record_words import (
-    attribute_texts,
     detect_language,
     is_one_typo,
     plural_forms,
 )
+from svc_notebook.tuning.evaluation.record_texts import attribute_texts
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.tables.tables import check_judgments
 from tests.tuning.shop import client

@@ -27,7 +27,11 @@ from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
 from svc_notebook.tuning.changes.state import compare as differ
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, describe_row
+from svc_notebook.tuning.evaluation.comparison_summary import (
+    definitions,
+    describe_few,
+    describe_row,
+)
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
@@ -266,6 +270,7 @@ def _describe_scores(impact: Impact) -> list[str]:
         "  ".join([row["metric"], *describe_row(row)])
         for row in impact.comparison.test().to_dict("records")
     ]
+    lines += describe_few(impact.comparison.test().to_dict("records"))
     lines += [f"  {name}: {words}" for name, words in definitions(impact.comparison)]
     if count := len(impact.unjudged):
         lines.append(f"{format_count(count, 'hit')} new and unjudged: see `.unjudged`")

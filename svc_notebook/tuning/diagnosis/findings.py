@@ -168,11 +168,13 @@ def _order(seen: Observation) -> Iterator[Finding]:
                         on=[*QUESTION, "objectID"])  # fmt: skip
     graded = graded.drop_duplicates([*QUESTION, "objectID"])
     typos = graded[graded["nbTypos"].fillna(0) > 0]
-    useless = typos[~(typos["rating"] >= 1)]
+    useless = typos[~(typos["rating"] >= seen.threshold)]
+    without = graded[graded["nbTypos"].fillna(0) == 0]
+    shares = [_share(part, seen.threshold) for part in (typos, without)]
     yield _finding(
         seen, "hits with typos", len(useless[QUESTION].drop_duplicates()),
-        f"{len(useless):,} of {len(typos):,} first hits with typos ({_share(typos)}) are not "
-        f"relevant, and {_share(graded[graded['nbTypos'].fillna(0) == 0])} of the others",
+        f"{len(useless):,} of {len(typos):,} first hits with typos ({shares[0]}) are not "
+        f"relevant, and {shares[1]} of the others",
     )  # fmt: skip
     ties, pairs, queries = count_ties(seen)
     yield _finding(
@@ -199,8 +201,8 @@ def _order(seen: Observation) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _share(part: DataFrame) -> str:
-    return f"{(~(part['rating'] >= 1)).mean():.0%}" if len(part) else "0%"
+def _share(part: DataFrame, threshold: float) -> str:
+    return f"{(~(part['rating'] >= threshold)).mean():.0%}" if len(part) else "0%"
 
 
 def count_ties(seen: Observation) -> tuple[int, int, int]:
@@ -257,6 +259,7 @@ def attribute_lifts(seen: Observation) -> dict[str, float]:
     The mean share of the query's words in the attribute, relevant less irrelevant records.
     """
     known = seen.judged[seen.judged["objectID"].isin(list(seen.records))]
+    threshold = seen.threshold
     sums: dict[str, list[list[float]]] = {}
     for row in known.to_dict("records"):
         wanted = {word.casefold() for word in query_words(row["query"])}
@@ -265,7 +268,7 @@ def attribute_lifts(seen: Observation) -> dict[str, float]:
             sums.setdefault(name, [[], []])
         for name, sides in sums.items():
             share = len(wanted & own.get(name, set())) / max(1, len(wanted))
-            sides[row["rating"] >= 1].append(share)
+            sides[row["rating"] >= threshold].append(share)
     return {
         name: float(np.mean(sides[1])) - (float(np.mean(sides[0])) if sides[0] else 0.0)
         for name, sides in sums.items()

@@ -18,6 +18,7 @@ from svc_notebook.tuning.evaluation.record_texts import (
 )
 from svc_notebook.tuning.evaluation.runs import FailedSearch, run, search_all
 from svc_notebook.tuning.tables.queries import read_questions
+from svc_notebook.tuning.tables.relevance import relevant_from
 from svc_notebook.tuning.tables.tables import QUESTION
 
 MAX_DEEP_HITS = 1000  # hits of each query among which relevant records are looked for
@@ -49,7 +50,12 @@ class Observation:
     def relevant(self) -> DataFrame:
         """The judgments of relevant records that the index has."""
         known = self.judged["objectID"].isin(list(self.records))
-        return self.judged[known & (self.judged["rating"] >= 1)]
+        return self.judged[known & (self.judged["rating"] >= self.threshold)]
+
+    @property
+    def threshold(self) -> float:
+        """The least rating of a relevant record."""
+        return relevant_from(self.judged)
 
     @property
     def searchable(self) -> list[str]:

@@ -27,7 +27,7 @@ from svc_notebook.tuning.diagnosis.numeric_attributes import (
 )
 from svc_notebook.tuning.diagnosis.record_words import read_records
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
-from svc_notebook.tuning.evaluation.comparison_summary import describe_row
+from svc_notebook.tuning.evaluation.comparison_summary import describe_few, describe_row
 from svc_notebook.tuning.evaluation.metric_names import deepest
 from svc_notebook.tuning.evaluation.runs import run
 from svc_notebook.tuning.evaluation.scores import evaluate
@@ -121,13 +121,14 @@ def _describe(fit: CustomRankingFit) -> list[str]:
     lines.append(f"pairs in which the better record has the higher value: {told or 'none'}")
     if fit.holdout is None:
         return [*lines, "no custom ranking was better than the index as it is"]
-    best = fit.trace.loc[fit.trace["score"].idxmax()]
+    best = fit.trace.iloc[int(fit.trace["score"].argmax())]
     lines.append(
         f"best on the tune queries: {', '.join(fit.ranking)} {format_number(best['score'])} "
         f"({format_difference(best['delta'])})"
     )
     [row] = fit.test().to_dict("records")
     lines.append(f"held out: {'  '.join(describe_row(row))}")
+    lines += describe_few([row])
     if fit.formula:
         lines.append(f"{_sum_name(fit)} = {fit.formula}")
         lines.append(f'push it first: svc.push(fit.values, {fit.index!r}, action="update")')

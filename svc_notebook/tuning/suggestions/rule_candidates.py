@@ -12,6 +12,7 @@ from pandas import DataFrame
 
 from svc_notebook.tuning.changes.request_part import query_words
 from svc_notebook.tuning.suggestions.synonym_evidence import MIN_WORD_LETTERS
+from svc_notebook.tuning.tables.relevance import relevant_from
 from svc_notebook.tuning.tables.tables import QUESTION
 
 Kind = Literal["pin", "boost"]
@@ -60,7 +61,7 @@ def find_pins(base: DataFrame, judged: DataFrame) -> Iterator[RuleCandidate]:
     for key, part in judged.groupby(QUESTION, sort=False):
         query, filters = str(key[0]), str(key[1])
         grades = part.groupby("objectID")["rating"].mean()
-        if filters or not query.strip() or grades.max() < max(1, best_grade):
+        if filters or not query.strip() or best_grade <= 0 or grades.max() < best_grade:
             continue
         shown = first.get((query, filters))
         if grades.get(shown, 0.0) >= grades.max():
@@ -92,6 +93,7 @@ def find_boosts(
     judged: DataFrame, records: Mapping[str, Mapping[str, Any]], facets: Sequence[str]
 ) -> list[RuleCandidate]:
     """Return facet values that the relevant records of queries with a word have in common."""
+    threshold = relevant_from(judged)
     values = {each: facet_values(record, facets) for each, record in records.items()}
     queries: dict[str, set[str]] = {}
     telling: dict[tuple[str, str], set[str]] = {}
@@ -99,7 +101,7 @@ def find_boosts(
         sides: list[list[set[str]]] = [[], []]
         for row in part.to_dict("records"):
             if row["objectID"] in values:
-                sides[row["rating"] >= 1].append(values[row["objectID"]])
+                sides[row["rating"] >= threshold].append(values[row["objectID"]])
         words = {
             word.casefold() for word in query_words(str(query)) if len(word) >= MIN_WORD_LETTERS
         }

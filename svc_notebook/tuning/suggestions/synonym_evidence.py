@@ -19,6 +19,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.record_words import plural_forms, read_records
 from svc_notebook.tuning.evaluation.record_texts import words_by_attribute
 from svc_notebook.tuning.evaluation.runs import FailedSearch, search_all
+from svc_notebook.tuning.tables.relevance import relevant_from
 
 Source = Literal["records", "reformulations"]
 WORD = re.compile(r"\w+")
@@ -84,7 +85,9 @@ async def ideas_from_records(
 
 async def ideas_from_contrast(client: AsyncClient, index: str, judged: DataFrame) -> list[Idea]:
     """Find words that occur, and what the relevant records that are not found say instead."""
-    relevant = judged[judged["rating"] >= 1].drop_duplicates(["query", "objectID"])
+    relevant = judged[judged["rating"] >= relevant_from(judged)].drop_duplicates(
+        ["query", "objectID"]
+    )
     queries = relevant["query"].drop_duplicates().tolist()
     found = await _find_ids(client, index, queries)
     lost = {
@@ -186,7 +189,7 @@ async def _find_relevant(
 ) -> list[Mapping[str, Any]]:
     """Return the records a query should find: judged relevant, else those with its other words."""
     if judged is not None:
-        own = judged[(judged["query"] == query) & (judged["rating"] >= 1)]
+        own = judged[(judged["query"] == query) & (judged["rating"] >= relevant_from(judged))]
         ids = own.sort_values("rating", ascending=False)["objectID"].head(SAMPLE_RECORDS_PER_QUERY)
         if len(ids):
             return list((await read_records(client, index, ids.tolist())).values())

@@ -15,7 +15,11 @@ from svc_notebook.tuning.changes.request_part import write_code
 from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, describe_row
+from svc_notebook.tuning.evaluation.comparison_summary import (
+    definitions,
+    describe_few,
+    describe_row,
+)
 from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
@@ -140,4 +144,5 @@ def _describe(found: Search) -> list[str]:
     for row in found.test().to_dict("records"):
         held = "  ".join(describe_row(row, several))
         lines.append(f"{row['run']}: tune {format_difference(row['tune_delta'])}, held out {held}")
+    lines += describe_few(found.test().to_dict("records"), several)
     return [*lines, *(f"{name}: {words}" for name, words in definitions(found.holdout))]
