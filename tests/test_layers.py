@@ -54,7 +54,11 @@ LAYERS: list[dict[str, set[str]]] = [
     },
     {"declarations": {"msgspec"}, "plots": {"matplotlib", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
-    {"tuning": {"matplotlib", "msgspec", "numpy", "pandas", "platformdirs"}},
+    {
+        "tuning": {
+            *("Stemmer", "bm25s", "matplotlib", "msgspec", "numpy", "pandas", "platformdirs"),
+        }
+    },
     {"functions": {"matplotlib", "msgspec", "pandas"}},
     {"commands": {"msgspec", "pandas", "yaml"}},
     {

@@ -12,16 +12,23 @@ from svc_notebook.tuning.changes.snapshots import restore as restore
 from svc_notebook.tuning.changes.snapshots import snapshot as snapshot
 from svc_notebook.tuning.changes.undo import history as history
 from svc_notebook.tuning.changes.undo import undo as undo
+from svc_notebook.tuning.diagnosis.diagnosis import diagnose as diagnose
 from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.runs import run as run
-from svc_notebook.tuning.suggestions import suggest_synonyms as suggest_synonyms
+from svc_notebook.tuning.evaluation.text_baseline import baseline as baseline
+from svc_notebook.tuning.suggestions.custom_ranking_fit import fit_custom_ranking as fit_custom_ranking
+from svc_notebook.tuning.suggestions.suggested_rules import suggest_rules as suggest_rules
+from svc_notebook.tuning.suggestions.synonyms import suggest_synonyms as suggest_synonyms
 from svc_notebook.tuning.variants.search import search as search
 
 __all__ = [
     "apply",
+    "baseline",
+    "diagnose",
     "diff",
     "drop_scratches",
+    "fit_custom_ranking",
     "history",
     "impact",
     "measure",
@@ -32,6 +39,7 @@ __all__ = [
     "scratches",
     "search",
     "snapshot",
+    "suggest_rules",
     "suggest_synonyms",
     "undo",
 ]

@@ -15,8 +15,11 @@ from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
+from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
+from svc_notebook.tuning.evaluation.text_baseline import Method
+from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.tables import Queries
 from svc_notebook.tuning.tables.tables import Table
 from svc_notebook.tuning.variants.result import Search
@@ -26,8 +29,11 @@ import pandas as pd
 
 __all__ = [
     "apply",
+    "baseline",
+    "diagnose",
     "diff",
     "drop_scratches",
+    "fit_custom_ranking",
     "history",
     "impact",
     "measure",
@@ -37,6 +43,7 @@ __all__ = [
     "scratches",
     "search",
     "snapshot",
+    "suggest_rules",
     "suggest_synonyms",
     "undo",
 ]
@@ -49,6 +56,37 @@ def apply(
     client: AnyClient | None = None,
 ) -> Differences:
     """Change settings, synonyms or rules of an index."""
+
+def baseline(
+    index: str,
+    judgments: Table | None = None,
+    queries: Queries | None = None,
+    *,
+    attributes: Sequence[str] | Mapping[str, int] | None = None,
+    k: int = 10,
+    k1: float = 1.2,
+    b: float = 0.75,
+    method: Method = "lucene",
+    stemmer: str | None = "english",
+    stop_words: str | Sequence[str] | None = None,
+    name: str = "bm25",
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Rank the records of an index by BM25, as a run to compare with."""
+
+def diagnose(
+    index: str,
+    judgments: Table,
+    queries: Queries | None = None,
+    *,
+    metric: str = "ndcg@10",
+    holdout: float = 0.3,
+    k: int | None = None,
+    seed: int = 0,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Diagnosis:
+    """Find out why judged queries score low, and what to change first; nothing is saved."""
 
 def diff(
     one: Side,
@@ -64,6 +102,21 @@ def drop_scratches(
     client: AnyClient | None = None,
 ) -> list[str]:
     """Delete temporary indices: those named, else those left behind."""
+
+def fit_custom_ranking(
+    index: str,
+    judgments: Table,
+    queries: Queries | None = None,
+    attributes: Sequence[str] | None = None,
+    *,
+    name: str = "ranking_score",
+    metric: str = "ndcg@10",
+    holdout: float = 0.3,
+    k: int | None = None,
+    seed: int = 0,
+    client: AnyClient | None = None,
+) -> CustomRankingFit:
+    """Fit a custom ranking by numeric attributes to judgments; nothing is saved."""
 
 def history(
     index: str,
@@ -139,10 +192,10 @@ def scratches(
 
 def search(
     index: str,
-    space: Mapping[str, Sequence[Any]],
+    space: Mapping[str, Sequence[Any]] | None = None,
     queries: Queries | None = None,
     judgments: Table | None = None,
-    sampler: str = "grid",
+    sampler: str | None = None,
     *,
     metric: str = "ndcg@10",
     budget: int | None = None,
@@ -155,7 +208,7 @@ def search(
     progress: bool | None = None,
     **options: Any,
 ) -> Search:
-    """Search a space of variants for better settings, synonyms or rules; nothing is saved."""
+    """Search a space of variants for better settings or parameters; nothing is saved."""
 
 def snapshot(
     index: str,
@@ -164,6 +217,18 @@ def snapshot(
     client: AnyClient | None = None,
 ) -> Snapshot:
     """Take a snapshot of the settings, synonyms and rules of an index."""
+
+def suggest_rules(
+    index: str,
+    judgments: Table,
+    queries: Queries | None = None,
+    check: Table | None = None,
+    *,
+    n: int = 20,
+    k: int = 10,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Suggest rules from judgments, such as those from clicks; nothing is saved."""
 
 def suggest_synonyms(
     index: str,
@@ -177,7 +242,7 @@ def suggest_synonyms(
     k: int = 10,
     client: AnyClient | None = None,
 ) -> DataFrame:
-    """Suggest synonyms for queries without results, the most helpful first; nothing is saved."""
+    """Suggest synonyms for words of queries, the most helpful first; nothing is saved."""
 
 def undo(
     index: str,

@@ -4,8 +4,11 @@
 
 COROUTINES: dict[str, str] = {
     "apply": "svc_notebook.tuning.changes.change_spec.apply",
+    "baseline": "svc_notebook.tuning.evaluation.text_baseline.baseline",
+    "diagnose": "svc_notebook.tuning.diagnosis.diagnosis.diagnose",
     "diff": "svc_notebook.tuning.changes.snapshots.diff",
     "drop_scratches": "svc_notebook.tuning.changes.scratch.drop_scratches",
+    "fit_custom_ranking": "svc_notebook.tuning.suggestions.custom_ranking_fit.fit_custom_ranking",
     "history": "svc_notebook.tuning.changes.undo.history",
     "impact": "svc_notebook.tuning.changes.impact.impact",
     "measure": "svc_notebook.tuning.evaluation.measurement.measure",
@@ -15,7 +18,8 @@ COROUTINES: dict[str, str] = {
     "scratches": "svc_notebook.tuning.changes.scratch.scratches",
     "search": "svc_notebook.tuning.variants.search.search",
     "snapshot": "svc_notebook.tuning.changes.snapshots.snapshot",
-    "suggest_synonyms": "svc_notebook.tuning.suggestions.suggest_synonyms",
+    "suggest_rules": "svc_notebook.tuning.suggestions.suggested_rules.suggest_rules",
+    "suggest_synonyms": "svc_notebook.tuning.suggestions.synonyms.suggest_synonyms",
     "undo": "svc_notebook.tuning.changes.undo.undo",
 }
 

@@ -11,6 +11,7 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
+from svc_notebook.tuning.suggestions.held_out_gain import halves_of, other_queries
 from tests.tuning.shop import client, hits, shop
 
 __all__ = ["client", "shop"]
@@ -21,6 +22,8 @@ JUDGMENTS: list[dict[str, Any]] = [
     {"query": "lantern red", "objectID": "1", "rating": 3},
     {"query": "lantern red", "objectID": "2", "rating": 2},
     {"query": "lantern red", "objectID": "4", "rating": 1},
+    {"query": "lantern blue", "objectID": "2", "rating": 3},
+    {"query": "lantern blue", "objectID": "4", "rating": 1},
 ]
 
 
@@ -45,7 +48,8 @@ def test_relevant_records_suggest_synonyms(shop: str, client: Client) -> None:
     best = found.iloc[0]
     assert (best["word"], best["synonym"]) == ("lantern", "lamp")
     assert best["delta"] > 0
-    assert (best["zero_before"], best["zero_after"]) == (1, 0)
+    assert best["measured"] == 2  # each half of the queries by what the other suggests
+    assert (best["zero_before"], best["zero_after"]) == (2, 0)
     assert "3 of 3 records" in best["evidence"]
     assert tuning.snapshot(shop).hash == before
     assert not [i for i in client.list_indices()["items"] if i["name"].startswith(f"{shop}_")]
@@ -107,3 +111,61 @@ def test_what_every_record_says_is_no_synonym(client: Client) -> None:
     found = tuning.suggest_synonyms("pictured", judgments=judged)
 
     assert found["synonym"].tolist() == ["sofa"]
+
+
+LAPTOPS: list[dict[str, Any]] = [
+    {"objectID": f"{word}-{n}", "name": f"{brand} {word} {13 + n} inch"}
+    for word in ("laptop", "notebook", "tablet", "monitor", "cable", "mouse", "printer", "camera")
+    for n, brand in enumerate(("acme", "umbra", "delta", "omega", "sigma"))
+]
+
+
+def laptop_judgments(*queries: str) -> list[dict[str, Any]]:
+    return [
+        {"query": query, "objectID": each["objectID"],
+         "rating": 3 * each["objectID"].startswith(("laptop", "notebook"))}
+        for query in queries for each in LAPTOPS
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def electronics(client: Client) -> str:
+    client.replace_all("electronics", LAPTOPS)
+    return "electronics"
+
+
+def test_a_synonym_of_a_word_that_occurs_is_found_from_judgments(electronics: str) -> None:
+    judged = laptop_judgments("laptop", "laptop inch", "inch laptop", "laptops")
+
+    found = tuning.suggest_synonyms(electronics, judgments=judged)
+
+    row = found[found["word"] == "laptop"].iloc[0]
+    assert row["synonym"] == "notebook"
+    assert "'laptop'" in row["evidence"]
+    assert row["measured"] >= 2
+    assert row["low"] > 0
+    assert row["after"] == pytest.approx(1)
+    assert set(found["synonym"]) == {"notebook"}
+
+
+def test_no_query_measures_what_its_own_judgments_suggest(electronics: str) -> None:
+    judged = laptop_judgments("laptop")
+
+    [row] = tuning.suggest_synonyms(electronics, judgments=judged).to_dict("records")
+
+    assert (row["word"], row["synonym"], row["measured"]) == ("laptop", "notebook", 0)
+    assert pd.isna(row["delta"])
+    assert pd.isna(row["low"])
+
+
+def test_other_queries_measure_a_suggestion() -> None:
+    words = [f"laptop {n}" for n in range(7)]
+    halves = halves_of(words)
+
+    one = next(each for each in words if halves[each] == 0)
+    other = next(each for each in words if halves[each] == 1)
+
+    assert other_queries(words, {one}) == {each for each in words if halves[each] == 1}
+    assert other_queries(words, {one, other}) == set(words)
+    assert other_queries(words, {"lamp"}) == set()
+    assert other_queries([one], {one}) == set()

@@ -15,6 +15,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
+from svc_notebook.tuning.changes.request_part import split_change, write_code
 from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import (
@@ -39,6 +40,7 @@ async def apply(
 
     Everything else stays. If one part is refused, nothing is changed. `undo` reverts the
     change. Attributes that no record of a sample has cause an `UnknownAttributeWarning`.
+    The part `request` of a change belongs to each search: it is returned as code, not saved.
 
     Parameters
     ----------
@@ -46,7 +48,8 @@ async def apply(
         Name of the index.
     change : dict or list of dict
         Settings by name; one synonym or rule, or several; or a dict of `settings`,
-        `synonyms` and `rules`, in which None deletes a synonym or rule by its objectID.
+        `synonyms`, `rules` and `request`, in which None deletes a synonym or rule by its
+        objectID.
     note : str, default ""
         Note in the journal.
     client : Client or AsyncClient, default the current client
@@ -56,7 +59,8 @@ async def apply(
     -------
     DataFrame
         One row per changed name, as `diff` returns it; `attrs["svc"]["change_id"]` is the id
-        for `undo`.
+        for `undo`. `attrs["svc"]["request"]` contains the parameters that each search must
+        have, and `attrs["svc"]["code"]` the same as Python code, if the change has any.
 
     Raises
     ------
@@ -73,14 +77,27 @@ async def apply(
           scope         name kind before after
     0  settings  hitsPerPage  new     20    10
     """
-    own, wanted = asynchronous(client), read_proposal(change)
+    for_index, request = split_change(change)
+    own = asynchronous(client)
+    if request and not any(for_index.values()):
+        return _add_request(tabulate_change(None), index, request)
+    wanted = read_proposal(for_index)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
     if is_scratch(index):  # a private copy, without a journal
-        return tabulate_change(await journalled_write.apply(own, index, wanted, note=note))
+        made = await journalled_write.apply(own, index, wanted, note=note)
+        return _add_request(tabulate_change(made), index, request)
     async with journalled_write.alone(own, index):
         made = await journalled_write.apply(own, index, wanted, note=note)
-    return tabulate_change(made)
+    return _add_request(tabulate_change(made), index, request)
+
+
+def _add_request(made: Differences, index: str, request: Mapping[str, Any]) -> Differences:
+    """Add the part of a change that belongs to each search, as parameters and as code."""
+    if request:
+        facts = {"request": dict(request), "code": write_code(index, request)}
+        made.attrs["svc"] = {**made.attrs.get("svc", {}), **facts}
+    return made
 
 
 def read_proposal(change: Proposal) -> dict[Scope, Objects]:

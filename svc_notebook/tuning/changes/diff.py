@@ -15,6 +15,7 @@ from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_default
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]
 STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
+REQUEST_NOTE = "Not saved in the index; each search must have these parameters"
 MAX_INLINE_CHARACTERS = 90  # maximum characters of a value on one line
 
 
@@ -25,8 +26,14 @@ class Differences(pd.DataFrame):
     def _constructor(self) -> type[pd.DataFrame]:
         return pd.DataFrame  # a part of it is a plain table
 
+    def __repr__(self) -> str:
+        code = self.attrs.get("svc", {}).get("code")
+        return f"{super().__repr__()}\n\n{REQUEST_NOTE}:\n\n{code}" if code else super().__repr__()
+
     def _repr_html_(self) -> str:
-        return write_differences(self)
+        code = self.attrs.get("svc", {}).get("code")
+        shown = write_differences(self)
+        return f"{shown}<p>{REQUEST_NOTE}:</p><pre>{escape(code)}</pre>" if code else shown
 
 
 def tabulate(deltas: Deltas) -> Differences:

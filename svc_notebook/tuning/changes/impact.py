@@ -21,12 +21,17 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import Proposal, read_proposal
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
+from svc_notebook.tuning.changes.request_part import RequestFiller, split_change, write_code
 from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
 from svc_notebook.tuning.changes.state import compare as differ
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, describe_row
+from svc_notebook.tuning.evaluation.comparison_summary import (
+    definitions,
+    describe_few,
+    describe_row,
+)
 from svc_notebook.tuning.evaluation.rank_changes import find_moves
 from svc_notebook.tuning.evaluation.runs import FIXED, run
 from svc_notebook.tuning.evaluation.scores import METRICS
@@ -111,6 +116,11 @@ class Impact:
         return self.moves.loc[new_unjudged, columns].reset_index(drop=True)
 
     @property
+    def tried(self) -> int:
+        """The number of changed names, those of the request included."""
+        return len(self.change) + len(self.change.attrs.get("svc", {}).get("request", {}))
+
+    @property
     def touched(self) -> int:
         """The number of queries whose first hits change, or change their order."""
         return int((self.queries[TOUCHED].sum(axis=1) > 0).sum())
@@ -144,7 +154,8 @@ async def impact(
         Name of the index.
     change : dict or list of dict
         Settings by name; one synonym or rule, or several; or a dict of `settings`,
-        `synonyms` and `rules`, in which None deletes a synonym or rule by its objectID.
+        `synonyms`, `rules` and `request`, in which None deletes a synonym or rule by its
+        objectID.
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to search for.
     judgments : DataFrame, list of dict or path, default None
@@ -185,17 +196,25 @@ async def impact(
     """
     if queries is None and judgments is None:
         raise BadInput("give `queries` to try the change on, or `judgments`")
-    own, wanted = asynchronous(client), read_proposal(change)
+    for_index, request = split_change(change)
+    own = asynchronous(client)
+    only_request = bool(request) and not any(for_index.values())
+    wanted = {} if only_request else read_proposal(for_index)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
     tried_queries: Any = judgments if queries is None else queries
     deltas = await _find_deltas(own, index, wanted)
     before = await run(index, tried_queries, k=k, name=index, client=own)
+    if request:
+        tried_queries = await RequestFiller(own, index).fill(tried_queries, request)
     by, after = await _try(own, index, wanted, tried_queries, k)
     comparison = None
     if judgments is not None:
         comparison = compare(before, after, judgments, metrics, **options)
-    return Impact(index, tabulate(deltas), by, before, after, comparison)
+    changed = tabulate(deltas)
+    if request:
+        changed.attrs["svc"] = {"request": request, "code": write_code(index, request)}
+    return Impact(index, changed, by, before, after, comparison)
 
 
 async def _find_deltas(client: AsyncClient, index: str, wanted: Mapping[Scope, Objects]) -> Deltas:
@@ -210,6 +229,8 @@ async def _try(
 ) -> tuple[By, DataFrame]:
     """Search with the change, by parameters or on a scratch copy."""
     name = f"{index} with the change"
+    if not wanted:
+        return "parameters", await run(index, tried_queries, k=k, name=name, client=client)
     if wanted.keys() == {"settings"}:
         now = await read_part(client, index, "settings")
         params, others = as_parameters(wanted["settings"], {**now, **wanted["settings"]})
@@ -235,7 +256,7 @@ def _headline(impact: Impact) -> str:
     entered, left = int(kinds.get("entered", 0)), int(kinds.get("left", 0))
     moved = int(kinds.get("up", 0) + kinds.get("down", 0))
     return (
-        f"{impact.index}, {len(impact.change)} change{'s' * (len(impact.change) != 1)} tried by "
+        f"{impact.index}, {format_count(impact.tried, 'change')} tried by "
         f"{impact.by}, nothing saved: {impact.touched:,} of {len(impact.queries):,} queries "
         f"touched; {format_count(entered, 'hit')} new, {left:,} dropped out, {moved:,} moved; "
         f"zero results {zero_results[0]:,} → {zero_results[1]:,}"
@@ -249,6 +270,7 @@ def _describe_scores(impact: Impact) -> list[str]:
         "  ".join([row["metric"], *describe_row(row)])
         for row in impact.comparison.test().to_dict("records")
     ]
+    lines += describe_few(impact.comparison.test().to_dict("records"))
     lines += [f"  {name}: {words}" for name, words in definitions(impact.comparison)]
     if count := len(impact.unjudged):
         lines.append(f"{format_count(count, 'hit')} new and unjudged: see `.unjudged`")

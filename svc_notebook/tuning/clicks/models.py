@@ -16,10 +16,12 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.clicks.position_based_model import Floats, Whole, fit_examination, sum_by
 
 Model = Literal["ctr", "dctr", "coec", "sdbn", "pbm"]
+MIN_MOVED_SHARE = 0.05  # of the impressions, from which positions can be told apart
 PAIR = ["query", "filters", "objectID"]
 
 
@@ -156,7 +158,20 @@ def pbm(counted: ImpressionArrays, smoothing: float) -> FittedModel:
             int(k): float(v) for k, v in zip(found.places, found.examined, strict=True)
         },
         "rounds": found.rounds,
+        "converged": found.has_converged,
+        "moved_share": found.moved_share,
     }
+    if not found.has_converged:
+        warn_user(
+            f"the model pbm has not converged after {found.rounds:,} rounds, so its ratings are "
+            "not reliable; collect more events, raise `smoothing`, or use coec"
+        )
+    if len(found.places) > 1 and found.moved_share < MIN_MOVED_SHARE:
+        warn_user(
+            f"only {found.moved_share:.1%} of the impressions are at another position than the "
+            "hit's usual one, so the model pbm can hardly separate relevance from position; use "
+            "coec, or randomize positions"
+        )
     return FittedModel(found.attractive, {}, facts)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,16 +14,22 @@ from svc_notebook.errors import BadInput
 Floats = NDArray[np.float64]
 Whole = NDArray[np.intp]
 MAX_EM_ITERATIONS, EM_TOLERANCE = 2000, 1e-7
+MAX_REMAINING_CHANGE = 0.01  # of an examination probability, after which a fit has converged
 
 
 @dataclass(frozen=True)
 class Examination:
-    """The attractiveness of each pair, and the examination probability of each position."""
+    """The attractiveness of each pair, and the examination probability of each position.
+
+    `moved_share` is the share of impressions at another position than the pair's most frequent.
+    """
 
     attractive: Floats
     places: Whole
     examined: Floats
     rounds: int
+    has_converged: bool
+    moved_share: float
 
 
 @dataclass(frozen=True)
@@ -50,13 +58,38 @@ def fit_examination(
             "relevance from position; use coec or ctr, or randomize positions"
         )
     attractive, examined = np.full(pairs, 0.5), np.full(len(places), 0.5)
-    rounds, moved = 0, 1.0
+    rounds, moved, shapes = 0, 1.0, [examined]
     while rounds < MAX_EM_ITERATIONS and moved > EM_TOLERANCE:
         before = examined
         attractive, examined = _improve(cells, attractive, examined, pairs, prior)
         rounds, moved = rounds + 1, np.abs(examined - before).max(initial=0)
+        shapes = [*shapes[-2:], examined / (examined.max(initial=0) or 1.0)]
     most = examined.max(initial=0) or 1.0
-    return Examination(attractive * most, places, examined / most, rounds)
+    return Examination(
+        attractive * most, places, examined / most, rounds,
+        bool(moved <= EM_TOLERANCE) or _remaining_change(shapes) < MAX_REMAINING_CHANGE,
+        _moved_share(cells, pairs),
+    )  # fmt: skip
+
+
+def _remaining_change(shapes: Sequence[Floats]) -> float:
+    """Estimate how far the examination would still change, as a geometric series of steps.
+
+    It is relative to the most examined position: a common factor has no meaning.
+    """
+    if len(shapes) < 3:
+        return np.inf
+    one, other = (np.abs(b - a).max(initial=0) for a, b in itertools.pairwise(shapes[-3:]))
+    if not other:
+        return 0.0
+    return float(other / (1 - other / one)) if other < one else np.inf
+
+
+def _moved_share(cells: _Cells, pairs: int) -> float:
+    usual = np.zeros(pairs)
+    np.maximum.at(usual, cells.pair, cells.shown)
+    total = cells.shown.sum()
+    return float(1 - usual.sum() / total) if total else 0.0
 
 
 def _add_up(pair: Whole, place: Whole, shown: Floats, clicked: Floats, places: int) -> _Cells:

@@ -27,6 +27,7 @@ from svc_notebook.tuning.statistics import (
     holm,
     interval,
     sign_flip,
+    t_interval,
 )
 from svc_notebook.tuning.tables.tables import QUESTION, Queries, Table, check_judgments, check_runs
 
@@ -39,7 +40,7 @@ PAIRED = [
 ]  # fmt: skip
 TESTED = [
     "run", "metric", "before", "after", "delta", "low", "high", "p", "p_holm", "wins", "ties",
-    "losses", "queries", "left_out", "judged_before", "judged_after",
+    "losses", "queries", "left_out", "judged_before", "judged_after", "t_low", "t_high",
 ]  # fmt: skip
 
 
@@ -155,7 +156,8 @@ class Comparison:
             difference), `p` (float64, of a paired sign-flip test), `p_holm` (float64, corrected
             for the number of runs), `wins`, `ties`, `losses` and `queries` (int64), `left_out`
             (int64, queries without a value in both runs), `judged_before` and `judged_after`
-            (float64, shares of judged hits).
+            (float64, shares of judged hits), `t_low` and `t_high` (float64, 95 % interval by the
+            t distribution, to go by if fewer than 20 queries differ).
         """
         return self._tested.copy()
 
@@ -364,6 +366,7 @@ def _test(part: DataFrame, resamples: int, seed: int) -> dict[str, Any]:
     weights = paired["weight"].fillna(1).to_numpy() if "weight" in paired else None
     options: Any = {"weights": weights, "resamples": resamples, "seed": seed}
     mean, low, high = interval(deltas, **options)
+    _, t_low, t_high = t_interval(deltas, weights=weights)
     shares = np.ones(len(paired)) if weights is None else weights
     averages = {
         name: float((paired[name] * shares).sum() / shares.sum()) if shares.sum() else np.nan
@@ -376,4 +379,5 @@ def _test(part: DataFrame, resamples: int, seed: int) -> dict[str, Any]:
         "losses": int((deltas < 0).sum()), "queries": len(paired),
         "left_out": len(part) - len(paired),
         "judged_before": part["judged_before"].mean(), "judged_after": part["judged_after"].mean(),
+        "t_low": t_low, "t_high": t_high,
     }  # fmt: skip

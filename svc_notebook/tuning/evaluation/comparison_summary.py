@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from pandas import DataFrame
 from svc_notebook.display import format_difference, format_number, shorten, write_table
 from svc_notebook.tuning.evaluation.missing_queries import describe_missing
 from svc_notebook.tuning.number_format import p_value, span
+from svc_notebook.tuning.statistics import FEW_QUERIES
 
 if TYPE_CHECKING:
     from svc_notebook.tuning.results import ComparedRuns
@@ -71,6 +72,20 @@ def describe_row(row: Any, corrected: bool = False) -> list[str]:
     ]
 
 
+def describe_few(rows: Iterable[Any], several: bool = False) -> Iterator[str]:
+    """Describe, for each row of `Comparison.test` with few differing queries, how little it is."""
+    for row in rows:
+        differing = row["wins"] + row["losses"]
+        if 0 < differing < FEW_QUERIES:
+            name = f"{_short(row['run'])}: " if several else ""
+            words = "query differs" if differing == 1 else "queries differ"
+            yield (
+                f"{name}only {differing} {words} in {row['metric']}, "
+                "which is little evidence: the bootstrap interval is too narrow; "
+                f"t interval {span(row['t_low'], row['t_high']) or 'unknown'}"
+            )
+
+
 def judged_shares(row: Any) -> str:
     """Format the judged shares before and after, of one row of `Comparison.test`."""
     before, after = row["judged_before"], row["judged_after"]
@@ -104,6 +119,7 @@ def notes(comparison: ComparedRuns) -> Iterator[str]:
             f"{_short(name)}: {changed:,} of {len(moves):,} hits moved, {len(entered):,} entered, "
             f"{unjudged:,} of them unjudged; mean overlap (RBO) {format_number(rbo, 2)}"
         )
+    yield from describe_few(comparison.test().to_dict("records"), len(comparison.variants) > 1)
     yield (
         f"intervals: 95 % bootstrap; p: paired sign-flip; {comparison.resamples:,} resamples, "
         f"seed {comparison.seed}"

@@ -81,7 +81,7 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
     0       tie  LMP-001       LMP-002
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
-    hits = _hits_of(check_runs(run), query, filters)
+    hits = hits_of(check_runs(run), query, filters)
     settings, params = facts.get("ranking") or {}, facts.get("params") or {}
     steps = criteria_in_order(settings, params)
     rows = []
@@ -103,7 +103,7 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
     return frame
 
 
-def _hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, dict[str, Any]]]:
+def hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, dict[str, Any]]]:
     """Return the hits of one query by rank, each as in a search response."""
     if not isinstance(query, str):
         raise BadInput(f"`query` must be the text of a query of the run, not {query!r}")

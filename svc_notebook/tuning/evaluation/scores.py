@@ -102,7 +102,8 @@ def evaluate(
     Raises
     ------
     BadInput
-        If a metric or an option is not valid.
+        If a metric or an option is not valid, or no rating reaches the limit of a metric, as
+        with judgments from clicks.
     BadRecord
         If a row of a table is not valid.
 
@@ -147,6 +148,7 @@ def score_runs(
     known = known_gains(given, gains)
     for measure in measures:
         _check_scale(measure, known["gain"].to_numpy())
+        _check_threshold(measure, known["gain"].to_numpy(), relevant)
     answers, lists = build_ranked_lists(found, known, depth=_depth(measures))
     if warns:
         _warn_of_unjudged_runs(answers, lists)
@@ -303,6 +305,19 @@ def _check_scale(measure: Measure, gains: Floats) -> None:
             f"`{measure.name}` doubles with each grade, and the best here is {best:g}; number the "
             "grades by gains={100: 3, 10: 2, 1: 1, 0: 0}, or take ndcg, which is linear"
         )
+
+
+def _check_threshold(measure: Measure, gains: Floats, relevant: float) -> None:
+    """Reject judgments none of which is relevant for a metric with a threshold."""
+    threshold = completed(measure, relevant=relevant, best=1.0).get("rel")
+    best = gains.max() if len(gains) else 0.0
+    if threshold is None or not 0 < best < threshold:
+        return
+    raise BadInput(
+        f"`{measure.name}` counts records from a rating of {threshold:g}, and the best here is "
+        f"{best:.3g}, as of judgments from clicks; pass relevant={best / 2:.2g} or another limit, "
+        "make grades with clicks.judgments(..., grades=3), or take ndcg, which needs no limit"
+    )
 
 
 def _depth(measures: Iterable[Measure]) -> int | None:

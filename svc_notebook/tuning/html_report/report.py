@@ -260,7 +260,8 @@ def _as_change(made: DataFrame) -> dict[str, Any]:
     found: dict[str, dict[str, Any]] = {}
     for scope, name, after in zip(made["scope"], made["name"], made["after"], strict=True):
         found.setdefault(scope, {})[name] = after
-    return found
+    request = made.attrs.get("svc", {}).get("request")
+    return {**found, **({"request": request} if request else {})}
 
 
 NUMBER_FORMATS: dict[str, Callable[[float], str]] = {

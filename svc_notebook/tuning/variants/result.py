@@ -11,9 +11,15 @@ from pandas import DataFrame
 
 from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
+from svc_notebook.tuning.changes.request_part import write_code
 from svc_notebook.tuning.changes.snapshots import Snapshot
+from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
 from svc_notebook.tuning.evaluation.comparison import Comparison
-from svc_notebook.tuning.evaluation.comparison_summary import definitions, describe_row
+from svc_notebook.tuning.evaluation.comparison_summary import (
+    definitions,
+    describe_few,
+    describe_row,
+)
 from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
@@ -49,6 +55,8 @@ class Search:
         Best variants on the queries used for tuning.
     before : Snapshot
         Settings, synonyms and rules of the index before the search.
+    diagnosis : Diagnosis or None
+        Diagnosis that proposed the space; None if the space was given.
 
     Examples
     --------
@@ -66,6 +74,7 @@ class Search:
     holdout: Comparison | None = field(repr=False)
     finalists: tuple[Variant, ...] = field(repr=False)
     before: Snapshot = field(repr=False)
+    diagnosis: Diagnosis | None = field(default=None, repr=False)
 
     @property
     def best(self) -> dict[str, Any]:
@@ -74,9 +83,21 @@ class Search:
 
     @property
     def change(self) -> dict[str, Any]:
-        """The best variant as a change by scope, for `tuning.impact` and `tuning.apply`."""
-        parts = self.finalists[0].parts if self.finalists else {}
-        return {scope: dict(objects) for scope, objects in parts.items()}
+        """The best variant as a change by scope, for `tuning.impact` and `tuning.apply`.
+
+        `request` contains the parameters that each search must have; no index can save them.
+        """
+        if not self.finalists:
+            return {}
+        best = self.finalists[0]
+        parts: dict[str, Any] = {scope: dict(part) for scope, part in best.parts.items()}
+        return {**parts, **({"request": best.request} if best.request else {})}
+
+    @property
+    def code(self) -> str:
+        """The request part of the best variant as Python code; empty without one."""
+        request = self.change.get("request")
+        return write_code(self.index, request) if request else ""
 
     def test(self) -> DataFrame:
         """Test the finalists on the held-out queries, corrected for their number (Holm).
@@ -123,4 +144,5 @@ def _describe(found: Search) -> list[str]:
     for row in found.test().to_dict("records"):
         held = "  ".join(describe_row(row, several))
         lines.append(f"{row['run']}: tune {format_difference(row['tune_delta'])}, held out {held}")
+    lines += describe_few(found.test().to_dict("records"), several)
     return [*lines, *(f"{name}: {words}" for name, words in definitions(found.holdout))]

@@ -10,14 +10,15 @@ from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.client import AsyncClient
 from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
+from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis, diagnose
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.metric_names import read_measures
 from svc_notebook.tuning.statistics import check_seed
-from svc_notebook.tuning.tables.sampling import split
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
     Queries,
@@ -25,6 +26,7 @@ from svc_notebook.tuning.tables.tables import (
     check_judgments,
     check_queries,
 )
+from svc_notebook.tuning.variants.query_parts import part_queries
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.samplers import (
     SAMPLERS,
@@ -37,16 +39,17 @@ from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
 
 OnProgress = Callable[[int, int], None]
-MIN_QUERIES_PER_PART = 2
+DIAGNOSED_ROUNDS = 3
+"""Rounds over a diagnosed space in the default budget; the coordinate sampler repeats them."""
 
 
 @public(bar="searches")
 async def search(
     index: str,
-    space: Mapping[str, Sequence[Any]],
+    space: Mapping[str, Sequence[Any]] | None = None,
     queries: Queries | None = None,
     judgments: Table | None = None,
-    sampler: str = "grid",
+    sampler: str | None = None,
     *,
     metric: str = "ndcg@10",
     budget: int | None = None,
@@ -59,7 +62,7 @@ async def search(
     on_progress: OnProgress | None = None,
     **options: Any,
 ) -> Search:
-    """Search a space of variants for better settings, synonyms or rules; nothing is saved.
+    """Search a space of variants for better settings or parameters; nothing is saved.
 
     Variants are selected on the queries of one part alone: those marked `tune` in the column
     `split`, else all except the share `holdout`. The best are then compared with the index on
@@ -70,16 +73,19 @@ async def search(
     ----------
     index : str
         Name of the index.
-    space : dict of lists
-        Values to try by name of a setting, or `synonyms` and `rules`, such as
-        `{"ignorePlurals": [False, ["en"]]}`.
+    space : dict of lists, default the space that `diagnose` proposes
+        Values to try by name of a setting, a search parameter, or `synonyms` and `rules`, such
+        as `{"ignorePlurals": [False, ["en"]]}`. `optionalWords` and `similarQuery` can be
+        filled from each query: `{"words": "all"}`, `{"words": "all but rarest"}` and
+        `{"words": "rare", "records": 5}`, the words in fewer than 5 records. `params` takes
+        dicts of query texts and their parameters.
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to search for.
     judgments : DataFrame, list of dict or path
         Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
         file of them; required.
-    sampler : {'grid', 'random', 'halving', 'coordinate'}, default 'grid'
-        Order in which variants are tried.
+    sampler : {'grid', 'random', 'halving', 'coordinate'}, default None
+        Order in which variants are tried; None is `grid`, and `coordinate` without `space`.
     metric : str, default 'ndcg@10'
         Metric that selects variants.
     budget : int, default None
@@ -110,7 +116,8 @@ async def search(
     Raises
     ------
     BadInput
-        If judgments are missing, there are too few queries, or an option is not valid.
+        If judgments are missing, there are too few queries, an option is not valid, or nothing
+        is proposed for the space.
     NotFound
         If the index does not exist.
     CallFailed
@@ -125,7 +132,14 @@ async def search(
     >>> found.best
     {'customRanking': ['desc(reviews)']}
     """
-    job = _prepare(space, queries, judgments, sampler, metric, budget, holdout, seed)
+    diagnosis = None
+    if space is None:
+        own = asynchronous(client)
+        diagnosis, sampler, budget = await _diagnose(
+            own, index, queries, judgments, sampler, metric, budget, holdout, k, seed, on_progress
+        )
+        space = diagnosis.space
+    job = _prepare(space, queries, judgments, sampler or "grid", metric, budget, holdout, seed)
     own = asynchronous(client)
     before = await snapshot(index, client=own)
     known_trials = Notes.open(
@@ -138,8 +152,32 @@ async def search(
             finalists = work.finalists(best)
             compared = await work.hold_out(finalists) if finalists else None
         except asyncio.CancelledError:
-            raise _stopped(work.found(index, before, None, best), notes) from None
-    return work.found(index, before, compared, best)
+            raise _stopped(work.found(index, before, None, best, diagnosis), notes) from None
+    return work.found(index, before, compared, best, diagnosis)
+
+
+async def _diagnose(
+    client: AsyncClient, index: str, queries: Any, judgments: Any, sampler: str | None,
+    metric: str, budget: int | None, holdout: float, k: int, seed: int,
+    on_progress: OnProgress | None,
+) -> tuple[Diagnosis, str, int | None]:  # fmt: skip
+    """Diagnose the tune queries, and select the sampler and the budget for the proposed space."""
+    if judgments is None:
+        raise BadInput("a search needs judgments to compare variants")
+    found: Diagnosis = await diagnose(
+        index, judgments, queries, metric=metric, holdout=holdout, k=k, seed=seed,
+        client=client, on_progress=on_progress,
+    )  # fmt: skip
+    if not found.space:
+        raise BadInput(
+            "the diagnosis proposes no parameter for these queries; give a `space`, such as "
+            '{"ignorePlurals": [False, ["en"]]}'
+        )
+    own = sampler or "coordinate"
+    if budget is None and own == "coordinate":
+        values = sum(map(len, found.space.values()))
+        budget = (1 + DIAGNOSED_ROUNDS * values) * found.queries
+    return found, own, budget
 
 
 def _stopped(found: Search, notes: str | Path | None) -> Stopped:
@@ -232,30 +270,12 @@ def _prepare(
         raise BadInput("a search needs exactly one metric")
     judged = check_judgments(judgments)
     table = check_queries(judged if queries is None else queries)
-    tune, held = _part(table, holdout, check_seed(seed))
+    tune, held = part_queries(table, holdout, check_seed(seed))
     own = Space(space)
     allowed = budget_of(sampler, own, len(tune), budget)
     variants = count_variants(sampler, own, len(tune), allowed)
     plan = TrialPlan(sampler, variants, len(own), len(tune), len(held), allowed)
     return _VariantSearch(own, plan, metric, tune, held, judged, seed)
-
-
-def _part(queries: DataFrame, share: float, seed: int) -> tuple[DataFrame, DataFrame]:
-    """Split queries in two: as marked, else by `split`; shuffled, because some are tried first."""
-    marked = queries if (queries["split"] != "").any() else split(queries, share, seed)
-    shuffled = marked.sample(frac=1, random_state=seed)
-    tune, held = (shuffled[shuffled["split"] == side] for side in ("tune", "holdout"))
-    for side, own in (("tune", tune), ("holdout", held)):
-        if own.empty:
-            raise BadInput(
-                f"none of the {len(queries)} queries is marked `{side}` in the column `split`; "
-                "mark some, or drop the column to hold out a share of the queries"
-            )
-    if min(len(tune), len(held)) < MIN_QUERIES_PER_PART:
-        raise BadInput(
-            f"{len(queries)} queries are too few: {len(tune)} to tune and {len(held)} to hold out"
-        )
-    return tune.reset_index(drop=True), held.reset_index(drop=True)
 
 
 class _RunningSearch:
@@ -339,12 +359,20 @@ class _RunningSearch:
         best = sorted(apart.values(), key=ordered.index)
         return [Variant(each.variant) for each in best[: max(1, count)]]
 
-    def found(self, index: str, before: Snapshot, holdout: Comparison | None, best: int) -> Search:
+    def found(
+        self,
+        index: str,
+        before: Snapshot,
+        holdout: Comparison | None,
+        best: int,
+        diagnosis: Diagnosis | None,
+    ) -> Search:
         """Return the result so far."""
         finalists = tuple(self.finalists(best))
         return Search(
-            index, self.job.metric, self.job.plan, self.trace(), holdout, finalists, before
-        )
+            index, self.job.metric, self.job.plan, self.trace(), holdout, finalists, before,
+            diagnosis,
+        )  # fmt: skip
 
     async def hold_out(self, finalists: Iterable[Variant]) -> Comparison:
         """Compare the finalists with the current index on the held-out queries."""

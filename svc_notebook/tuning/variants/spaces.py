@@ -17,6 +17,7 @@ from svc_notebook.display import shorten, text_of
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.change_spec import read_proposal
 from svc_notebook.tuning.changes.parameter_overrides import IGNORED_SETTINGS
+from svc_notebook.tuning.changes.request_part import BY_QUERY, belongs_to_request, check_request
 from svc_notebook.tuning.changes.state import KINDS, Objects, Scope
 from svc_notebook.tuning.evaluation.runs import FIXED
 
@@ -37,14 +38,27 @@ class Variant:
 
     @property
     def parts(self) -> dict[Scope, Objects]:
-        """Return its changes, by scope and name."""
-        settings = {name: each for name, each in self.choices.items() if name not in KINDS}
+        """Return its changes of the index, by scope and name."""
+        settings = {
+            name: each
+            for name, each in self.choices.items()
+            if name not in KINDS and not belongs_to_request(name, each)
+        }
         given: dict[str, Any] = {
             name: each for name, each in self.choices.items() if name in KINDS and each
         }
         if settings:
             given["settings"] = settings
         return read_proposal(given) if given else {}
+
+    @property
+    def request(self) -> dict[str, Any]:
+        """Return its parameters of each search, which no index can save."""
+        return {
+            name: each
+            for name, each in self.choices.items()
+            if each is not None and name not in KINDS and belongs_to_request(name, each)
+        }
 
     def __str__(self) -> str:
         described = [f"{name}={_short(value)}" for name, value in self.choices.items()]
@@ -97,7 +111,9 @@ class Space:
 
 
 def _wants_copy(name: str) -> bool:
-    return name in KINDS or (PARAMETERS[name].scope != "both" and name != "customRanking")
+    if name in KINDS:
+        return True
+    return name != BY_QUERY and PARAMETERS[name].scope == "setting" and name != "customRanking"
 
 
 def _check(name: str, values: Any) -> None:
@@ -112,4 +128,7 @@ def _check(name: str, values: Any) -> None:
                 read_proposal({f"{name}": value})
         return
     for value in values:
-        read_proposal({"settings": {name: value}})
+        if belongs_to_request(name, value):
+            check_request({name: value})
+        else:
+            read_proposal({"settings": {name: value}})

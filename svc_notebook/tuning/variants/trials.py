@@ -19,6 +19,7 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.files import add_checksum, verify_checksum
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
+from svc_notebook.tuning.changes.request_part import RequestFiller
 from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import (
     IndexConfiguration,
@@ -60,6 +61,7 @@ class TrialIndex:
         self._k = k
         self._copy: AsyncScratch | None = None
         self._set: dict[Scope, Objects] = {}
+        self._filler = RequestFiller(client, index)
 
     async def run(self, variant: Variant, queries: DataFrame) -> DataFrame:
         """Search as if a variant were in place."""
@@ -72,6 +74,8 @@ class TrialIndex:
             {**lists, **({"settings": index_settings} if index_settings else {})}
         )
         search_params: Any = {name: value for name, value in params.items() if name not in FIXED}
+        if variant.request:
+            queries = await self._filler.fill(queries, variant.request)
         found: DataFrame = await run(
             where, queries, search_params, k=self._k, name=str(variant), client=self._client
         )

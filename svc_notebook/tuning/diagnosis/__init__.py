@@ -1,0 +1,1 @@
+"""Diagnosis: what fails for judged queries, and what to change first."""

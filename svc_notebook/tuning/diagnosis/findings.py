@@ -1,0 +1,300 @@
+"""Findings: what fails for the judged queries, counted, each with its evidence in words."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from pandas import DataFrame
+
+from svc_notebook.display import format_count, shorten
+from svc_notebook.tuning.changes.request_part import query_words
+from svc_notebook.tuning.diagnosis.observation import Observation
+from svc_notebook.tuning.diagnosis.record_words import MIN_TYPO_LETTERS, is_one_typo, plural_forms
+from svc_notebook.tuning.evaluation.criteria import TIE, criteria_in_order, difference
+from svc_notebook.tuning.evaluation.explanation import hits_of
+from svc_notebook.tuning.tables.tables import QUESTION
+
+MAX_EXAMPLES = 4
+FREQUENT_SHARE = 0.2  # of the records, from which a word tells hardly anything
+MIN_DECISIONS = 20  # pairs that a criterion must have decided
+NAMES = (
+    "zero results", "relevant records not found", "missing words", "plurals", "typos in records",
+    "hits with typos", "frequent words", "ties", "order of criteria", "attribute order",
+    "unjudged hits", "missing records",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One kind of failure: affected queries, their share, and what was counted."""
+
+    name: str
+    queries: int
+    share: float
+    evidence: str
+
+
+@dataclass(frozen=True)
+class CriterionDecisions:
+    """How often a criterion ranked the better one of two hits first, and how often the worse."""
+
+    name: str
+    right: int
+    wrong: int
+
+    @property
+    def right_share(self) -> float:
+        """The share of right decisions."""
+        return self.right / max(1, self.right + self.wrong)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Why relevant records lack words of their queries, as queries and examples."""
+
+    absent: Counter[str]
+    plural: Counter[tuple[str, str]]
+    typo: Counter[tuple[str, str]]
+    absent_queries: set[str]
+    plural_queries: set[str]
+    typo_queries: set[str]
+
+
+def find_all(seen: Observation, missing: DataFrame) -> list[Finding]:
+    """Return every finding that concerns at least one query, in the order of `NAMES`."""
+    losses = find_losses(seen)
+    found = [*_hits(seen), *_words(seen, losses), *_order(seen), *_judgments(seen, missing)]
+    return sorted((each for each in found if each.queries), key=lambda e: NAMES.index(e.name))
+
+
+def _finding(seen: Observation, name: str, queries: int, evidence: str) -> Finding:
+    return Finding(name, queries, queries / max(1, len(seen.queries)), evidence)
+
+
+def _hits(seen: Observation) -> Iterator[Finding]:
+    first = seen.base.drop_duplicates(QUESTION).set_index(QUESTION)["nbHits"]
+    empty = first[first == 0]
+    relevant: dict[tuple[str, str], set[str]] = {}
+    for query, filters, object_id in _rows(seen.relevant):
+        relevant.setdefault((query, filters), set()).add(object_id)
+    with_relevant = sum(key in relevant for key in empty.index)
+    yield _finding(
+        seen, "zero results", len(empty),
+        f"{len(empty):,} of {len(first):,} queries find nothing; {with_relevant:,} of them have "
+        f"relevant records in the index{_examples([key[0] for key in empty.index])}",
+    )  # fmt: skip
+    lost = {key: ids - seen.deep.get(key, set()) for key, ids in relevant.items()}
+    count, total = (sum(map(len, each.values())) for each in (lost, relevant))
+    yield _finding(
+        seen, "relevant records not found", sum(map(bool, lost.values())),
+        f"{count:,} of {total:,} relevant records are not among the first 1,000 hits",
+    )  # fmt: skip
+
+
+def find_losses(seen: Observation) -> Losses:
+    """Find the words of queries that relevant records which are not found lack."""
+    losses = Losses(Counter(), Counter(), Counter(), set(), set(), set())
+    texts = {object_id: seen.words_of(object_id) for object_id in set(seen.relevant["objectID"])}
+    for query, filters, object_id in _rows(seen.relevant):
+        if object_id in seen.deep.get((query, filters), ()):
+            continue
+        words = texts[object_id]
+        for word in map(str.casefold, query_words(query)):
+            if word not in words:
+                _add_loss(losses, query, word, words)
+    for word in {word for text in seen.queries["query"] for word in query_words(text)}:
+        if seen.counts.get(word.casefold()) == 0:
+            losses.absent[word.casefold()] += 1
+    losses.absent_queries.update(
+        text
+        for text in seen.queries["query"]
+        if any(seen.counts.get(word.casefold()) == 0 for word in query_words(text))
+    )
+    return losses
+
+
+def _rows(judged: DataFrame) -> Iterator[tuple[str, str, str]]:
+    for query, filters, object_id in judged[[*QUESTION, "objectID"]].itertuples(index=False):
+        yield str(query), str(filters), str(object_id)
+
+
+def _add_loss(losses: Losses, query: str, word: str, words: set[str]) -> None:
+    if plural := plural_forms(word) & words:
+        losses.plural[word, min(plural)] += 1
+        losses.plural_queries.add(query)
+    elif len(word) >= MIN_TYPO_LETTERS:
+        near = next((each for each in words if is_one_typo(word, each)), None)
+        if near:
+            losses.typo[word, near] += 1
+            losses.typo_queries.add(query)
+
+
+def _words(seen: Observation, losses: Losses) -> Iterator[Finding]:
+    yield _finding(
+        seen, "missing words", len(losses.absent_queries),
+        f"{format_count(len(losses.absent), 'word')} of queries are in no record"
+        f"{_examples(list(losses.absent))}",
+    )  # fmt: skip
+    for name, pairs, queries, form in (
+        ("plurals", losses.plural, losses.plural_queries, "in another number only"),
+        ("typos in records", losses.typo, losses.typo_queries, "one letter apart only"),
+    ):
+        shown = [f"{one}/{other}" for (one, other), _ in pairs.most_common(MAX_EXAMPLES)]
+        yield _finding(
+            seen, name, len(queries),
+            f"{sum(pairs.values()):,} times a relevant record that is not found has a word of "
+            f"the query {form}{_examples(shown)}",
+        )  # fmt: skip
+    frequent = {word for word, n in seen.counts.items() if word and n > FREQUENT_SHARE * seen.size}
+    concerned = [
+        text for text in seen.queries["query"]
+        if len(words := query_words(text)) > 1 and any(w.casefold() in frequent for w in words)
+    ]  # fmt: skip
+    yield _finding(
+        seen, "frequent words", len(concerned),
+        f"queries of several words contain words of more than {FREQUENT_SHARE:.0%} of the records"
+        f"{_examples(sorted(frequent, key=lambda word: -seen.counts[word]))}",
+    )  # fmt: skip
+
+
+def _order(seen: Observation) -> Iterator[Finding]:
+    hits = seen.base[seen.base["objectID"].notna()]
+    graded = hits.merge(seen.judged[[*QUESTION, "objectID", "rating"]], how="left",
+                        on=[*QUESTION, "objectID"])  # fmt: skip
+    graded = graded.drop_duplicates([*QUESTION, "objectID"])
+    typos = graded[graded["nbTypos"].fillna(0) > 0]
+    useless = typos[~(typos["rating"] >= seen.threshold)]
+    without = graded[graded["nbTypos"].fillna(0) == 0]
+    shares = [_share(part, seen.threshold) for part in (typos, without)]
+    yield _finding(
+        seen, "hits with typos", len(useless[QUESTION].drop_duplicates()),
+        f"{len(useless):,} of {len(typos):,} first hits with typos ({shares[0]}) are not "
+        f"relevant, and {shares[1]} of the others",
+    )  # fmt: skip
+    ties, pairs, queries = count_ties(seen)
+    yield _finding(
+        seen, "ties", queries,
+        f"{ties:,} of {pairs:,} neighbouring pairs of the first hits ({ties / max(1, pairs):.0%}) "
+        "are equal in every criterion, so that chance orders them",
+    )  # fmt: skip
+    bad = [each for each in criterion_decisions(seen) if each.right_share < 0.5]
+    words = ", ".join(
+        f"{each.name} is right in {each.right:,} of {each.right + each.wrong:,}" for each in bad
+    )
+    yield _finding(
+        seen, "order of criteria", len(seen.queries) if bad else 0,
+        f"of pairs of first hits with different grades, by the criterion that decides: {words}",
+    )  # fmt: skip
+    lifts = attribute_lifts(seen)
+    ordered = sorted(lifts, key=lambda name: -lifts[name])
+    current = [name for name in seen.searchable if name in lifts]
+    told = ", ".join(f"{name} {lifts[name]:+.0%}" for name in ordered)
+    yield _finding(
+        seen, "attribute order", len(seen.queries) if ordered != current else 0,
+        "words of the query are more often in relevant records than in irrelevant ones, by "
+        f"attribute: {told}",
+    )  # fmt: skip
+
+
+def _share(part: DataFrame, threshold: float) -> str:
+    return f"{(~(part['rating'] >= threshold)).mean():.0%}" if len(part) else "0%"
+
+
+def count_ties(seen: Observation) -> tuple[int, int, int]:
+    """Return tied neighbouring pairs of the first hits, all such pairs, and the tied queries."""
+    steps = criteria_in_order(seen.base.attrs["svc"]["ranking"], {})
+    ties = pairs = queries = 0
+    for hits in _answers(seen):
+        own = [
+            difference(one, other, steps).criterion == TIE
+            for one, other in itertools.pairwise(hits)
+        ]
+        ties, pairs, queries = ties + sum(own), pairs + len(own), queries + any(own)
+    return ties, pairs, queries
+
+
+def criterion_decisions(seen: Observation) -> list[CriterionDecisions]:
+    """Count, for each criterion, the pairs of first hits with different grades that it decides."""
+    steps = criteria_in_order(seen.base.attrs["svc"]["ranking"], {})
+    gains = {
+        (row["query"], row["filters"], row["objectID"]): row["rating"]
+        for row in seen.judged.to_dict("records")
+    }
+    right: Counter[str] = Counter()
+    wrong: Counter[str] = Counter()
+    for key, hits in zip(_keys(seen), _answers(seen), strict=True):
+        grades = [gains.get((*key, hit["objectID"]), np.nan) for hit in hits]
+        for place, one in enumerate(hits):
+            for other in range(place + 1, len(hits)):
+                if grades[place] == grades[other] or np.isnan(grades[place] + grades[other]):
+                    continue
+                name = difference(one, hits[other], steps).criterion
+                (right if grades[place] > grades[other] else wrong)[name] += 1
+    return [
+        CriterionDecisions(name, right[name], wrong[name])
+        for name in {**right, **wrong}
+        if name not in (TIE, "promoted") and right[name] + wrong[name] >= MIN_DECISIONS
+    ]
+
+
+def _keys(seen: Observation) -> list[tuple[str, str]]:
+    found = seen.base[seen.base["objectID"].notna()]
+    rows = found[QUESTION].drop_duplicates().itertuples(index=False, name=None)
+    return [(str(query), str(filters)) for query, filters in rows]
+
+
+def _answers(seen: Observation) -> Iterator[list[dict[str, Any]]]:
+    for query, filters in _keys(seen):
+        yield [hit for _, hit in hits_of(seen.base, query, filters)]
+
+
+def attribute_lifts(seen: Observation) -> dict[str, float]:
+    """Return for each text attribute how much more of a query its words cover if relevant.
+
+    The mean share of the query's words in the attribute, relevant less irrelevant records.
+    """
+    known = seen.judged[seen.judged["objectID"].isin(list(seen.records))]
+    threshold = seen.threshold
+    sums: dict[str, list[list[float]]] = {}
+    for row in known.to_dict("records"):
+        wanted = {word.casefold() for word in query_words(row["query"])}
+        own = seen.words[row["objectID"]]
+        for name in own:
+            sums.setdefault(name, [[], []])
+        for name, sides in sums.items():
+            share = len(wanted & own.get(name, set())) / max(1, len(wanted))
+            sides[row["rating"] >= threshold].append(share)
+    return {
+        name: float(np.mean(sides[1])) - (float(np.mean(sides[0])) if sides[0] else 0.0)
+        for name, sides in sums.items()
+        if sides[1] and np.mean(sides[1]) > 0
+    }
+
+
+def _judgments(seen: Observation, missing: DataFrame) -> Iterator[Finding]:
+    hits = seen.base[seen.base["objectID"].notna()]
+    both = hits.merge(
+        seen.judged[[*QUESTION, "objectID"]].drop_duplicates(), on=[*QUESTION, "objectID"],
+        how="left", indicator=True,
+    )  # fmt: skip
+    unjudged = both[both["_merge"] == "left_only"]
+    yield _finding(
+        seen, "unjudged hits", len(unjudged[QUESTION].drop_duplicates()),
+        f"{len(unjudged):,} of {len(hits):,} first hits ({len(unjudged) / max(1, len(hits)):.0%}) "
+        "have no judgment and count as irrelevant: see svc.tuning.next_to_judge",
+    )  # fmt: skip
+    yield _finding(
+        seen, "missing records", len(missing[QUESTION].drop_duplicates()),
+        f"{missing['objectID'].nunique():,} judged records are not in the index: see "
+        "svc.tuning.missing",
+    )  # fmt: skip
+
+
+def _examples(texts: list[str]) -> str:
+    shown = [repr(shorten(text, 40)) for text in texts[:MAX_EXAMPLES]]
+    return f", such as {', '.join(shown)}" if shown else ""

@@ -1,0 +1,138 @@
+"""Levers: the values of parameters that may repair a finding, before any is tried."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from svc_notebook.api.parameters import default_of
+from svc_notebook.tuning.diagnosis.findings import (
+    Finding,
+    attribute_lifts,
+    criterion_decisions,
+)
+from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
+from svc_notebook.tuning.diagnosis.observation import Observation
+
+RARE_SHARE = 0.01  # of the records, below which a word is tried as rare
+MIN_RARE_RECORDS = 2
+MAX_NUMERIC_ATTRIBUTES = 2
+# A hosted service may have another default than the documented one: both values are tried.
+UNSURE_DEFAULTS = ("enableReRanking",)
+MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
+
+
+class Lever(NamedTuple):
+    """A parameter, the values to try, and the finding that they may repair."""
+
+    finding: str
+    name: str
+    values: list[Any]
+
+
+def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
+    """Return the values to try for the findings; a value that is in place is left out."""
+    levers: dict[str, Lever] = {}
+    for finding in findings:
+        for name, values in _values(seen, finding.name):
+            earlier = levers.get(name)
+            all_values = [*(earlier.values if earlier else []), *values]
+            new = [
+                value for place, value in enumerate(all_values)
+                if value not in all_values[:place] and not _in_place(seen, name, value)
+            ]  # fmt: skip
+            if new:
+                levers[name] = Lever(earlier.finding if earlier else finding.name, name, new)
+    return list(levers.values())
+
+
+def _in_place(seen: Observation, name: str, value: Any) -> bool:
+    now = seen.settings.get(name)
+    if now is None and name in UNSURE_DEFAULTS:
+        return False
+    return bool(value == (default_of(name) if now is None else now))
+
+
+def _values(seen: Observation, finding: str) -> Iterator[tuple[str, list[Any]]]:
+    languages = [seen.language] if seen.language else []
+    if finding in ("zero results", "relevant records not found"):
+        yield "removeWordsIfNoResults", ["lastWords", "firstWords", "allOptional"]
+        yield "optionalWords", _templates(seen)
+        yield "similarQuery", [{"words": "all"}]
+        yield "mode", ["neuralSearch"]
+    elif finding == "plurals":
+        yield "ignorePlurals", [languages or True]
+    elif finding == "frequent words":
+        yield "removeStopWords", [languages or True]
+        if languages:
+            yield "naturalLanguages", [languages]
+    elif finding == "hits with typos":
+        yield "typoTolerance", ["min", "strict", False]
+        yield "queryType", ["prefixNone"]
+    elif finding == "typos in records":
+        yield "typoTolerance", [True]
+    elif finding == "ties":
+        yield "enableReRanking", [True, False]
+        yield "customRanking", _custom_rankings(seen)
+    elif finding == "order of criteria":
+        yield "ranking", _rankings(seen)
+        yield "exactOnSingleWordQuery", ["word", "none"]
+        yield "minProximity", [4, 8]
+        yield "attributeCriteriaComputedByMinProximity", [True]
+    elif finding == "attribute order":
+        yield "searchableAttributes", _attribute_orders(seen)
+
+
+def _templates(seen: Observation) -> list[dict[str, Any]]:
+    rare = max(MIN_RARE_RECORDS, round(RARE_SHARE * seen.size))
+    return [{"words": "all"}, {"words": "all but rarest"}, {"words": "rare", "records": rare}]
+
+
+def _custom_rankings(seen: Observation) -> list[list[str]]:
+    """Return custom rankings by the attributes that agree most with the grades."""
+    known = rank_attributes(seen.judged, seen.records)
+    telling = [each for each in known if abs(each.concordance - 0.5) >= MIN_CONCORDANCE_GAP]
+    sorts = [each.sort for each in telling[:MAX_NUMERIC_ATTRIBUTES]]
+    return [[sort] for sort in sorts] + ([sorts] if len(sorts) > 1 else [])
+
+
+def _rankings(seen: Observation) -> list[list[str]]:
+    """Return orders in which criteria that are mostly wrong come later, or are left out."""
+    ranking = list(seen.settings.get("ranking") or default_of("ranking"))
+    bad = sorted(criterion_decisions(seen), key=lambda each: each.right_share)
+    names = [each.name for each in bad if each.right_share < 0.5 and each.name in ranking]
+    found: list[list[str]] = []
+    for name in names:
+        rest = [entry for entry in ranking if entry != name]
+        found += [_before_custom(rest, [name]), rest]
+    if len(names) > 1:
+        rest = [entry for entry in ranking if entry not in names]
+        found += [_before_custom(rest, names[::-1]), rest]
+    return found
+
+
+def _before_custom(rest: list[str], names: list[str]) -> list[str]:
+    place = rest.index("custom") if "custom" in rest else len(rest)
+    return [*rest[:place], *names, *rest[place:]]
+
+
+def _attribute_orders(seen: Observation) -> list[list[str]]:
+    """Return orders by how well attributes tell relevant records; also where position is moot."""
+    lifts = attribute_lifts(seen)
+    current = [name for name in seen.searchable if lifts.get(name, 0) > 0]
+    by_lift = [
+        name for name in sorted(lifts, key=lambda each: -lifts[each])
+        if lifts[name] > 0 and name in seen.searchable
+    ]  # fmt: skip
+    more = [
+        name for name in sorted(lifts, key=lambda each: -lifts[each])
+        if lifts[name] > 0 and name not in by_lift
+    ]  # fmt: skip
+    found = [by_lift, [f"unordered({name})" for name in by_lift], [", ".join(by_lift)]]
+    if by_lift:
+        found.append([f"unordered({by_lift[0]})", *by_lift[1:]])
+    if more:
+        found.append([*by_lift, *more])
+    if current and current != by_lift and len(current) < len(seen.searchable):
+        found.append(current)
+    return [each for each in found if each and each != [""]]

@@ -1,0 +1,129 @@
+"""What a diagnosis reads: the hits of judged queries, the judged records, the counts of words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pandas import DataFrame
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.tuning.changes.request_part import WordCounts, query_words
+from svc_notebook.tuning.diagnosis.record_words import detect_language, read_records
+from svc_notebook.tuning.evaluation.record_texts import (
+    attribute_texts,
+    searchable_names,
+    words_by_attribute,
+)
+from svc_notebook.tuning.evaluation.runs import FailedSearch, run, search_all
+from svc_notebook.tuning.tables.queries import read_questions
+from svc_notebook.tuning.tables.relevance import relevant_from
+from svc_notebook.tuning.tables.tables import QUESTION
+
+MAX_DEEP_HITS = 1000  # hits of each query among which relevant records are looked for
+MAX_JUDGED_RECORDS = 5000
+MAX_LANGUAGE_RECORDS = 200
+
+
+@dataclass(frozen=True)
+class Observation:
+    """The judged queries that may be read, and what the index does with them.
+
+    `deep` has the objectIDs that each query finds at all; `words` the words of each judged
+    record by attribute; `counts` the number of records that contain each word of a query.
+    """
+
+    index: str
+    queries: DataFrame
+    judged: DataFrame
+    base: DataFrame
+    deep: Mapping[tuple[str, str], set[str]]
+    records: Mapping[str, Mapping[str, Any]]
+    words: Mapping[str, Mapping[str, set[str]]]
+    counts: Mapping[str, int]
+    size: int
+    settings: Mapping[str, Any]
+    language: str
+
+    @property
+    def relevant(self) -> DataFrame:
+        """The judgments of relevant records that the index has."""
+        known = self.judged["objectID"].isin(list(self.records))
+        return self.judged[known & (self.judged["rating"] >= self.threshold)]
+
+    @property
+    def threshold(self) -> float:
+        """The least rating of a relevant record."""
+        return relevant_from(self.judged)
+
+    @property
+    def searchable(self) -> list[str]:
+        """The searchable attributes, without `unordered` and commas; all with text if not set."""
+        names = searchable_names(self.settings)
+        return names or list(dict.fromkeys(n for own in self.words.values() for n in own))
+
+    def words_of(self, object_id: str) -> set[str]:
+        """Return the searchable words of a judged record."""
+        own = self.words[object_id]
+        wanted = self.searchable
+        return {
+            word
+            for name, words in own.items()
+            if any(name == each or name.startswith(f"{each}.") for each in wanted)
+            for word in words
+        }
+
+
+async def observe(
+    client: AsyncClient,
+    index: str,
+    queries: DataFrame,
+    judged: DataFrame,
+    settings: Mapping[str, Any],
+    *,
+    k: int,
+) -> Observation:
+    """Search for the queries, and read the judged records and the counts of the words."""
+    own = judged.merge(queries[QUESTION], on=QUESTION)
+    own = own[own["rating"].notna()].reset_index(drop=True)
+    base = await run(index, queries, k=k, name=index, client=client)
+    deep = await _find_deep(client, index, queries)
+    relevant_first = own.sort_values("rating", ascending=False, kind="stable")["objectID"]
+    ids = relevant_first.drop_duplicates().head(MAX_JUDGED_RECORDS).tolist()
+    records = await read_records(client, index, ids)
+    counts = WordCounts(client, index)
+    await counts.read(["", *(word for text in queries["query"] for word in query_words(text))])
+    sample = [records[each] for each in list(records)[:MAX_LANGUAGE_RECORDS]]
+    texts = [text for record in sample for _, text in attribute_texts(record)]
+    return Observation(
+        index=index,
+        queries=queries,
+        judged=own,
+        base=base,
+        deep=deep,
+        records=records,
+        words={each: words_by_attribute(record) for each, record in records.items()},
+        counts={word.casefold(): count for word, count in counts.known.items()},
+        size=counts.known[""],
+        settings=settings,
+        language=detect_language(texts, settings),
+    )
+
+
+async def _find_deep(
+    client: AsyncClient, index: str, queries: DataFrame
+) -> dict[tuple[str, str], set[str]]:
+    more: dict[str, Any] = {
+        "hitsPerPage": MAX_DEEP_HITS, "attributesToRetrieve": ["objectID"],
+        "attributesToHighlight": [], "responseFields": ["hits"],
+    }  # fmt: skip
+    questions = read_questions(queries)
+    requests: Sequence[Mapping[str, Any]] = [each.request(index, {}, more) for each in questions]
+    answers = await search_all(client, requests)
+    return {
+        question.key: set()
+        if isinstance(answer, FailedSearch)
+        else {hit["objectID"] for hit in answer["hits"]}
+        for question, answer in zip(questions, answers, strict=True)
+    }

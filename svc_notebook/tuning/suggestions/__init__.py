@@ -1,0 +1,1 @@
+"""Suggestions from judgments and clicks: synonyms, rules and custom rankings, each measured."""

@@ -1,0 +1,219 @@
+"""Suggested synonyms: from judged records and reformulations, each tried on a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pandas import DataFrame
+
+from svc_notebook.client import AsyncClient
+from svc_notebook.declarations.declaration import public
+from svc_notebook.errors import BadInput
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.state import read_state
+from svc_notebook.tuning.evaluation.runs import run
+from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.suggestions.held_out_gain import (
+    METRIC,
+    UNMEASURED,
+    HeldOutGain,
+    measure_gain,
+    other_queries,
+)
+from svc_notebook.tuning.suggestions.synonym_evidence import (
+    MAX_SYNONYMS_PER_WORD,
+    Idea,
+    ideas_from_contrast,
+    ideas_from_records,
+    ideas_from_reformulations,
+    words_of,
+)
+from svc_notebook.tuning.tables.tables import Queries, Table, check_judgments, check_queries
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
+from svc_notebook.tuning.variants.trials import TrialIndex
+
+COLUMNS = [
+    "word", "synonym", "source", "support", "evidence", "queries", "hits_before", "hits_after",
+    "zero_before", "zero_after", "measured", "before", "after", "delta", "low", "high", "document",
+]  # fmt: skip
+
+
+@public()
+async def suggest_synonyms(
+    index: str,
+    queries: Queries | None = None,
+    judgments: Table | None = None,
+    searches: DataFrame | None = None,
+    events: DataFrame | None = None,
+    *,
+    low: float = 0.2,
+    n: int = 20,
+    k: int = 10,
+    client: AnyClient | None = None,
+) -> DataFrame:
+    """Suggest synonyms for words of queries, the most helpful first; nothing is saved.
+
+    There are three kinds of evidence: words that the records relevant for a query have in
+    common, if no record contains a word of the query (or the score of a judged query is below
+    `low`); words of judged relevant records that a query does not find, instead of a word that
+    other records contain; and reformulations by the same user after a search without a click.
+    Each candidate is tried alone on a temporary copy of the index, on the queries that contain
+    the word. The score is measured on other queries than those the candidate comes from: what
+    one half of the queries with the word suggests is measured on the other half.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    queries : str, list, DataFrame or path, default None
+        Queries to find synonyms for.
+    judgments : DataFrame, list of dict or path, default None
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    searches : DataFrame, default None
+        Searches with reformulations, as `svc.read_searches` returns them.
+    events : DataFrame, default None
+        Events with the clicks of these searches, as `svc.read_events` returns them.
+    low : float, default 0.2
+        nDCG@10 below which a judged query needs a synonym.
+    n : int, default 20
+        Maximum number of suggestions.
+    k : int, default 10
+        Number of hits of each query.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    DataFrame
+        One row per suggestion: `word`, `synonym` and `source` (str, `records` or
+        `reformulations`), `support` (int64), `evidence` (str), `queries` (object, list),
+        `hits_before`, `hits_after`, `zero_before` and `zero_after` (int64), `measured` (int64,
+        judged queries with the word that the synonym does not come from), `before`, `after`,
+        `delta`, `low` and `high` (float64, their nDCG@10, the difference and its 95 %
+        interval, NaN without such queries) and `document` (object, the synonym for
+        `svc.save_synonyms`).
+
+    Raises
+    ------
+    BadInput
+        If there are neither queries, judgments nor searches.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> suggested = svc.tuning.suggest_synonyms("products", ["timber desk"])
+    >>> suggested[["word", "synonym", "support", "zero_after"]]
+    """
+    if queries is None and judgments is None and searches is None:
+        raise BadInput("give `queries`, `judgments` or `searches`")
+    own = asynchronous(client)
+    judged = None if judgments is None else check_judgments(judgments)
+    queries_table = check_queries(_queries_to_try(queries, judged, searches))
+    base = await run(index, queries_table, k=k, client=own)
+    ideas = [
+        *ideas_from_reformulations(searches, events),
+        *await ideas_from_records(own, index, _find_poor_queries(base, judged, low), judged),
+    ]
+    if judged is not None:
+        known = judged[judged["query"].isin(queries_table["query"])]
+        ideas += await ideas_from_contrast(own, index, known)
+    return await _try_all(own, index, _chosen(ideas, n), queries_table, judged, k)
+
+
+def _queries_to_try(queries: Any, judged: DataFrame | None, searches: DataFrame | None) -> Any:
+    if queries is not None:
+        return queries
+    if judged is not None:
+        return judged
+    assert searches is not None
+    return searches["query"].dropna().unique().tolist()
+
+
+def _find_poor_queries(base: DataFrame, judged: DataFrame | None, low: float) -> list[str]:
+    """Return the queries without results, and judged queries with low scores."""
+    poor = base.loc[base["nbHits"] == 0, "query"].tolist()
+    if judged is not None:
+        scored = evaluate(base, judged, METRIC)
+        poor += scored.loc[scored["value"] < low, "query"].tolist()
+    return list(dict.fromkeys(poor))
+
+
+def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
+    """Merge the candidates of each pair, and keep the best supported, a few of each word."""
+    merged: dict[tuple[str, str, str], Idea] = {}
+    for idea in sorted(ideas, key=lambda each: -each.support):
+        key = (idea.word, idea.synonym, idea.source)
+        first = merged.setdefault(key, idea)
+        if idea is not first and not idea.queries <= first.queries:
+            merged[key] = replace(
+                first, support=first.support + idea.support, queries=first.queries | idea.queries,
+                evidence=f"{first.evidence}; the same for {sorted(idea.queries)[0]!r}"
+                if len(first.queries) == 1 else first.evidence,
+            )  # fmt: skip
+    best: dict[tuple[str, str], Idea] = {}
+    # What several queries suggest is more likely to hold for others, and can be measured.
+    for idea in sorted(merged.values(), key=lambda each: (-len(each.queries), -each.support)):
+        of_word = sum(1 for word, _ in best if word == idea.word)
+        if of_word < MAX_SYNONYMS_PER_WORD:
+            best.setdefault((idea.word, idea.synonym), idea)
+    return list(best.values())[:n]
+
+
+async def _try_all(
+    client: AsyncClient,
+    index: str,
+    ideas: Sequence[Idea],
+    queries_table: DataFrame,
+    judged: DataFrame | None,
+    k: int,
+) -> DataFrame:
+    rows: list[dict[str, Any]] = []
+    state = await read_state(client, index)
+    async with TrialIndex(client, index, state, k=k) as tried:
+        for idea in ideas:
+            own = queries_table[[idea.word in words_of(query) for query in queries_table["query"]]]
+            if own.empty:
+                own = check_queries([idea.word])
+            before = await tried.run(AS_IT_IS, own)
+            after = await tried.run(Variant({"synonyms": [idea.document]}), own)
+            rows.append(_row(idea, own, before, after, _measure(idea, before, after, judged)))
+    frame = DataFrame(rows, columns=COLUMNS)
+    frame = frame[~(frame["hits_after"] == frame["hits_before"])]
+    order = ["delta", "zero_after", "support"]
+    ordered = frame.assign(delta=frame["delta"].astype("float64")).sort_values(
+        order, ascending=[False, True, False], na_position="last", kind="stable"
+    )
+    return ordered.reset_index(drop=True)
+
+
+def _measure(
+    idea: Idea, before: DataFrame, after: DataFrame, judged: DataFrame | None
+) -> HeldOutGain:
+    """Measure a synonym on the queries that it does not come from."""
+    if judged is None:
+        return UNMEASURED
+    known = set(before["query"]) & set(judged.loc[judged["rating"].notna(), "query"])
+    if idea.source == "reformulations":
+        return measure_gain(before, after, judged, known - idea.queries)
+    return measure_gain(before, after, judged, other_queries(known, idea.queries))
+
+
+def _row(
+    idea: Idea, own: DataFrame, before: DataFrame, after: DataFrame, gain: HeldOutGain
+) -> dict[str, Any]:
+    counts = [
+        found.groupby(["query", "filters"])["nbHits"].first().fillna(0) for found in (before, after)
+    ]
+    return {
+        "word": idea.word, "synonym": idea.synonym, "source": idea.source,
+        "support": idea.support, "evidence": idea.evidence, "queries": own["query"].tolist(),
+        "hits_before": int(counts[0].sum()), "hits_after": int(counts[1].sum()),
+        "zero_before": int((counts[0] == 0).sum()), "zero_after": int((counts[1] == 0).sum()),
+        **gain._asdict(), "document": idea.document,
+    }  # fmt: skip

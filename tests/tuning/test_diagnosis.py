@@ -1,0 +1,150 @@
+"""A diagnosis finds what was planted, and proposes what repairs it, from the tune queries alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from svc_notebook import tuning
+from svc_notebook.client import Client
+from svc_notebook.errors import BadInput
+from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
+from svc_notebook.tuning.diagnosis.record_words import (
+    detect_language,
+    is_one_typo,
+    plural_forms,
+)
+from svc_notebook.tuning.evaluation.record_texts import attribute_texts
+from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.tables.tables import check_judgments
+from tests.tuning.shop import client
+
+__all__ = ["client"]
+
+THINGS = ("lamp", "chair", "table", "sofa", "shelf", "mirror", "carpet", "vase", "clock", "stool")
+RECORDS: list[dict[str, Any]] = [
+    {"objectID": f"{thing}-{n}", "name": f"{thing} for the house", "maker": f"maker of {thing}s",
+     "sold": n, "noise": (n * 7) % 4, "image": f"https://a.com/{thing}"}
+    for thing in THINGS for n in range(4)
+]  # fmt: skip
+RATED: list[dict[str, Any]] = [
+    {"query": f"{form} {thing}".strip(), "objectID": f"{thing}-{n}", "rating": n}
+    for thing in THINGS for form in ("", "beautiful") for n in range(4)
+]  # fmt: skip
+
+
+@pytest.fixture
+def house(client: Client) -> str:
+    """An index in which a better grade was sold more often, and a word of queries is missing."""
+    client.replace_all("diagnosed", RECORDS)
+    settings: Any = {"searchableAttributes": ["name"]}
+    client.wait(client.set_settings("diagnosed", settings), index="diagnosed")
+    return "diagnosed"
+
+
+def test_what_was_planted_is_found_and_repaired(house: str) -> None:
+    before = tuning.snapshot(house).hash
+
+    found = tuning.diagnose(house, RATED, seed=3)
+
+    by_name = found.findings.set_index("finding")["evidence"]
+    assert "'beautiful'" in by_name["missing words"]
+    assert "find nothing" in by_name["zero results"]
+    assert "equal in every criterion" in by_name["ties"]
+    best = found.proposals.set_index("name")
+    assert best.loc["customRanking", "value"] == ["desc(sold)"]
+    assert best.loc["optionalWords", "where"] == "request"
+    assert best.loc["optionalWords", "change"] == {"request": {"optionalWords": {"words": "all"}}}
+    assert found.proposals["gain"].is_monotonic_decreasing
+    assert (found.proposals["low"] <= found.proposals["gain"]).all()
+    assert tuning.snapshot(house).hash == before
+
+
+def test_what_changes_no_hit_is_left_out_and_named(house: str) -> None:
+    found = tuning.diagnose(house, RATED)
+
+    idle = found.left_out[found.left_out["reason"].str.startswith("changes no hit")]
+    assert "mode" in set(idle["name"])
+    assert "mode" not in found.space
+    assert "left out: " in repr(found)
+    assert "neuralSearch" in found._repr_html_()
+
+
+def test_a_proposed_change_gains_what_was_said(house: str) -> None:
+    queries = tuning.split(RATED, holdout=0.3, seed=0)
+    tune = queries[queries["split"] == "tune"]
+
+    found = tuning.diagnose(house, RATED)
+
+    assert found.queries == len(tune)
+    for row in found.proposals.head(3).to_dict("records"):
+        compared = tuning.impact(house, row["change"], tune, RATED).comparison
+        assert compared
+        assert compared.test()["delta"][0] == pytest.approx(row["gain"])
+
+
+def test_held_out_queries_are_not_read(house: str) -> None:
+    queries = [
+        {"query": row, "split": "holdout" if "beautiful" in row else "tune"}
+        for row in dict.fromkeys(each["query"] for each in RATED)
+    ]
+
+    found = tuning.diagnose(house, RATED, queries)
+
+    assert found.queries == len(THINGS)
+    assert "missing words" not in set(found.findings["finding"])
+
+
+def test_a_search_without_a_space_takes_the_proposed_one(house: str) -> None:
+    found = tuning.search(house, judgments=RATED, seed=3)
+
+    assert found.diagnosis
+    assert found.diagnosis.space.keys() <= set(found.trace.columns)
+    assert found.plan.sampler == "coordinate"
+    assert found.test()["after"][0] > 0.95
+    held = tuning.split(RATED, holdout=0.3, seed=3).query("split == 'holdout'")
+    after = tuning.impact(house, found.change, held, RATED).after
+    again = evaluate(after, check_judgments(RATED), queries=held)
+    assert again["value"].mean() == pytest.approx(found.test()["after"][0])
+
+
+def test_a_diagnosis_needs_judged_queries(house: str) -> None:
+    marked = [{"query": q, "split": "holdout"} for q in {each["query"] for each in RATED}]
+    with pytest.raises(BadInput, match="0 of the 20 queries can be read"):
+        tuning.diagnose(house, RATED, marked)
+    with pytest.raises(BadInput, match="has a judgment"):
+        tuning.diagnose(house, [{**RATED[0], "query": "x"}], [*"abcdefgh"])
+    with pytest.raises(BadInput, match="exactly one metric"):
+        tuning.diagnose(house, RATED, metric=["p@5", "ndcg@10"])  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="needs judgments"):
+        tuning.search(house)
+
+
+def test_a_numeric_attribute_agrees_with_grades_or_not() -> None:
+    records = {each["objectID"]: each for each in RECORDS}
+
+    sold, noise = rank_attributes(check_judgments(RATED), records)
+
+    assert (sold.name, sold.concordance, sold.sort) == ("sold", 1.0, "desc(sold)")
+    assert noise.name == "noise"
+    assert sold.pairs == 2 * len(THINGS) * 6
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "near"),
+    [("lamp", "lamps", True), ("lamp", "lump", True), ("lamp", "damp", False),
+     ("lamp", "lamp", False), ("lamps", "lmp", False), ("chair", "chiar", False)],
+)  # fmt: skip
+def test_one_typo(one: str, other: str, near: bool) -> None:
+    assert is_one_typo(one, other) == is_one_typo(other, one) == near
+
+
+def test_words_of_records() -> None:
+    record = {"objectID": "x y", "_tags": "a", "b": {"c": ["one", {"d": "two"}]}, "u": "http://a"}
+
+    assert list(attribute_texts(record)) == [("b.c", "one"), ("b.c.d", "two")]
+    assert {"lady", "boxes", "box"} & plural_forms("ladies") == {"lady"}
+    assert detect_language(["der Tisch und die Lampe"], {}) == "de"
+    assert detect_language(["der Tisch"], {"queryLanguages": ["nl"]}) == "nl"
+    assert detect_language(["lamp table"], {}) == detect_language([], {}) == ""
