@@ -52,7 +52,8 @@ class RowOptions(TypedDict, total=False):
     batch_bytes: int
     separator: str | None
     quote: str | None
-    header: bool | None
+    header: bool | int | None
+    strict: bool
     skip: int | None
     comment: str | None
     encoding: str | None
@@ -78,7 +79,10 @@ class LoadSettings:
     batch_bytes: int = 2_000_000
     separator: str | None = None
     quote: str | None = None
-    header: bool | None = None
+    # Whether there is a header, or the number of its rows.
+    header: bool | int | None = None
+    # Whether rows with another number of cells than the header, or misplaced quotes, are rejected.
+    strict: bool = False
     skip: int | None = None
     comment: str | None = None
     encoding: str | None = None
@@ -124,6 +128,7 @@ class LoadSettings:
         for name in COUNT_OPTIONS:
             _check_count(name, getattr(self, name))
         _check_count("skip", self.skip, minimum=0)
+        _check_count("header", self.header, minimum=0)
         if self.batch_bytes > MAX_BATCH_BYTES:
             raise BadInput(f"`batch_bytes` is at most {MAX_BATCH_BYTES:,}; services refuse more")
 
