@@ -90,7 +90,7 @@ def test_the_file_of_a_rejected_row_is_told_with_its_row_there(
         else:
             written(tmp_path / name, text)
 
-    found = rejected(str(tmp_path / "*.csv*"), id="id")
+    found = rejected(str(tmp_path / "*.csv*"), id="id", strict=True)
 
     names = [Path(file).name.removesuffix(".gz") for file in found["file"]]
     assert all(Path(file).is_relative_to(tmp_path) for file in found["file"])

@@ -35,6 +35,7 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
     contains_utf8,
+    guess_encoding,
     rewrite,
     sniff_encoding,
 )
@@ -55,6 +56,7 @@ REASONS = {
     "INVALID ENCODING": "contains bytes that are not UTF-8",
     "LINE SIZE OVER MAXIMUM": "is longer than 2 MB",
 }
+GUESSED = "read as {}, because it is not UTF-8; encoding= names another one"
 # The reasons that a quote with other rows inside has.
 QUOTE_REASONS = (REASONS["UNQUOTED VALUE"], REASONS["LINE SIZE OVER MAXIMUM"])
 
@@ -246,8 +248,8 @@ class _CsvReading:
             return None
         if skipped and (self.options.encoding or any(map(contains_utf8, self.paths))):
             return None
-        encoding = "cp1252" if skipped else "utf-8-sig"
-        note = "read as cp1252: not UTF-8" if skipped else "mixed line ends are read as one kind"
+        encoding = guess_encoding(self.paths[0]) if skipped else "utf-8-sig"
+        note = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
         again = [rewrite(path, self.db.folder, encoding) for path in self.paths]
         given = {
             str(copy): self.given.get(str(path), str(path))
@@ -283,12 +285,16 @@ def _as_utf8(
         with path.open("rb") as file:
             sample = file.read(SAMPLE_BYTES)
         encoding = options.encoding or sniff_encoding(sample)
+        if not options.encoding and not encoding.startswith("utf"):
+            encoding = guess_encoding(path)
         plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         # DuckDB's releases count blank lines at the start differently.
         blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
         readable.append(path if plain and not blank else rewrite(path, db.folder, encoding))
         if not plain:
-            notes.append(f"{path.name} is read as {encoding}")
+            guessed = not options.encoding and not encoding.startswith("utf")
+            what = GUESSED.format(encoding) if guessed else f"read as {encoding}"
+            notes.append(f"{path.name} is {what}")
     return readable, notes
 
 
