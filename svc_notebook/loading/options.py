@@ -31,7 +31,7 @@ UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
 CHARACTER_OPTIONS = ("separator", "quote", "comment")
-COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes")
+COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 
 
 class RowOptions(TypedDict, total=False):
@@ -52,7 +52,8 @@ class RowOptions(TypedDict, total=False):
     batch_bytes: int
     separator: str | None
     quote: str | None
-    header: bool | int | None
+    header: bool | None
+    header_rows: int | None
     strict: bool
     skip: int | None
     comment: str | None
@@ -79,8 +80,8 @@ class LoadSettings:
     batch_bytes: int = 2_000_000
     separator: str | None = None
     quote: str | None = None
-    # Whether there is a header, or the number of its rows.
-    header: bool | int | None = None
+    header: bool | None = None
+    header_rows: int | None = None
     # Whether rows with another number of cells than the header, or misplaced quotes, are rejected.
     strict: bool = False
     skip: int | None = None
@@ -128,7 +129,6 @@ class LoadSettings:
         for name in COUNT_OPTIONS:
             _check_count(name, getattr(self, name))
         _check_count("skip", self.skip, minimum=0)
-        _check_count("header", self.header, minimum=0)
         if self.batch_bytes > MAX_BATCH_BYTES:
             raise BadInput(f"`batch_bytes` is at most {MAX_BATCH_BYTES:,}; services refuse more")
 

@@ -60,8 +60,11 @@ def longest_record(path: Path, dialect: Dialect) -> int:
 
 def quote_of(text: str) -> str:
     """Return the character around values in a text: `"`, unless only `'` is used as a quote."""
-    singles, doubles = (len(_enclosed(quote).findall(text)) for quote in "'\"")
-    return "'" if singles > max(1, SINGLE_QUOTE_SHARE * text.count("\n")) and not doubles else '"'
+    if "'" not in text or _enclosed('"').search(text):
+        return '"'
+    singles = len(_enclosed("'").findall(text))
+    all_names = re.match(r"\s*'[^'\r\n]*'(?:[,;\t|^~: ] *'[^'\r\n]*')+ *(?:[\r\n]|\Z)", text)
+    return "'" if all_names or singles > max(1, SINGLE_QUOTE_SHARE * text.count("\n")) else '"'
 
 
 def _enclosed(quote: str) -> re.Pattern[str]:

@@ -65,8 +65,9 @@ def sniff_dialect(
     rows[:1] = [_read_first(text, row, Dialect(separator, quote, escape, True, ()))
                 for row in rows[:1]]  # fmt: skip
     first = rows[0] if rows else []
-    header = is_header(rows) if options.header is None else bool(options.header)
-    header = header or bool(upper)
+    known = options.header_rows is not None or upper
+    header = True if known else options.header
+    header = is_header(rows) if header is None else header
     found = _name_columns(first, rows, upper) if header else _number_columns(first, options)
     return Dialect(
         separator, quote, escape, header, tuple(found.names), tuple(found.notes),
@@ -170,11 +171,11 @@ def join_names(rows: Sequence[Sequence[str]]) -> list[str]:
 def count_header_rows(rows: Sequence[Row], options: LoadSettings) -> int:
     """Return the number of rows of the header, from 1 to 3; 0 if there is none.
 
-    The option `header` can be that number. A header has more than one row only if all columns of
+    A header has more than one row only if all columns of
     numbers have text in each of its rows, and a row above has gaps or the last is a full one.
     """
-    if options.header is not None:
-        return int(options.header)
+    if options.header_rows is not None or options.header is not None:
+        return options.header_rows or int(options.header or False)
     cells = [[cell.strip() for cell in row] for _, row in rows]
     for number in range(MAX_HEADER_ROWS, 1, -1):
         if len(cells) > number + 1 and _is_tall_header(cells[:number], cells[number:]):

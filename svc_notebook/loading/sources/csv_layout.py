@@ -16,7 +16,7 @@ from pathlib import Path
 
 from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_cells import split_cells, split_records
+from svc_notebook.loading.sources.csv_cells import is_open, split_cells, split_records
 from svc_notebook.loading.sources.csv_dialect import (
     SNIFFED_ROWS,
     UNUSUAL_SEPARATORS,
@@ -142,7 +142,11 @@ class Layout:
     def _is_comment(self, line: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
             return False
-        return self.all_comments or line.count(self.separator) != self.width - 1
+        if self.all_comments:
+            return True
+        cells = split_cells(line, self.dialect)
+        # A value that continues on the next line is a part of a row.
+        return len(cells) != self.width and not is_open(cells[-1], self.dialect)
 
     def _clean_line(self, line: str, inside: bool) -> tuple[str, bool]:
         """Return a line without padding, and whether a quote is open at its end.
@@ -237,7 +241,7 @@ def _skip_titles(
     layout: Layout, table: Sequence[str], rows: Sequence[Row], options: LoadSettings
 ) -> tuple[Layout, list[str]]:
     """Skip the lines before a table, with a note."""
-    if options.skip is not None or options.header is not None:
+    if (options.skip, options.header, options.header_rows) != (None, None, None):
         return layout, []
     preamble = table[: _find_table(rows, layout.width)]
     return replace(layout, preamble=len(preamble)), _describe_titles(preamble)
