@@ -9,7 +9,7 @@ in all; weights are the numbers of real files in which a survey found the pollut
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
@@ -31,8 +31,6 @@ class PollutedFile:
     header: Row
     rows: Sequence[Row]
     weight: float
-    # Lines of the file that are neither a header, a row nor blank.
-    other_lines: int = 0
 
 
 @dataclass(frozen=True)
@@ -86,11 +84,10 @@ class Dialect:
 CLEAN = Dialect()
 
 
-def polluted_files(*, every_row: bool = False) -> Iterator[PollutedFile]:
-    """Yield every file of the benchmark; without `every_row`, some of those that differ by row."""
+def polluted_files(places: Sequence[int] = range(ROWS + 1)) -> Iterator[PollutedFile]:
+    """Yield every file of the benchmark, with pollutions of the rows at some places."""
     yield from _file_pollutions()
     yield from _table_pollutions()
-    places = range(len(TABLE)) if every_row else (0, 1, 2, 40, len(TABLE) - 1)
     yield from _row_pollutions(places)
 
 
@@ -103,9 +100,9 @@ def more_files() -> Iterator[PollutedFile]:
         yield _made(f"file_separator_{ord(separator)}", Dialect(separator).text())
     lines = text.splitlines(keepends=True)
     comments = "# made by x\r\n" + "".join(lines[:9]) + "# in the middle\r\n" + "".join(lines[9:])
-    yield replace(_made("file_comments", comments), other_lines=2)
-    yield replace(_made("file_sep_line", "sep=;\r\n" + Dialect(";").text()), other_lines=1)
-    yield replace(_made("file_titles", "Sales\r\nof 2018\r\n\r\n" + text), other_lines=2)
+    yield _made("file_comments", comments)
+    yield _made("file_sep_line", "sep=;\r\n" + Dialect(";").text())
+    yield _made("file_titles", "Sales\r\nof 2018\r\n\r\n" + text)
     yield _made("file_mixed_ends", "".join(lines[:5]) + "".join(lines[5:]).replace("\r\n", "\n"))
     yield _made("file_blank_lines", "\r\n".join(lines))
     names = ("day", *NAMES[:-1])
@@ -113,7 +110,7 @@ def more_files() -> Iterator[PollutedFile]:
     yield _made("file_duplicate_name", CLEAN.text((names, *TABLE[1:])), header=renamed)
     short = [("column0", *NAMES[1:]), *TABLE[1:]]
     yield _made("file_row_names", CLEAN.text((NAMES[1:], *TABLE[1:])), header=short[0])
-    yield replace(_made("file_header_again", text + text), rows=TABLE[1:] * 2, other_lines=1)
+    yield _made("file_header_again", text + text, rows=TABLE[1:] * 2)
 
 
 def _made(
@@ -157,7 +154,7 @@ def _table_pollutions() -> Iterator[PollutedFile]:
         name = f"file_header_multirow_{count}"
         yield _made(name, header * (count - 1) + text, header=NAMES * count, weight=47)
     title = CLEAN.line(("PREAMBLE", *[""] * (COLUMNS - 1))) + CLEAN.line([""] * COLUMNS)
-    yield replace(_made("file_preamble", title + text, weight=282), other_lines=1)
+    yield _made("file_preamble", title + text, weight=282)
     for name, width in (("less", 8), ("same", 9), ("more", 10)):
         other = [[*row, row[-1]][:width] for row in TABLE[: ROWS - 1]]
         other[0] = [*NAMES, "col1"][:width]
@@ -165,7 +162,7 @@ def _table_pollutions() -> Iterator[PollutedFile]:
             f"file_multitable_{name}", text + CLEAN.text(other), weight=188 / 3,
             header=(*NAMES, *other[0]), rows=(*TABLE[1:], *other[1:]),
         )  # fmt: skip
-        yield replace(made, other_lines=1)
+        yield made
 
 
 def _row_pollutions(places: Sequence[int]) -> Iterator[PollutedFile]:
@@ -209,7 +206,7 @@ def score(file: PollutedFile, loaded: Loaded | None) -> tuple[float, ...]:
     return (
         1.0,
         *_measures(_cells(file.header), _cells(loaded.header)),
-        *_measures(map("|".join, wanted), map("|".join, found)),
+        *_measures(map("\0".join, wanted), map("\0".join, found)),
         *_measures(chain(*wanted), chain(*found)),
     )
 
@@ -230,7 +227,7 @@ def _normal(value: object) -> str:
         return text
 
 
-def _measures(wanted: Iterator[str] | Sequence[str], found: Iterator[str] | Sequence[str]):
+def _measures(wanted: Iterable[str], found: Iterable[str]) -> tuple[float, float, float]:
     one, other = Counter(wanted), Counter(found)
     if not one:
         return 1.0, 1.0, 1.0

@@ -85,8 +85,8 @@ def escape_of(text: str, quote: str) -> str:
     between = re.escape("".join((*ALL_SEPARATORS, "\r", "\n")))
     whole = re.compile(rf"(?:^|(?<=[{between}])){quote}{quote}(?=[{between}]|\Z)", re.M)
     rest = whole.sub("", text)
-    doubled = len(re.findall(rf"(?<!\\){quote}{quote}", rest))
-    escaped = len(re.findall(rf"\\{quote}(?!{quote}?[{between}]|\Z)", rest))
+    doubled = len(re.findall(rf"(?<!\\){quote}{quote}|\\{quote}{quote}(?![{between}]|\Z)", rest))
+    escaped = len(re.findall(rf"\\{quote}(?=[^{quote}{between}])", rest))
     return "\\" if escaped > doubled else quote
 
 

@@ -236,8 +236,12 @@ def is_header(rows: list[list[str]]) -> bool:
         return bool(names) and len(names) + len(years) >= len(first) - 1
     if any(map(VALUE.fullmatch, first)):
         return False
+    if first == others[0]:  # a header that is repeated, or equal rows
+        rest = [row for row in others if row != first]
+        below = [[row[place] for row in rest if len(row) > place] for place in range(len(first))]
+        return sum(starmap(_vote_for_header, zip(first, below, strict=True))) > 0
     if first in others:  # files with the same header, one after the other
-        return first != others[0]
+        return True
     votes = sum(starmap(_vote_for_header, zip(first, columns, strict=True)))
     return votes >= 0
 
