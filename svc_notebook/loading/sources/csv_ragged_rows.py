@@ -335,9 +335,7 @@ def describe_copies(
                 f"({copy.repaired.places}{place}). strict=True rejects such rows"
             )
         if copy.repeated.number:
-            lines = (
-                "1 line repeats"
-                if copy.repeated.number == 1
-                else (f"{copy.repeated.number:,} lines repeat")
-            )
-            yield f"{lines} the header and is skipped (before {copy.repeated.places}{place})"
+            one = copy.repeated.number == 1
+            lines = "1 line repeats" if one else f"{copy.repeated.number:,} lines repeat"
+            skipped = "is skipped" if one else "are skipped"
+            yield f"{lines} the header and {skipped} (before {copy.repeated.places}{place})"
