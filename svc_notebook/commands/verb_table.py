@@ -125,6 +125,8 @@ VERBS: tuple[Verb, ...] = (
             Option('separator', 'character between the columns of a CSV; detected by default'), 
             Option('quote', 'character around the values of a CSV; detected by default'), 
             Option('header', 'whether the first line of a CSV names its columns; detected by default', type=bool | None), 
+            Option('header-rows', 'number of rows of the header of a CSV, whose names are joined; detected by default', type=int), 
+            Option('strict', 'reject rows of a CSV with another number of cells than the header, or with misplaced quotes', type=bool), 
             Option('skip', 'number of lines before the table of a CSV; detected by default', type=int), 
             Option('comment', 'character that begins lines of a CSV to skip; `#` is detected'), 
             Option('encoding', 'encoding of the file; detected by default'), 

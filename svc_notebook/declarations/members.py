@@ -41,6 +41,10 @@ ROW_MEMBERS = {
     "separator": "character between the columns of a CSV; detected by default",
     "quote": "character around the values of a CSV; detected by default",
     "header": "whether the first line of a CSV names its columns; detected by default",
+    "header_rows": "number of rows of the header of a CSV, whose names are joined; detected by "
+    "default",
+    "strict": "reject rows of a CSV with another number of cells than the header, or with "
+    "misplaced quotes",
     "skip": "number of lines before the table of a CSV; detected by default",
     "comment": "character that begins lines of a CSV to skip; `#` is detected",
     "encoding": "encoding of the file; detected by default",

@@ -19,7 +19,9 @@ from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 SIZE_OPTIONS = ("record_bytes", "batch_bytes")
-FILE_OPTIONS = ("separator", "quote", "header", "skip", "comment", "encoding", "path")
+FILE_OPTIONS = (
+    "separator", "quote", "header", "header_rows", "strict", "skip", "comment", "encoding", "path",
+)  # fmt: skip
 
 
 class LoadOptions(loading.RowOptions, total=False):

@@ -31,7 +31,7 @@ UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
 CHARACTER_OPTIONS = ("separator", "quote", "comment")
-COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes")
+COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 
 
 class RowOptions(TypedDict, total=False):
@@ -53,6 +53,8 @@ class RowOptions(TypedDict, total=False):
     separator: str | None
     quote: str | None
     header: bool | None
+    header_rows: int | None
+    strict: bool
     skip: int | None
     comment: str | None
     encoding: str | None
@@ -79,6 +81,9 @@ class LoadSettings:
     separator: str | None = None
     quote: str | None = None
     header: bool | None = None
+    header_rows: int | None = None
+    # Whether rows with another number of cells than the header, or misplaced quotes, are rejected.
+    strict: bool = False
     skip: int | None = None
     comment: str | None = None
     encoding: str | None = None

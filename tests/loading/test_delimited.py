@@ -110,19 +110,37 @@ def test_mixed_line_ends_are_all_line_ends(write: Write) -> None:
     assert any("line ends" in note for note in packed.plan.notes)
 
 
-def test_short_rows_are_filled_and_long_ones_rejected_with_their_numbers(write: Write) -> None:
-    packed = pack(write('id,n\n1,"a\nb"\n2\n\n3,c,extra\n4,d\n,e\n'), id="id")
+RAGGED = 'id,n\n1,"a\nb"\n2\n\n3,c,extra\n4,d\n,e\n5,f,\n'
 
-    assert [record["objectID"] for record in packed.records] == ["1", "2", "4"]
+
+def test_short_rows_are_filled_and_long_ones_keep_their_surplus(write: Write) -> None:
+    packed = pack(write(RAGGED), id="id")
+
+    assert [record["objectID"] for record in packed.records] == ["1", "2", "3", "4", "5"]
     assert packed.records[1] == {"objectID": "2", "id": 2}
-    assert packed.rejected == [
-        (3, None, "has more columns than the header"),
-        (5, "id", "has no id"),
-    ]
-    assert packed.plan.rows == 5
+    assert packed.records[2] == {"objectID": "3", "id": 3, "n": "c", "column2": "extra"}
+    assert packed.records[4] == {"objectID": "5", "id": 5, "n": "f"}
+    assert packed.rejected == [(5, "id", "has no id")]
+    assert packed.plan.rows == 6
     assert packed.plan.notes == (
         "1 row has fewer cells than the header; the missing cells are empty (row 2)",
+        "2 rows have more cells than the header; the surplus is sent as `column2` (rows 3, 6). "
+        "strict=True rejects such rows",
     )
+
+
+def test_strict_rejects_short_and_long_rows_with_their_numbers(write: Write) -> None:
+    packed = pack(write(RAGGED), id="id", strict=True)
+
+    assert [record["objectID"] for record in packed.records] == ["1", "4"]
+    assert packed.rejected == [
+        (2, None, "has fewer columns than the header"),
+        (3, None, "has more columns than the header"),
+        (5, "id", "has no id"),
+        (6, None, "has more columns than the header: one separator too many, and the last cell is "
+         "empty"),
+    ]  # fmt: skip
+    assert packed.plan.rows == 6
 
 
 def test_an_unclosed_quote_is_reported(write: Write) -> None:
@@ -301,7 +319,7 @@ def test_a_table_of_hundreds_of_columns_is_read(tmp_path: Path) -> None:
 def test_good_rows_after_a_broken_one_are_all_sent(write: Callable[..., Path], broken: str) -> None:
     more = "".join(f'{n},"two\nlines",{n}\n' for n in range(3, 3000))
 
-    found = pack(write(f"id,a,b\n1,x,1\n{broken}\n{more}"))
+    found = pack(write(f"id,a,b\n1,x,1\n{broken}\n{more}"), strict=True)
 
     assert [record["id"] for record in found.records] == [1, *range(3, 3000)]
     assert [row for row, _, _ in found.rejected] == [2]

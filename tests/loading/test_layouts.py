@@ -147,7 +147,9 @@ def test_padding_inside_quotes_stays(write: Write) -> None:
 
 
 def test_rejected_rows_after_a_preamble_have_the_numbers_of_the_table(write: Write) -> None:
-    packed = pack(write("Sales\n\n" + written() + "5,a,1,2020-01-06,surplus\n"), id="id")
+    path = write("Sales\n\n" + written() + "5,a,1,2020-01-06,surplus\n")
+
+    packed = pack(path, id="id", strict=True)
 
     assert packed.plan.rows == 5
     assert packed.rejected == [(5, None, "has more columns than the header")]

@@ -103,7 +103,7 @@ def test_a_header_one_name_short_leaves_the_first_column_without_a_name(write: W
 def test_a_row_with_a_cell_too_many_is_rejected_with_its_cells_and_its_line(
     write: Write, row: str, cells: list[object]
 ) -> None:
-    packed = pack(write(f"id,name,x\n{BODY}{row}\n12,c,d\n"), id="id")
+    packed = pack(write(f"id,name,x\n{BODY}{row}\n12,c,d\n"), id="id", strict=True)
 
     (told,) = packed.plan.rejected.to_dict("records")
     assert [record["id"] for record in packed.records] == [*range(10), 12]
@@ -130,7 +130,7 @@ def test_separators_put_into_any_row_are_never_passed_over(write: Write, end: st
             wider = [[*r[:place], "", *r[place:]] if n == row else r for n, r in enumerate(rows)]
             lines = ["id,name,x", *(",".join(cells) for cells in wider)]
 
-            packed = pack(write(end.join(lines) + end), id="id")
+            packed = pack(write(end.join(lines) + end), id="id", strict=True)
 
             assert [found for found, _, _ in packed.rejected] == [row + 1]
             assert [record["id"] for record in packed.records] == [n for n in range(6) if n != row]

@@ -60,6 +60,31 @@ def test_rejected_rows_can_be_mended_and_sent_again(
     }
 
 
+def test_ragged_rows_can_be_mended_and_sent_again(
+    client: Client, index: str, tmp_path: Path
+) -> None:
+    source = written(
+        tmp_path / "a.csv", 'id,name,price\n1,lamp,10\n2,oak, table,20\n3,elm\n4,"a"b,5\n5,ash,6\n'
+    )
+    result = svc.load(source, index, id="id", strict=True, client=client)
+    mended = result.rejected
+    lines = mended["value"].tolist()
+    extra = mended["row"] == 2
+    mended.loc[extra, "name"] = mended["name"] + "," + mended["price"].astype(str)
+    mended.loc[extra, "price"] = mended["column3"]
+    mended.loc[mended["row"] == 3, "price"] = 30
+    mended.loc[mended["row"] == 4, "name"] = "a b"
+
+    again = mended.drop(columns="column3").svc.push(index, id="id", client=client)
+
+    stored = svc.read_browse(index, client=client).sort_values("objectID")
+    assert lines == ["2,oak, table,20", "3,elm", '4,"a"b,5']
+    assert result.rejected_rows == 3
+    assert again.complete
+    assert stored["name"].tolist() == ["lamp", "oak, table", "elm", "a b", "ash"]
+    assert [int(price) for price in stored["price"]] == [10, 20, 30, 5, 6]
+
+
 def test_what_is_wrong_with_a_row_is_told_once_with_all_of_the_row() -> None:
     frame = pd.DataFrame(
         {
@@ -92,7 +117,7 @@ def test_the_file_of_a_rejected_row_is_told_with_its_row_there(
         else:
             written(tmp_path / name, text)
 
-    found = rejected(str(tmp_path / "*.csv*"), id="id")
+    found = rejected(str(tmp_path / "*.csv*"), id="id", strict=True)
 
     names = [Path(file).name.removesuffix(".gz") for file in found["file"]]
     assert all(Path(file).is_relative_to(tmp_path) for file in found["file"])

@@ -27,12 +27,16 @@ from svc_notebook.loading.table import SourceTable, TableColumn
 HASHED = "hash of the row"
 # The version of the hash; a load that was interrupted under another version is not resumed.
 SCHEME = "canonical"
-# A column with longer texts, or with texts that contain blanks, is not proposed as the id.
+# A column of longer texts, of texts that contain blanks, or of dates is not proposed as the id.
 MAX_PROPOSED_BYTES = 64
 # The number of columns that are counted over all rows before one is proposed.
 MAX_COUNTED_COLUMNS = 8
 # A column of unique whole numbers is proposed only if it has such a name.
 ID_NAME = re.compile(r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|symbol)$", re.I)
+
+
+# A date or a time of day.
+DATE = r"\d{4}-\d\d-\d\d([T ].*)?|\d{1,2}[./]\d{1,2}[./]\d{2,4}|\d{1,2}:\d\d(:\d\d.*)?"
 
 
 @dataclass(frozen=True)
@@ -96,8 +100,9 @@ def proposal(name: str) -> str:
 
 
 def is_short(text: str) -> bool:
-    """Return whether a text is short enough, and without blanks, to be proposed as an id."""
-    return 1 <= len(text.encode()) <= MAX_PROPOSED_BYTES and " " not in text
+    """Return whether a text is short, and has neither blanks nor the form of a date."""
+    short = 1 <= len(text.encode()) <= MAX_PROPOSED_BYTES and " " not in text
+    return short and not re.fullmatch(DATE, text, re.S)
 
 
 def order_proposals(names: Mapping[str, bool]) -> list[str]:
@@ -132,5 +137,9 @@ def _unique(table: SourceTable, names: Sequence[str], source: str, rows: int) ->
 
 def _count_short(field: TableColumn) -> str:
     text = as_text(field)
-    short = f"strlen({text}) BETWEEN 1 AND {MAX_PROPOSED_BYTES} AND NOT contains({text}, ' ')"
+    date = f"CASE WHEN {text} < ':' THEN regexp_full_match({text}, {sql.text(DATE)}, 's') END"
+    short = (
+        f"strlen({text}) BETWEEN 1 AND {MAX_PROPOSED_BYTES} AND NOT contains({text}, ' ') "
+        f"AND NOT coalesce({date}, false)"
+    )
     return f"count(DISTINCT hash({text})) FILTER ({short})"

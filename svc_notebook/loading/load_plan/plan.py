@@ -61,6 +61,9 @@ class LoadPlan:
         Number of rejected rows, also of those that `rejected` does not list.
     notes : tuple of str
         Notes on the source.
+    skipped_lines : int
+        Number of lines of a delimited file that are neither a header, a row nor blank, such as
+        titles, comments and further tables; the notes name them.
 
     Examples
     --------
@@ -78,6 +81,7 @@ class LoadPlan:
     rejected: pd.DataFrame
     rejected_rows: int
     notes: tuple[str, ...]
+    skipped_lines: int = 0
 
     @property
     def sendable(self) -> int:
@@ -187,6 +191,7 @@ def prepare_any(source: Source, index: str, options: LoadSettings, db: Database)
             *_notes(table, options, errors, unlisted),
             *_mixed_column_notes(table, profile),
         ),
+        skipped_lines=table.skipped_lines,
     )
     marks = MarkedRows.of([*errors.dropped, *errors.repeated])
     return Prepared(

@@ -13,6 +13,7 @@ from svc_notebook.loading.encoding.json_sql import as_text
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.loading.load_plan.ids import Ids
 from svc_notebook.loading.load_plan.type_inference import MISSING_WORDS
+from svc_notebook.loading.sources.csv_dialect import free_name
 from svc_notebook.loading.table import RowError, SourceTable
 
 # The columns that describe an error, as plans and results print them.
@@ -115,10 +116,15 @@ def _add_skipped(
 ) -> None:
     """Add the cells of rows that could not be read, as far as they can be separated."""
     sent_as = {column.name: column.sql.sent_as for column in columns}
+    known = [field.name for field in table.fields]
+    more = max((len(error.cells) for error in errors), default=0) - len(known)
+    for number in range(len(known), len(known) + more):
+        known.append(free_name(f"column{number}", known))
+        found[known[-1]] = {}
     for error in errors:
-        for field, text in zip(table.fields, error.cells, strict=False):
-            if field.name in found:
-                found[field.name][_key(error)] = _parse(text, sent_as.get(field.name, "text"))
+        for name, text in zip(known, error.cells, strict=False):
+            if name in found:
+                found[name][_key(error)] = _parse(text, sent_as.get(name, "text"))
 
 
 def _parse(text: str | None, sent_as: str) -> Any:

@@ -43,6 +43,12 @@ HINTS = {
     "leading zeros: kept as text": _fits(r"0\d+"),
     "more than 18 digits: kept as text": _fits(r"-?[1-9]\d{18,}"),
     "decimal commas: kept as text": _fits(r"-?\d{1,3}([. ]?\d{3})*,\d+"),
+    "dates, as text; numbers with dtype={{'{0}': 'epoch'}}, timezone='UTC'": _fits(
+        r"\d{4}-\d\d-\d\d"
+    ),
+    "times, as text; numbers with dtype={{'{0}': 'epoch'}}, timezone='UTC'": _fits(
+        r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?( ?(Z|[+-]\d\d(:?\d\d)?))?"
+    ),
 }
 # The types that a note proposes for a column of text, if at least this share of its values fits.
 PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
@@ -185,7 +191,8 @@ def _misfit_aggregates(field: TableColumn, kind: str) -> tuple[str, str, str, st
 def _hint(field: TableColumn, sample: Aggregates) -> str:
     present = sample[ROW_COUNT] - sample[null_count(field)]
     counts = {hint: sample[_match_count(field, fits)] for hint, fits in HINTS.items()}
-    return next((hint for hint, count in counts.items() if count > present / 2), "")
+    found = next((hint for hint, count in counts.items() if count > present / 2), "")
+    return found.format(field.name)
 
 
 def _present(field: TableColumn, found: Aggregates) -> int:

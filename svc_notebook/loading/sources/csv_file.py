@@ -14,16 +14,19 @@ from svc_notebook.errors import BadInput
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_dialect import Dialect, longest_record, sniff_dialect
-from svc_notebook.loading.sources.csv_layout import find_layout, write_plain
+from svc_notebook.loading.sources.csv_dialect import Dialect, longest_record
+from svc_notebook.loading.sources.csv_header import sniff_dialect
+from svc_notebook.loading.sources.csv_layout import Layout, find_layout, write_plain
 from svc_notebook.loading.sources.csv_quotes import check_quotes, may_contain_rows
 from svc_notebook.loading.sources.csv_ragged_rows import (
     MAX_SHOWN_ROWS,
+    SHORT,
     SURPLUS,
     UNCLOSED,
     RegularCopy,
     broken_row,
-    describe_filled,
+    describe_copies,
+    find_surplus,
     has_rows,
     is_plain_header,
     scan_lines,
@@ -32,6 +35,7 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
     contains_utf8,
+    guess_encoding,
     rewrite,
     sniff_encoding,
 )
@@ -46,12 +50,13 @@ SCAN_BUFFER_BYTES = 12_000_000
 LARGE_SCAN_MEGABYTES, RECORD_BYTES_PER_MEGABYTE = 128, 100_000
 # The reason of a rejected row, by DuckDB's type of the error.
 REASONS = {
-    "MISSING COLUMNS": "has fewer columns than the header",
+    "MISSING COLUMNS": SHORT,
     "TOO MANY COLUMNS": SURPLUS,
     "UNQUOTED VALUE": UNCLOSED,
     "INVALID ENCODING": "contains bytes that are not UTF-8",
     "LINE SIZE OVER MAXIMUM": "is longer than 2 MB",
 }
+GUESSED = "read as {}, because it is not UTF-8; encoding= names another one"
 # The reasons that a quote with other rows inside has.
 QUOTE_REASONS = (REASONS["UNQUOTED VALUE"], REASONS["LINE SIZE OVER MAXIMUM"])
 
@@ -61,14 +66,15 @@ def open_delimited(
 ) -> SourceTable:
     """Open files with the same header as one table."""
     readable, notes = _as_utf8(paths, options, db)
-    readable, separators = _as_plain(readable, notes, options, db)
-    dialect = _common_dialect(readable, separators, options)
+    readable, layouts, skipped = _as_plain(readable, notes, options, db)
+    dialect = _common_dialect(readable, layouts, options)
     if not dialect.names:
         raise BadInput(f"{name} is empty: it has neither a header nor a row")
     given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
     reading = _CsvReading(
-        tuple(readable), name, options, db, dialect, given, tuple(notes), USUAL_RECORD_BYTES
-    )
+        tuple(readable), name, options, db, dialect, tuple(layouts), given, tuple(notes),
+        USUAL_RECORD_BYTES, skipped,
+    )  # fmt: skip
     return reading.regular_if_needed().table()
 
 
@@ -81,21 +87,26 @@ class _CsvReading:
     options: LoadSettings
     db: Database
     dialect: Dialect
+    layouts: tuple[Layout, ...]
     # From the files that are read, which can be copies, to the files of the caller.
     given: Mapping[str, str]
     notes: tuple[str, ...]
     # The maximum record of a scan.
     record_bytes: int
+    # The number of lines that the files have beside their headers, rows and blank lines.
+    skipped_lines: int
     # Whether some quoted cell can contain a line end.
     quoted_lines: bool = False
     # Whether the files are copies with one encoding and one kind of line ends.
     rewritten: bool = False
-    # Copies in which every row has as many cells as the header.
+    # Copies in which every row has the same number of cells, and the names of the columns beyond
+    # the header's.
     copies: tuple[RegularCopy, ...] = ()
+    surplus: tuple[str, ...] = ()
 
     def table(self) -> SourceTable:
         """Return the table, with columns of text."""
-        names = enumerate(self.dialect.names)
+        names = enumerate(self._names)
         # If a thread starts to read inside a quoted cell, DuckDB reads a line of the cell as a row
         # if it has the right number of cells. A single thread continues after the previous row.
         parallel = not self.quoted_lines
@@ -107,7 +118,8 @@ class _CsvReading:
             fields=tuple(TableColumn(name, f"c{i}", "VARCHAR") for i, name in names),
             name=self.name,
             untyped=True,
-            notes=(*self.notes, *self.dialect.notes, *self._filled()),
+            notes=(*self.notes, *self.dialect.notes, *self._changed()),
+            skipped_lines=self.skipped_lines + sum(copy.repeated.number for copy in self.copies),
             rows_of_files=self._rows_of_files,
             skipped=self._skipped,
             alternative=self._alternative,
@@ -121,26 +133,32 @@ class _CsvReading:
         has_header = self.dialect.header
         if (
             (has_header and not all(is_plain_header(path, self.dialect) for path in self.paths))
-            or any(shape.open_end for shape in shapes)
+            or self.dialect.escape != self.dialect.quote
+            or any(shape.open_end or shape.repeated_header for shape in shapes)
             or (not self.dialect.trailing and any(shape.empty_surplus for shape in shapes))
         ):
             return reading._regular()
         return reading
 
     def _scan(self, paths: Sequence[Path], mode: str) -> str:
-        columns = sql.struct({f"c{i}": "VARCHAR" for i, _ in enumerate(self.dialect.names)})
+        columns = sql.struct({f"c{i}": "VARCHAR" for i, _ in enumerate(self._names)})
         header = self.dialect.header or bool(self.copies)
         call = (
             f"read_csv({sql.listing(map(str, paths))}, auto_detect=false, strict_mode=true, "
             f"delim={sql.text(self.dialect.separator)}, quote={sql.text(self.dialect.quote)}, "
-            f"escape={sql.text(self.dialect.escape)}, header={str(header).lower()}, "
+            f"escape={sql.text(self.dialect.quote)}, header={str(header).lower()}, "
             f"skip=0, columns={columns}, max_line_size={self.record_bytes}, "
             f"buffer_size={max(2 * self.record_bytes, SCAN_BUFFER_BYTES)}, "
             f"store_rejects=true, {mode})"
         )
         # DuckDB skips blank lines except in a file with one column, where it reads them as rows.
-        alone = len(self.dialect.names) == 1
+        alone = len(self._names) == 1
         return f"(SELECT * FROM {call} WHERE c0 IS NOT NULL)" if alone else call
+
+    @property
+    def _names(self) -> tuple[str, ...]:
+        """The names of the columns of a scan."""
+        return (*self.dialect.names, *self.surplus)
 
     @property
     def _scanned(self) -> list[Path]:
@@ -151,9 +169,9 @@ class _CsvReading:
         scans = (self._scan([path], "rejects_limit=1, parallel=false") for path in self._scanned)
         return [int(self.db.rows(f"SELECT count(*) FROM {scan}")[0][0]) for scan in scans]
 
-    def _filled(self) -> list[str]:
+    def _changed(self) -> list[str]:
         names = [Path(self.given.get(str(path), path)).name for path in self.paths]
-        return list(describe_filled(self.copies, names)) if self.copies else []
+        return list(describe_copies(self.copies, names, self.surplus)) if self.copies else []
 
     def _skipped(self) -> list[RowError]:
         """Return the rows that the last watched scan could not read, and those no copy contains."""
@@ -209,8 +227,13 @@ class _CsvReading:
     def _regular(self) -> _CsvReading:
         # A record with most rows of a file inside a quote is too long to be copied.
         check_quotes(self.paths, self.name, self.dialect, self.options)
-        copies = [write_regular(path, self.db.folder, self.dialect) for path in self.paths]
-        return replace(self, copies=tuple(copies))
+        strict = self.options.strict
+        surplus = () if strict else find_surplus(self.paths, self.dialect)
+        copies = [
+            write_regular(path, self.db.folder, self.dialect, surplus, strict=strict)
+            for path in self.paths
+        ]
+        return replace(self, copies=tuple(copies), surplus=surplus)
 
     def _longest_record(self) -> int:
         """Return the bytes of the longest record; 0 if it is the effect of an unclosed quote."""
@@ -225,8 +248,8 @@ class _CsvReading:
             return None
         if skipped and (self.options.encoding or any(map(contains_utf8, self.paths))):
             return None
-        encoding = "cp1252" if skipped else "utf-8-sig"
-        note = "read as cp1252: not UTF-8" if skipped else "mixed line ends are read as one kind"
+        encoding = guess_encoding(self.paths[0]) if skipped else "utf-8-sig"
+        note = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
         again = [rewrite(path, self.db.folder, encoding) for path in self.paths]
         given = {
             str(copy): self.given.get(str(path), str(path))
@@ -235,11 +258,12 @@ class _CsvReading:
         return replace(
             self,
             paths=tuple(again),
-            dialect=_common_dialect(again, [self.dialect.separator] * len(again), self.options),
+            dialect=_common_dialect(again, self.layouts, self.options),
             given=given,
             notes=(*self.notes, note),
             rewritten=True,
             copies=(),
+            surplus=(),
         )
 
     def _check_lost_rows(self, largest_bytes: int, rows: int, skipped: Sequence[RowError]) -> None:
@@ -261,36 +285,46 @@ def _as_utf8(
         with path.open("rb") as file:
             sample = file.read(SAMPLE_BYTES)
         encoding = options.encoding or sniff_encoding(sample)
+        if not options.encoding and not encoding.startswith("utf"):
+            encoding = guess_encoding(path)
         plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         # DuckDB's releases count blank lines at the start differently.
         blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
         readable.append(path if plain and not blank else rewrite(path, db.folder, encoding))
         if not plain:
-            notes.append(f"{path.name} is read as {encoding}")
+            guessed = not options.encoding and not encoding.startswith("utf")
+            what = GUESSED.format(encoding) if guessed else f"read as {encoding}"
+            notes.append(f"{path.name} is {what}")
     return readable, notes
 
 
 def _as_plain(
     paths: Sequence[Path], notes: list[str], options: LoadSettings, db: Database
-) -> tuple[list[Path], list[str]]:
-    """Return files in a layout that DuckDB reads, and the separator of each."""
-    plain, separators = [], []
+) -> tuple[list[Path], list[Layout], int]:
+    """Return files in a layout that DuckDB reads, their layouts, and the number of other lines."""
+    plain, layouts, lines = [], [], 0
     for path in paths:
         layout = find_layout(_sample(path), options)
-        copy, skipped = (path, []) if layout.is_plain else write_plain(path, db.folder, layout)
-        plain.append(copy)
-        separators.append(layout.separator)
+        if layout.is_plain:
+            plain.append(path)
+            found = layout.notes
+        else:
+            copy = write_plain(path, db.folder, layout)
+            plain.append(copy.path)
+            found = (*layout.notes, *copy.notes)
+            lines += copy.skipped_lines
+        layouts.append(layout)
         place = f"{path.name}: " if len(paths) > 1 else ""
-        notes += [f"{place}{note}" for note in (*layout.notes, *skipped)]
-    return plain, separators
+        notes += [f"{place}{note}" for note in found]
+    return plain, layouts, lines
 
 
 def _common_dialect(
-    paths: Sequence[Path], separators: Sequence[str], options: LoadSettings
+    paths: Sequence[Path], layouts: Sequence[Layout], options: LoadSettings
 ) -> Dialect:
     first, *others = [
-        sniff_dialect(_sample(path), separator, options)
-        for path, separator in zip(paths, separators, strict=True)
+        sniff_dialect(_sample(path), layout.separator, options, layout.upper)
+        for path, layout in zip(paths, layouts, strict=True)
     ]
     for path, dialect in zip(paths[1:], others, strict=True):
         if dialect.names != first.names or dialect.separator != first.separator:

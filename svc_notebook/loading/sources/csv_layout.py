@@ -16,23 +16,24 @@ from pathlib import Path
 
 from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_cells import is_open, split_cells, split_records
 from svc_notebook.loading.sources.csv_dialect import (
     SNIFFED_ROWS,
+    UNUSUAL_SEPARATORS,
+    USUAL_SEPARATORS,
     VALUE,
     Dialect,
     Row,
     escape_of,
-    is_header,
     parse_rows,
     quote_of,
     usual_width,
 )
+from svc_notebook.loading.sources.csv_header import count_header_rows, is_header
 from svc_notebook.loading.sources.csv_quotes import end_of_quote
+from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
 from svc_notebook.loading.sources.encoding import fresh
 
-# Separators in the order of preference; the others occur in text too, so they need more evidence.
-USUAL_SEPARATORS = (",", ";", "\t", "|")
-UNUSUAL_SEPARATORS = ("^", "~", ":", " ")
 # The share of rows with the most frequent width: of a usual separator that is not questioned, and
 # of an unusual one, which needs a minimum number of rows as well.
 CERTAIN_SHARE, UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.8, 0.95, 3
@@ -46,17 +47,28 @@ SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[^"\r\n])"?\r?\n', re.IGNORECA
 
 
 @dataclass
-class SkippedComments:
-    """The number of comments that a scan of lines skipped, and the first of them."""
+class SkippedLines:
+    """The lines that a reading left out: the number of comments and the first, and the others."""
 
-    number: int = 0
+    comments: int = 0
     first: list[str] = field(default_factory=list)
+    others: int = 0
 
-    def add(self, line: str) -> None:
+    def add_comment(self, line: str) -> None:
         """Count a comment."""
-        self.number += 1
+        self.comments += 1
         if len(self.first) <= MAX_SHOWN_LINES:
             self.first.append(line)
+
+
+@dataclass(frozen=True)
+class PlainCopy:
+    """A copy of a table that DuckDB can read."""
+
+    path: Path
+    # Lines that are neither blank nor a part of the table, and a note on its comments.
+    skipped_lines: int
+    notes: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,9 @@ class Layout:
     - `skipped`: the number of lines that are skipped first.
     - `comment`: the first character of lines that are skipped; empty if there are none.
     - `all_comments`: whether lines that have as many cells as a row are comments, too.
-    - `preamble`: the number of other lines before the table.
+    - `preamble`: the number of other lines before the table, or before the last row of its header.
+    - `upper`: the rows of its header before the last one.
+    - `length`: the number of its lines, if other lines follow.
     - `padded`: whether blanks after a separator belong to it.
     - `notes`: what was decided, for the plan.
     """
@@ -79,6 +93,8 @@ class Layout:
     comment: str = ""
     all_comments: bool = False
     preamble: int = 0
+    upper: tuple[tuple[str, ...], ...] = ()
+    length: int | None = None
     padded: bool = False
     notes: tuple[str, ...] = ()
 
@@ -90,21 +106,33 @@ class Layout:
     @property
     def is_plain(self) -> bool:
         """Whether the file can be read as it is."""
-        return not (self.skipped or self.comment or self.preamble or self.padded)
+        others = self.skipped or self.preamble or self.length is not None
+        return not (others or self.comment or self.padded)
 
-    def read_lines(self, lines: Iterable[str], comments: SkippedComments) -> Iterator[str]:
-        """Yield the lines of the table without padding; skipped comments are counted.
+    def read_lines(self, lines: Iterable[str], skipped: SkippedLines) -> Iterator[str]:
+        """Yield the lines of the table without padding; those that are left out are counted.
 
         A line inside a quoted value is never a comment.
         """
-        rest = islice(lines, self.skipped, None)
-        return islice(self._clean(rest, comments), self.preamble, None)
+        rest = iter(lines)
+        skipped.others -= len(self.upper)
+        for line in islice(rest, self.skipped):
+            skipped.others += self._has_text(line)
+        end = None if self.length is None else self.preamble + self.length
+        for number, line in enumerate(self._clean(rest, skipped)):
+            if number >= self.preamble and (end is None or number < end):
+                yield line
+            else:
+                skipped.others += self._has_text(line)
 
-    def _clean(self, lines: Iterable[str], comments: SkippedComments) -> Iterator[str]:
+    def _has_text(self, line: str) -> bool:
+        return bool(line.strip(f"\ufeff \r\n{self.separator}{self.dialect.quote}"))
+
+    def _clean(self, lines: Iterable[str], skipped: SkippedLines) -> Iterator[str]:
         inside = False
         for line in lines:
             if not inside and self._is_comment(line):
-                comments.add(line)
+                skipped.add_comment(line)
             elif self.padded or inside or self.dialect.quote in line:
                 clean, inside = self._clean_line(line, inside)
                 yield clean
@@ -114,7 +142,11 @@ class Layout:
     def _is_comment(self, line: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
             return False
-        return self.all_comments or line.count(self.separator) != self.width - 1
+        if self.all_comments:
+            return True
+        cells = split_cells(line, self.dialect)
+        # A value that continues on the next line is a part of a row.
+        return len(cells) != self.width and not is_open(cells[-1], self.dialect)
 
     def _clean_line(self, line: str, inside: bool) -> tuple[str, bool]:
         """Return a line without padding, and whether a quote is open at its end.
@@ -147,6 +179,8 @@ def find_layout(text: str, options: LoadSettings) -> Layout:
     quote = options.quote or quote_of(text)
     lines = StringIO(text, newline="").readlines()
     notes: list[str] = []
+    if quote != '"' and options.quote is None:
+        notes.append(f"values are inside the quotes `{quote}`")
     skipped, separator = options.skip or 0, options.separator
     named = SEPARATOR_LINE.fullmatch(lines[0]) if lines and options.skip is None else None
     if named:
@@ -161,44 +195,105 @@ def find_layout(text: str, options: LoadSettings) -> Layout:
             shown = "blanks" if separator == " " else f"`{separator}`"
             notes.append(f"cells are separated by {shown}")
     width = usual_width(parse_rows("".join(likely), separator, quote))
-    dialect = Dialect(separator, quote, escape_of(text, quote), header=True, names=())
+    escape = escape_of(text, quote)
+    if escape != quote:
+        notes.append(f"`{escape}{quote}` inside of values is read as `{quote}`")
+    dialect = Dialect(separator, quote, escape, header=True, names=())
     layout = Layout(
         dialect, width, skipped, comment, options.comment is not None,
-        padded=separator == " " or (width > 1 and _is_padded(likely, separator, quote)),
+        padded=separator == " " or (width > 1 and _is_padded(likely, dialect)),
     )  # fmt: skip
-    comments = SkippedComments()
+    comments = SkippedLines()
     table = list(layout.read_lines(lines, comments))
     rows = parse_rows("".join(table), separator, quote)
-    if not comments.number or (options.comment is None and (width < 2 or _has_tags(rows))):
+    if not comments.comments or (options.comment is None and (width < 2 or _has_tags(rows))):
         layout = replace(layout, comment="")
-        table = list(layout.read_lines(lines, SkippedComments()))
+        table = list(layout.read_lines(lines, SkippedLines()))
         rows = parse_rows("".join(table), separator, quote)
-    preamble: list[str] = []
-    if options.skip is None and options.header is None:
-        preamble = table[: _find_table(rows, width)]
-    if any(line.strip() for line in preamble):
-        notes.append(f"{_count(len(preamble))} before the table skipped: {_show(preamble)}")
     if layout.padded and separator != " ":
         notes.append(f"blanks after `{separator}` are removed")
-    return replace(layout, preamble=len(preamble), notes=tuple(notes))
+    if width > 1 and (tables := find_tables(table, dialect)):
+        layout, found = _choose_table(layout, lines, tables, options)
+    else:
+        layout, found = _skip_titles(layout, table, rows, options)
+    layout = _find_upper(layout, lines, options)
+    return replace(layout, notes=(*notes, *found))
 
 
-def write_plain(path: Path, folder: Path, layout: Layout) -> tuple[Path, list[str]]:
-    """Copy the table of a file of UTF-8, without lines and blanks that are no part of it.
-
-    Return the copy, and a note on the comments that were skipped.
-    """
+def write_plain(path: Path, folder: Path, layout: Layout) -> PlainCopy:
+    """Copy the table of a file of UTF-8, without lines and blanks that are no part of it."""
     target = fresh(folder, path.name)
-    comments = SkippedComments()
+    skipped = SkippedLines()
     with (
         path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as source,
         target.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
     ):
-        sink.writelines(layout.read_lines(source, comments))
-    if not comments.number:
-        return target, []
-    shown = _show(comments.first)
-    return target, [f"{_count(comments.number)} with `{layout.comment}` skipped: {shown}"]
+        sink.writelines(layout.read_lines(source, skipped))
+    lines = skipped.others + skipped.comments
+    if not skipped.comments:
+        return PlainCopy(target, lines, ())
+    shown = _show(skipped.first)
+    note = f"{_count(skipped.comments)} with `{layout.comment}` skipped: {shown}"
+    return PlainCopy(target, lines, (note,))
+
+
+def _skip_titles(
+    layout: Layout, table: Sequence[str], rows: Sequence[Row], options: LoadSettings
+) -> tuple[Layout, list[str]]:
+    """Skip the lines before a table, with a note."""
+    if (options.skip, options.header, options.header_rows) != (None, None, None):
+        return layout, []
+    preamble = table[: _find_table(rows, layout.width)]
+    return replace(layout, preamble=len(preamble)), _describe_titles(preamble)
+
+
+def _describe_titles(titles: Sequence[str]) -> list[str]:
+    if not any(line.strip() for line in titles):
+        return []
+    return [f"{_count(len(titles))} before the table skipped: {_show(titles)}"]
+
+
+def _choose_table(
+    layout: Layout, lines: Sequence[str], tables: Sequence[FoundTable], options: LoadSettings
+) -> tuple[Layout, list[str]]:
+    """Choose the largest of several tables, or the first after the option `skip`."""
+    explicit = options.skip is not None
+    chosen = tables[0] if explicit else max(tables, key=lambda table: len(table.rows))
+    numbered = list(_number_lines(layout, lines))
+    numbers = [number for number, _ in numbered]
+    before = max((table.end for table in tables if table.end <= chosen.first), default=0)
+    titles = [line for _, line in numbered[before : chosen.first]]
+    notes = [*_describe_titles(titles)]
+    notes += [table.describe(numbers) for table in tables if table is not chosen]
+    following = [table for table in tables if table.first >= chosen.end]
+    length = chosen.end - chosen.first if following else None
+    return replace(layout, preamble=chosen.first, length=length), notes
+
+
+def _number_lines(layout: Layout, lines: Sequence[str]) -> Iterator[tuple[int, str]]:
+    """Yield the lines of a table with their numbers in the file, from 0."""
+    last = -1
+
+    def read() -> Iterator[str]:
+        nonlocal last
+        for last, line in enumerate(lines):  # noqa: B007
+            yield line
+
+    for line in layout.read_lines(read(), SkippedLines()):
+        yield last, line
+
+
+def _find_upper(layout: Layout, lines: Sequence[str], options: LoadSettings) -> Layout:
+    """Find the rows of a header above its last one."""
+    table = list(layout.read_lines(lines, SkippedLines()))
+    rows = parse_rows("".join(table), layout.separator, layout.dialect.quote)
+    number = count_header_rows(rows, options)
+    if number < 2 or len(rows) < number:
+        return layout
+    upper = tuple(tuple(row) for _, row in rows[: number - 1])
+    first = rows[number - 1][0]
+    length = None if layout.length is None else layout.length - first
+    return replace(layout, preamble=layout.preamble + first, upper=upper, length=length)
 
 
 def _find_separator(text: str, quote: str) -> str:
@@ -218,7 +313,7 @@ def _rate(text: str, separator: str, quote: str) -> tuple[float, float, int]:
     A cell with one quote inside is a part of a value. Of separators with nearly the same share, the
     one is worse whose cells contain another separator.
     """
-    rows = parse_rows(text, separator, quote)
+    rows = parse_rows(text, separator, quote, padded=True)
     width = usual_width(rows)
     if width < 2:
         return 0, 0, 0
@@ -236,9 +331,9 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
     Nearly all rows must have the same width, and some column must contain numbers or dates below a
     name, for a list of names or of times has neither; a table of numbers alone has three columns.
     """
-    rows = [[cell.strip() for cell in row] for _, row in parse_rows(text, separator, quote)]
     if separator == " ":
-        rows = [row[:-1] if row[-1] == "" else row for row in rows]
+        text = re.sub(r" +(?=[\r\n]|\Z)", "", text)
+    rows = [[cell.strip() for cell in row] for _, row in parse_rows(text, separator, quote)]
     width = max(Counter(map(len, rows)).items(), key=lambda item: item[1], default=(0, 0))[0]
     usual = [row for row in rows if len(row) == width]
     if width < 2 or len(usual) < max(MIN_UNUSUAL_ROWS, UNUSUAL_SHARE * len(rows)):
@@ -286,12 +381,16 @@ def _is_title(row: Sequence[str]) -> bool:
     return sum(bool(cell.strip()) for cell in row) <= 1
 
 
-def _is_padded(lines: Sequence[str], separator: str, quote: str) -> bool:
+def _is_padded(lines: Sequence[str], dialect: Dialect) -> bool:
     """Return whether a blank follows nearly every separator outside of quotes."""
-    text = "".join(lines[:SNIFFED_ROWS])
-    outside = re.sub(f"{re.escape(quote)}[^{re.escape(quote)}]*{re.escape(quote)}", quote, text)
-    ends = re.findall(f"{re.escape(separator)}( ?)[^\r\n]", outside)
-    return len(ends) > 1 and sum(map(bool, ends)) >= PADDED_SHARE * len(ends)
+    records = split_records(lines[:SNIFFED_ROWS], dialect)
+    ends = [
+        cell.startswith(" ")
+        for record in records
+        for cell in split_cells(record, dialect)[1:]
+        if cell
+    ]
+    return len(ends) > 1 and sum(ends) >= PADDED_SHARE * len(ends)
 
 
 def _count(lines: int) -> str:

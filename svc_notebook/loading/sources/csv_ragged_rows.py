@@ -2,79 +2,87 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from codecs import BOM_UTF8
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sources.csv_dialect import MAX_HEADER_LINES, Dialect
-from svc_notebook.loading.sources.csv_quotes import end_of_quote, open_column
+from svc_notebook.loading.sources.csv_cells import (
+    LINE_ENDS,
+    is_open,
+    is_well_quoted,
+    read_cell,
+    repair_cells,
+    split_cells,
+    split_records,
+    write_cell,
+)
+from svc_notebook.loading.sources.csv_dialect import MAX_HEADER_LINES, Dialect, free_name
+from svc_notebook.loading.sources.csv_quotes import open_column
 from svc_notebook.loading.sources.encoding import fresh
 from svc_notebook.loading.table import RowError
 
-LINE_ENDS = "\r\n"
 UNCLOSED = "has a quote that is never closed, or text after a closing quote"
+SHORT = "has fewer columns than the header"
 SURPLUS = "has more columns than the header"
 EMPTY_SURPLUS = f"{SURPLUS}: one separator too many, and the last cell is empty"
 # Of rejected rows: characters of a row that are shown, and rows whose text is shown.
 MAX_SHOWN_CHARACTERS, MAX_SHOWN_ROWS = 10_000, 10_000
-# Filled rows whose numbers a note contains.
+# The maximum number of cells beyond those of the header.
+MAX_SURPLUS_CELLS = 100
+# Rows, or columns, that a note names.
 MAX_NUMBERED_ROWS = 5
 # The size of a read, and the part of a record of several lines that is kept to count its cells.
 BLOCK_BYTES, MAX_RECORD_CHARACTERS = 1 << 20, 64_000_000
 
 
 @dataclass
+class NumberedRows:
+    """The number of rows of a kind, and the row numbers of the first."""
+
+    number: int = 0
+    first: list[int] = field(default_factory=list)
+
+    def add(self, row: int) -> None:
+        """Count a row."""
+        self.number += 1
+        if len(self.first) < MAX_NUMBERED_ROWS:
+            self.first.append(row)
+
+    def subject(self, singular: str, plural: str) -> str:
+        """Return the number of rows with a verb."""
+        return f"1 row {singular}" if self.number == 1 else f"{self.number:,} rows {plural}"
+
+    @property
+    def places(self) -> str:
+        """The row numbers of the first rows."""
+        numbers = ", ".join(f"{row:,}" for row in self.first)
+        more = ", …" if self.number > len(self.first) else ""
+        return f"{'row' if self.number == 1 else 'rows'} {numbers}{more}"
+
+
+@dataclass
 class RegularCopy:
-    """A copy of a file in which every row has as many cells as the header."""
+    """A copy of a file in which every row has the same number of cells."""
 
     path: Path
     rows: int = 0
-    # Rows with too few cells: their number, and the row numbers of the first.
-    filled: int = 0
-    filled_rows: list[int] = field(default_factory=list)
-    # Rows with too many cells, which the copy does not contain.
+    # Rows with too few cells, with too many, and with misplaced quotes.
+    filled: NumberedRows = field(default_factory=NumberedRows)
+    long: NumberedRows = field(default_factory=NumberedRows)
+    repaired: NumberedRows = field(default_factory=NumberedRows)
+    # Lines that repeat the header, by the row that follows.
+    repeated: NumberedRows = field(default_factory=NumberedRows)
+    # Rows that the copy does not contain.
     removed: list[RowError] = field(default_factory=list)
 
-
-def split_records(lines: Iterable[str], dialect: Dialect) -> Iterator[str]:
-    """Yield records: joins the lines of a record with a quoted cell that contains line ends."""
-    record, column = "", None
-    for line in lines:
-        if dialect.quote in line:
-            column = open_column(line, column, dialect)
-        if column is None:
-            yield record + line
-            record = ""
-        else:
-            record += line
-    if record:
-        yield record
-
-
-def split_cells(record: str, dialect: Dialect) -> list[str]:
-    """Split a record into its cells, with their quotes."""
-    record = record.rstrip(LINE_ENDS)
-    if dialect.quote not in record:
-        return record.split(dialect.separator)
-    cells, at = [], 0
-    while at >= 0:
-        inside = record.startswith(dialect.quote, at)
-        closed = end_of_quote(record, at + 1, dialect) if inside else at
-        following = record.find(dialect.separator, closed) if closed >= 0 else -1
-        cells.append(record[at:following] if following >= 0 else record[at:])
-        at = following + 1 if following >= 0 else -1
-    return cells
-
-
-def read_cell(cell: str, dialect: Dialect) -> str | None:
-    """Return the value of a cell with or without quotes; None for an empty one."""
-    quote, escape = dialect.quote, dialect.escape
-    if len(cell) > 1 and cell.startswith(quote) and cell.endswith(quote):
-        cell = cell[1:-1].replace(escape + quote, quote)
-    return cell or None
+    def remove(self, body: str, reason: str, dialect: Dialect) -> None:
+        """Reject the current row."""
+        shown = body if len(self.removed) < MAX_SHOWN_ROWS else ""
+        self.removed.append(broken_row(self.rows, shown, reason, dialect))
 
 
 def is_plain_header(path: Path, dialect: Dialect) -> bool:
@@ -86,10 +94,14 @@ def is_plain_header(path: Path, dialect: Dialect) -> bool:
         record = next(split_records(islice(file, MAX_HEADER_LINES + 2), dialect), "")
     body = record.rstrip(LINE_ENDS)
     cells = split_cells(body, dialect)
-    well_quoted = all(_is_well_quoted(cell, dialect) for cell in cells)
+    well_quoted = all(
+        is_well_quoted(cell, dialect)
+        if cell.startswith(dialect.quote)
+        else dialect.quote not in cell
+        for cell in cells
+    )
     alone = "\n" not in body and "\r" not in body
-    still_open = cells[-1].startswith(dialect.quote) and end_of_quote(cells[-1], 1, dialect) < 0
-    if still_open or not (alone or well_quoted):
+    if is_open(cells[-1], dialect) or not (alone or well_quoted):
         raise BadInput(
             f"the header has an unclosed quote before `{cells[-1].strip(dialect.quote)[:20]}`; "
             "close it"
@@ -104,12 +116,6 @@ def has_rows(path: Path, dialect: Dialect) -> bool:
         return any(not _is_blank(record, dialect) for record in records)
 
 
-def _is_well_quoted(cell: str, dialect: Dialect) -> bool:
-    if not cell.startswith(dialect.quote):
-        return dialect.quote not in cell
-    return end_of_quote(cell, 1, dialect) == len(cell)
-
-
 @dataclass(frozen=True)
 class RowShape:
     """The properties of a file's rows that a scan of its lines finds."""
@@ -120,29 +126,42 @@ class RowShape:
     # Whether some row has more cells than the header, the last of them empty: DuckDB drops such a
     # cell silently.
     empty_surplus: bool = False
+    # Whether a line repeats the header.
+    repeated_header: bool = False
 
 
 def scan_lines(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file; for most files, counting quotes is sufficient."""
     quote = dialect.quote.encode()
     ends = _empty_ends(dialect)
-    surplus = False
+    surplus, headers = False, 0
     with path.open("rb") as file:
-        if b"\n" not in file.read(BLOCK_BYTES) or dialect.escape != dialect.quote:
+        start = file.read(BLOCK_BYTES)
+        marked = start.startswith(BOM_UTF8)
+        start = start.removeprefix(BOM_UTF8)
+        if b"\n" not in start or dialect.escape != dialect.quote:
             return _scan_quotes(path, dialect)
+        header = start.partition(b"\n")[0].rstrip(b"\r") if dialect.header else b""
+        can_repeat = len(dialect.cells) > 1 and _is_header(
+            split_cells(header.decode("utf-8", "replace"), dialect), dialect
+        )
         file.seek(0)
         while lines := file.readlines(BLOCK_BYTES):
             if any(line.count(quote) % 2 for line in lines):
                 return _scan_quotes(path, dialect)
             wide = (line.decode("utf-8", "replace") for line in lines if line.endswith(ends))
             surplus = surplus or any(_is_wide(line, dialect) for line in wide)
-    return RowShape(empty_surplus=surplus)
+            if can_repeat:
+                likely = (line for line in lines if line.startswith(header))
+                headers += sum(line.rstrip(b"\r\n") == header for line in likely)
+    # A byte order mark hides the header itself.
+    return RowShape(empty_surplus=surplus, repeated_header=headers > (0 if marked else 1))
 
 
 def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file and follow each quote to the line that closes it."""
     ends = tuple(end.decode() for end in _empty_ends(dialect))
-    record, column, quoted_lines, surplus = "", None, False, False
+    record, column, quoted_lines, surplus, headers = "", None, False, False, 0
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for line in file:
             if dialect.quote in line:
@@ -153,8 +172,10 @@ def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
                 continue
             if line.endswith(ends) and _is_wide(record + line, dialect):
                 surplus = True
+            if dialect.cells and (record + line).lstrip(dialect.quote).startswith(dialect.cells[0]):
+                headers += _is_header(_read_cells(record + line, dialect) or [], dialect)
             record = ""
-    return RowShape(quoted_lines, column is not None, surplus)
+    return RowShape(quoted_lines, column is not None, surplus, headers > 1)
 
 
 def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:
@@ -169,27 +190,53 @@ def _is_wide(record: str, dialect: Dialect) -> bool:
     return len(split_cells(record, dialect)) > len(dialect.names)
 
 
-def write_regular(path: Path, folder: Path, dialect: Dialect) -> RegularCopy:
-    """Copy a file so that every row has as many cells as the header; blank lines are dropped.
+def find_surplus(paths: Sequence[Path], dialect: Dialect) -> tuple[str, ...]:
+    """Return names for the cells that rows have beyond those of the header.
 
-    Rows with too few cells get empty ones, rows with too many are removed. Rows with other errors
-    are copied unchanged. If every row ends with an extra separator, it is removed.
+    Such a cell has the name that a later header in the file gives it, or `column5` for the sixth.
+    Empty cells need no name, and rows with very many cells are rejected.
+    """
+    width = len(dialect.names)
+    surplus: list[str] = []
+    for path in paths:
+        for record in _open_records(path, dialect):
+            cells = _read_cells(record, dialect) or []
+            more = [read_cell(cell, dialect) for cell in cells[width:]]
+            while more and more[-1] is None:
+                more.pop()
+            if len(surplus) < len(more) <= MAX_SURPLUS_CELLS:
+                named = more if _is_header(cells, dialect) else [None] * len(more)
+                for place in range(len(surplus), len(more)):
+                    wanted = (named[place] or "").strip() or f"column{width + place}"
+                    surplus.append(free_name(wanted, (*dialect.names, *surplus)))
+    return tuple(surplus)
+
+
+def write_regular(
+    path: Path, folder: Path, dialect: Dialect, surplus: Sequence[str], *, strict: bool
+) -> RegularCopy:
+    """Copy a file so that every row has the same number of cells; blank lines are dropped.
+
+    Rows with too few cells get empty ones, and the cells beyond the header's are columns; if
+    `strict`, both are removed. Lines that repeat the header are left out. Rows with other errors
+    are copied unchanged. If every row ends with an extra separator, it is removed. Quotes inside
+    of values are doubled in the copy.
     """
     copy = RegularCopy(fresh(folder, path.name))
-    width = len(dialect.names)
-    with (
-        path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as source,
-        copy.path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
-    ):
-        records = split_records(source, dialect)
-        if dialect.header:
-            next(records, None)
+    width = len(dialect.names) + len(surplus)
+    with copy.path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink:
         sink.write(dialect.separator.join(f"c{n}" for n in range(width)) + "\n")
-        for record in records:
+        for record in _open_records(path, dialect):
             if not _is_blank(record, dialect):
                 copy.rows += 1
-                sink.write(_regular(record, copy, dialect))
+                sink.write(_regular(record, copy, dialect, width, strict=strict))
     return copy
+
+
+def _open_records(path: Path, dialect: Dialect) -> Iterator[str]:
+    """Yield the records of a file below its header."""
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as source:
+        yield from islice(split_records(source, dialect), int(dialect.header), None)
 
 
 def _is_blank(record: str, dialect: Dialect) -> bool:
@@ -198,56 +245,97 @@ def _is_blank(record: str, dialect: Dialect) -> bool:
     return not body or (not alone and not body.strip())
 
 
-def _regular(record: str, copy: RegularCopy, dialect: Dialect) -> str:
-    """Return a record with as many cells as the header, or "" if it has too many."""
+def _read_cells(record: str, dialect: Dialect) -> list[str] | None:
+    """Return the cells of a record, with their quotes; None if the quotes are misplaced."""
+    cells = split_cells(record.rstrip(LINE_ENDS), dialect)
+    return cells if all(is_well_quoted(cell, dialect) for cell in cells) else None
+
+
+def _is_header(cells: Sequence[str], dialect: Dialect) -> bool:
+    """Return whether a row repeats the names of the header, all or the first ones, or more."""
+    names = dialect.cells
+    shared = min(len(cells), len(names))
+    if not 1 < max(len(cells), len(names)) < 2 * shared:
+        return False
+    found = [(read_cell(cell, dialect) or "").strip() for cell in cells[:shared]]
+    return found == [*names[:shared]] and sum(map(bool, found)) > 1
+
+
+def _regular(record: str, copy: RegularCopy, dialect: Dialect, width: int, *, strict: bool) -> str:
+    """Return a record with `width` cells, or "" if it is not one of the rows."""
     body = record.rstrip(LINE_ENDS)
-    width = len(dialect.names)
-    if dialect.quote in body:
-        cells = split_cells(body, dialect)
-        if cells[-1].startswith(dialect.quote) and end_of_quote(cells[-1], 1, dialect) < 0:
-            copy.removed.append(broken_row(copy.rows, body, UNCLOSED, dialect))
+    header_width = len(dialect.names)
+    cells = _read_cells(body, dialect)
+    if cells is None:
+        repaired = None if strict else repair_cells(body, header_width, dialect)
+        if repaired is None and is_open(split_cells(body, dialect)[-1], dialect):
+            copy.remove(body, UNCLOSED, dialect)
             return ""
-        # DuckDB reports text after a closing quote.
-        found = len(cells) if all(_is_well_quoted(cell, dialect) for cell in cells) else width
-    else:
-        found = body.count(dialect.separator) + 1
-    if found == width + 1 and dialect.trailing and body.endswith(dialect.separator):
-        return f"{body[:-1]}\n"
-    if found > width:
-        shown = len(copy.removed) < MAX_SHOWN_ROWS
-        copy.removed.append(_surplus(body if shown else "", copy.rows, dialect))
+        if repaired is None:
+            return body + "\n"
+        copy.repaired.add(copy.rows)
+        return _join(repaired, width, dialect)
+    if _is_header(cells, dialect):
+        copy.repeated.add(copy.rows)
+        copy.rows -= 1
         return ""
-    if missing := width - found:
-        copy.filled += 1
-        copy.filled_rows += [copy.rows] if copy.filled <= MAX_NUMBERED_ROWS else []
-    return body + dialect.separator * missing + "\n"
+    if len(cells) == header_width + 1 and dialect.trailing and not cells[-1]:
+        return _join([write_cell(cell, dialect) for cell in cells[:-1]], width, dialect)
+    if len(cells) > header_width:
+        empty = all(read_cell(cell, dialect) is None for cell in cells[header_width:])
+        if strict or (len(cells) > width and not empty):
+            one_empty = len(cells) == header_width + 1 and empty
+            copy.remove(body, EMPTY_SURPLUS if one_empty else SURPLUS, dialect)
+            return ""
+        copy.long.add(copy.rows)
+        cells = cells[:header_width] if empty else cells
+    elif len(cells) < header_width:
+        if strict:
+            copy.remove(body, SHORT, dialect)
+            return ""
+        copy.filled.add(copy.rows)
+    return _join([write_cell(cell, dialect) for cell in cells], width, dialect)
 
 
-def _surplus(body: str, row: int, dialect: Dialect) -> RowError:
-    empty = not body or read_cell(split_cells(body, dialect)[-1], dialect) is None
-    reason = EMPTY_SURPLUS if empty else SURPLUS
-    return broken_row(row, body, reason, dialect)
+def _join(cells: Sequence[str], width: int, dialect: Dialect) -> str:
+    return dialect.separator.join([*cells, *[""] * (width - len(cells))]) + "\n"
 
 
 def broken_row(row: int, line: str | None, reason: str, dialect: Dialect) -> RowError:
     """Return the error of a row that cannot be read, with the cells that it seems to have."""
     line = (line or "").strip(LINE_ENDS)
-    cells = split_cells(line, dialect)[: len(dialect.names)] if line else []
+    cells = split_cells(line, dialect)[: len(dialect.names) + MAX_SURPLUS_CELLS] if line else []
     shown = shorten(line, MAX_SHOWN_CHARACTERS)
     return RowError(row, None, shown, reason, cells=tuple(read_cell(c, dialect) for c in cells))
 
 
-def describe_filled(copies: Sequence[RegularCopy], names: Sequence[str]) -> Iterator[str]:
-    """Yield a note for each file whose rows were filled."""
+def describe_copies(
+    copies: Sequence[RegularCopy], names: Sequence[str], surplus: Sequence[str]
+) -> Iterator[str]:
+    """Yield a note for each file and each way in which its rows were changed."""
     for copy, name in zip(copies, names, strict=True):
-        if not copy.filled:
-            continue
-        rows = ", ".join(f"{row:,}" for row in copy.filled_rows)
-        more = ", …" if copy.filled > len(copy.filled_rows) else ""
         place = f" of {name}" if len(copies) > 1 else ""
-        count = f"{copy.filled:,} rows have" if copy.filled > 1 else "1 row has"
-        which = "rows" if copy.filled > 1 else "row"
-        yield (
-            f"{count} fewer cells than the header; the missing cells are empty "
-            f"({which} {rows}{more}{place})"
-        )
+        if copy.filled.number:
+            yield (
+                f"{copy.filled.subject('has', 'have')} fewer cells than the header; the missing "
+                f"cells are empty ({copy.filled.places}{place})"
+            )
+        if copy.long.number:
+            what = ", ".join(f"`{each}`" for each in surplus[:MAX_NUMBERED_ROWS])
+            more = ", …" if len(surplus) > MAX_NUMBERED_ROWS else ""
+            sent = f"the surplus is sent as {what}{more}" if what else "the surplus cells are empty"
+            yield (
+                f"{copy.long.subject('has', 'have')} more cells than the header; {sent} "
+                f"({copy.long.places}{place}). strict=True rejects such rows"
+            )
+        if copy.repaired.number:
+            yield (
+                f"{copy.repaired.subject('has', 'have')} quotes inside of values that are escaped "
+                "otherwise or not at all; they are read as part of the values "
+                f"({copy.repaired.places}{place}). strict=True rejects such rows"
+            )
+        if copy.repeated.number:
+            one = copy.repeated.number == 1
+            lines = "1 line repeats" if one else f"{copy.repeated.number:,} lines repeat"
+            skipped = "is skipped" if one else "are skipped"
+            yield f"{lines} the header and {skipped} (before {copy.repeated.places}{place})"

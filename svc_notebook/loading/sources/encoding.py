@@ -6,6 +6,7 @@ import bz2
 import codecs
 import gzip
 import lzma
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,6 +23,25 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+
+
+# Encodings that are guessed: of other scripts than the Latin one, and of that.
+OTHER_SCRIPTS = (
+    "cp932", "euc_jp", "gb18030", "big5", "cp949", "cp1251", "koi8_r", "cp866", "cp1253", "cp1255",
+    "cp1256", "cp874",
+)  # fmt: skip
+OTHER_ENCODINGS = (*OTHER_SCRIPTS, "cp1250", "cp1252", "cp1254")
+# Bytes of lines beyond ASCII that a guess is based on.
+GUESSED_BYTES = 100_000
+# The minimum number of letters of another script, and the maximum share of its words that have
+# ASCII letters as well.
+MIN_OTHER_LETTERS, MAX_MIXED_SHARE = 6, 0.2
+MIN_TORN_WORDS = 2
+WORD = re.compile(r"[^\W\d_]+")
+# Accented capitals in cp1252 look like these Japanese letters.
+HALF_WIDTH = re.compile("[\uff61-\uff9f]")
+# A sign such as £ or ³ next to a letter: the sign is a letter in another encoding.
+TORN_WORD = re.compile(r"[^\W\d_][£¥¦³¹¿¼¾]|[£¥¦¹¿¼¾][^\W\d_]")
 
 
 def _open_zstd(path: Path) -> Any:
@@ -81,6 +101,44 @@ def sniff_encoding(sample: bytes) -> str:
     if sample[0::2].count(0) > len(sample) // 6:
         return "utf-16-be"
     return "utf-8" if is_utf8(sample) else "cp1252"
+
+
+def guess_encoding(path: Path) -> str:
+    """Guess the encoding of a file that is not UTF-8, from its lines beyond ASCII: mostly cp1252.
+
+    Another encoding needs several characters, in words of one script: in text of a Latin alphabet,
+    letters beyond ASCII stand next to ASCII letters.
+    """
+    from charset_normalizer import from_bytes
+
+    text = _read_beyond_ascii(path)
+    found = from_bytes(text, cp_isolation=[*OTHER_ENCODINGS], enable_fallback=False).best()
+    if found and found.encoding in OTHER_SCRIPTS and _is_other_script(str(found)):
+        return found.encoding
+    western, central = (text.decode(name, "replace") for name in ("cp1252", "cp1250"))
+    torn = len(TORN_WORD.findall(western))
+    return "cp1250" if torn >= MIN_TORN_WORDS and not TORN_WORD.search(central) else "cp1252"
+
+
+def _is_other_script(text: str) -> bool:
+    words = [word for word in WORD.findall(text) if not word.isascii()]
+    mixed = sum(any(letter.isascii() and letter.isalpha() for letter in word) for word in words)
+    letters = sum(not letter.isascii() for word in words for letter in HALF_WIDTH.sub("", word))
+    return letters >= MIN_OTHER_LETTERS and mixed <= MAX_MIXED_SHARE * len(words)
+
+
+def _read_beyond_ascii(path: Path) -> bytes:
+    """Return the first lines of a file that contain other bytes than ASCII."""
+    found: list[bytes] = []
+    size = 0
+    with path.open("rb") as file:
+        for line in file:
+            if not line.isascii():
+                found.append(line)
+                size += len(line)
+            if size > GUESSED_BYTES:
+                break
+    return b"".join(found)
 
 
 def is_utf8(sample: bytes) -> bool:

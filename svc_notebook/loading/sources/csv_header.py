@@ -1,0 +1,267 @@
+"""The header of a delimited file: whether it has one, of how many rows, and its names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise, starmap
+
+from svc_notebook.errors import BadInput
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_cells import (
+    is_well_quoted,
+    read_cell,
+    repair_cells,
+    split_cells,
+)
+from svc_notebook.loading.sources.csv_dialect import (
+    MAX_HEADER_LINES,
+    VALUE,
+    YEAR,
+    Dialect,
+    Row,
+    escape_of,
+    free_name,
+    parse_rows,
+    quote_of,
+)
+
+# A column consists of codes if so many values, and this share of them, have the same form.
+MIN_CODES, CODE_SHARE = 2, 0.9
+# A cell of the first row is a category if so many values, and this share of them, are equal to it.
+MIN_REPEATS, REPEAT_SHARE = 2, 0.05
+MAX_HEADER_ROWS = 3
+# A second row without a number above numbers is a header if it has names in so many such columns.
+MIN_NUMERIC_COLUMNS = 2
+# Words that stand for a missing number; a row with one of them is not a header.
+NO_NUMBER = re.compile(
+    r"\W*|[<>=~≤≥≈].*|[a-z]|n\.?\s?[adks]\.?|none|nil|unknown|unk|missing|tb[ad]|inf|not .*|no .*",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of the columns, and a note for each that differs from the header."""
+
+    names: list[str]
+    notes: list[str]
+    # Whether each row ends with a separator that the header does not have.
+    trailing: bool = False
+
+
+def sniff_dialect(
+    text: str, separator: str, options: LoadSettings, upper: Sequence[Sequence[str]] = ()
+) -> Dialect:
+    """Infer the dialect from the beginning of a table; options take precedence.
+
+    `upper` are the rows of the header above the last one.
+    """
+    quote = options.quote or quote_of(text)
+    escape = escape_of(text, quote)
+    rows = [row for _, row in parse_rows(text, separator, quote)]
+    rows[:1] = [_read_first(text, row, Dialect(separator, quote, escape, True, ()))
+                for row in rows[:1]]  # fmt: skip
+    first = rows[0] if rows else []
+    known = options.header_rows is not None or upper
+    header = True if known else options.header
+    header = is_header(rows) if header is None else header
+    found = _name_columns(first, rows, upper) if header else _number_columns(first, options)
+    return Dialect(
+        separator, quote, escape, header, tuple(found.names), tuple(found.notes),
+        tuple(cell.strip() for cell in first) if header else (), found.trailing,
+    )  # fmt: skip
+
+
+def _read_first(text: str, row: list[str], dialect: Dialect) -> list[str]:
+    """Return the cells of the first row; those with misplaced quotes as they are in other rows."""
+    line = text.lstrip("\r\n").partition("\n")[0].rstrip("\r")
+    if all(is_well_quoted(cell, dialect) for cell in split_cells(line, dialect)):
+        return row
+    cells = repair_cells(line, len(row), dialect)
+    return row if cells is None else [read_cell(cell, _doubled(dialect)) or "" for cell in cells]
+
+
+def _doubled(dialect: Dialect) -> Dialect:
+    return replace(dialect, escape=dialect.quote)
+
+
+def _number_columns(first: Sequence[str], options: LoadSettings) -> Names:
+    notes = []
+    if options.header is None and first:
+        notes.append("no header was found: columns are named column0, column1, …")
+    return Names([f"column{number}" for number, _ in enumerate(first)], notes)
+
+
+def _name_columns(
+    first: Sequence[str], rows: Sequence[Sequence[str]], upper: Sequence[Sequence[str]]
+) -> Names:
+    """Return the names of a header, which can have a cell less, or more, than the rows."""
+    others = rows[1:]
+    notes: list[str] = []
+    cells = join_names([*upper, first]) if upper else [*first]
+    if upper:
+        shown = ", ".join(f"`{cell}`" for cell in cells[:MAX_HEADER_ROWS])
+        notes.append(
+            f"the header has {len(upper) + 1} rows; names are joined: {shown}"
+            f"{', …' if len(cells) > MAX_HEADER_ROWS else ''}"
+        )
+    empty = [place for place, cell in enumerate(cells) if not cell.strip()]
+    if len(empty) == 1 and others and all(len(row) == len(cells) - 1 for row in others):
+        del cells[empty[0]]
+        notes.append(f"the header has one separator too many: name {empty[0] + 1} is left out")
+    names, changed = _make_unique(cells)
+    wide = _wider_by_one(len(cells), others)
+    trailing = bool(wide) and all(row[-1] == "" for row in wide)
+    if trailing:
+        notes.append("every row ends with one separator more than the header; it is ignored")
+    elif wide:
+        names.insert(0, free_name("column0", names))
+        notes.append(
+            "rows have one cell more than the header: the first column is assumed to have no "
+            f"name, and is sent as `{names[0]}`"
+        )
+    return Names(names, [*changed, *notes], trailing)
+
+
+def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[str]]:
+    """Return the rows with one cell more than the header, if most rows have that."""
+    wide = [row for row in others if len(row) == width + 1]
+    return wide if len(wide) > len(others) / 2 else []
+
+
+def _make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return a unique name for every column, and a note for each that differs from the header."""
+    names: list[str] = []
+    notes: list[str] = []
+    for number, cell in enumerate(header):
+        found = cell.strip()
+        if found.count("\n") > MAX_HEADER_LINES:
+            raise BadInput(
+                f"the header has an unclosed quote before `{found.split()[0]}`; close it"
+            )
+        free = free_name(found or f"column{number}", names)
+        if free != found:
+            notes.append(f"the name of column {number + 1} is `{found}`: sent as `{free}`")
+        names.append(free)
+    return names, notes
+
+
+def join_names(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Join the cells of each column of a header of several rows.
+
+    An empty cell above a name belongs to the cell before it, as merged cells of a spreadsheet do,
+    unless that one has no name below it.
+    """
+    width = max(map(len, rows))
+    full = [[*(cell.strip() for cell in row), *[""] * (width - len(row))] for row in rows]
+    for row, below in pairwise(full):
+        group = ""
+        for place in range(width):
+            if row[place]:
+                group = row[place] if below[place] else ""
+            elif below[place]:
+                row[place] = group
+    columns = zip(*full, strict=True)
+    return [" ".join(dict.fromkeys(filter(None, column))) for column in columns]
+
+
+def count_header_rows(rows: Sequence[Row], options: LoadSettings) -> int:
+    """Return the number of rows of the header, from 1 to 3; 0 if there is none.
+
+    A header has more than one row only if all columns of
+    numbers have text in each of its rows, and a row above has gaps or the last is a full one.
+    """
+    if options.header_rows is not None or options.header is not None:
+        return options.header_rows or int(options.header or False)
+    cells = [[cell.strip() for cell in row] for _, row in rows]
+    for number in range(MAX_HEADER_ROWS, 1, -1):
+        if len(cells) > number + 1 and _is_tall_header(cells[:number], cells[number:]):
+            return number
+    return int(is_header([row for _, row in rows]))
+
+
+def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    width = len(header[-1])
+    if width < 2 or any(len(row) != width for row in header):
+        return False
+    whole = [row for row in others if len(row) == width]
+    columns = [[cell for cell in column if cell] for column in zip(*whole, strict=True)]
+    numeric = [
+        place
+        for place, column in enumerate(columns)
+        if len(column) > 1 and all(map(VALUE.fullmatch, column))
+    ]
+    *upper, last = header
+    if any(_is_name(cell) is False for row in header for cell in row if cell):
+        return False
+    texts = [last[place] for place in numeric if last[place]]
+    if len(texts) < MIN_NUMERIC_COLUMNS or any(map(VALUE.fullmatch, filter(None, last))):
+        return False
+    if any(sum(map(bool, row)) < 2 for row in upper) or any(map(NO_NUMBER.fullmatch, texts)):
+        return False
+    gaps = [any(not row[n] and header[at + 1][n] for n in range(width))
+            for at, row in enumerate(upper)]  # fmt: skip
+    if all(gaps):
+        return len(set(filter(None, last))) > 1
+    distinct = len(set(texts)) == len(texts) > MIN_NUMERIC_COLUMNS
+    return len(texts) == len(numeric) and distinct and header[0] != last
+
+
+def _is_name(cell: str) -> bool:
+    return not VALUE.fullmatch(cell) or bool(YEAR.fullmatch(cell))
+
+
+def is_header(rows: list[list[str]]) -> bool:
+    """Return whether the first row names the columns.
+
+    A header has names in more than a third of its cells. A value such as a number in it says no,
+    unless it is one of several years above values that are no years. A cell says no if it occurs
+    again below, or if it has the form that codes below it have, and yes if numbers or codes are
+    below it. Where nothing says either, the first row is a header.
+    """
+    first, *others = [[cell.strip() for cell in row] for row in rows] if rows else [[]]
+    if sum(map(bool, first)) <= len(first) // 3:
+        return False
+    if not others:
+        return not any(map(VALUE.fullmatch, first))
+    columns = [[row[place] for row in others if len(row) > place] for place in range(len(first))]
+    years = [cell for cell in first if YEAR.fullmatch(cell)]
+    names = [cell for cell in first if cell and not VALUE.fullmatch(cell)]
+    below = [columns[place] for place, cell in enumerate(first) if cell in years]
+    are_names = not any(map(YEAR.fullmatch, chain(*below)))
+    if len(years) > 1 and years == sorted({*years}) and are_names:
+        return bool(names) and len(names) + len(years) >= len(first) - 1
+    if any(map(VALUE.fullmatch, first)):
+        return False
+    if first == others[0]:  # a header that is repeated, or equal rows
+        rest = [row for row in others if row != first]
+        below = [[row[place] for row in rest if len(row) > place] for place in range(len(first))]
+        return sum(starmap(_vote_for_header, zip(first, below, strict=True))) > 0
+    if first in others:  # files with the same header, one after the other
+        return True
+    votes = sum(starmap(_vote_for_header, zip(first, columns, strict=True)))
+    return votes >= 0
+
+
+def _vote_for_header(cell: str, column: list[str]) -> int:
+    """Return 1 if a column's values differ in kind from its first cell, -1 if they do not."""
+    values = [value for value in column if value]
+    if not cell or not values:
+        return 0
+    if all(map(VALUE.fullmatch, values)):
+        return 1
+    if values.count(cell) >= max(MIN_REPEATS, REPEAT_SHARE * len(values)):
+        return -1
+    forms = Counter(map(_form, values))
+    form, count = forms.most_common(1)[0]
+    if "9" not in form or count < max(MIN_CODES, CODE_SHARE * len(values)):
+        return 0
+    return -1 if _form(cell) == form else 1
+
+
+def _form(value: str) -> str:
+    """Return a value with every letter as `a` and every run of digits as `9`."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", value))
