@@ -27,7 +27,7 @@ from svc_notebook.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.editors.query_editor.draft_search import DraftTarget
 from svc_notebook.editors.query_editor.editor import Action, QueryEditor
 from svc_notebook.editors.rpc import call, report_progress, wait_for
-from svc_notebook.editors.settings_editor.changes import show
+from svc_notebook.editors.settings_editor.changes import list_changes, show
 from svc_notebook.editors.settings_editor.editor import SettingsEditor
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_change
@@ -212,6 +212,17 @@ class Workbench(Editor):
         if failure:
             self._update_state(error=explain(failure))
             raise failure
+
+    @call
+    def review(self) -> dict[str, Any]:
+        """Return the changes by part, in the order in which they are written."""
+        return {
+            "order": order_parts(self._collect(), self.settings.saved),
+            "settings": list_changes(self.settings.saved, self.settings.value),
+            "synonyms": self.synonyms.differences(),
+            "rules": self.rules.differences(),
+            "replicas": self.settings.value.get("replicas") or [],
+        }
 
     @call
     async def refresh(self) -> None:
