@@ -170,6 +170,11 @@ class Editor(anywidget.AnyWidget):
         """Whether the value differs from what is saved."""
         return self._draft.is_dirty
 
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether closing the editor loses changes."""
+        return bool(self.needs) and self.dirty
+
     def snapshot(self) -> Html:
         """Return the last state as HTML that needs no kernel, script or style sheet."""
         return Html(write_line(f"{self.title}: {self.index}", tag="strong") + self.write_html())

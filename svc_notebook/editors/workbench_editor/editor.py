@@ -164,6 +164,11 @@ class Workbench(Editor):
 
     # Methods for cells.
 
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether closing the workbench loses drafts or judgments."""
+        return self.dirty or self.judgments.is_unsaved
+
     def apply(self) -> None:
         """Write all drafts to the service; warn about attributes that no record has."""
         changes = self.value.get("settings", {})
