@@ -46,8 +46,7 @@ export class EditorTabs {
     panel.title.caption = `${kind}: ${name}, ${notebook.title.label}`;
     panel.title.icon = this.icon;
     panel.title.closable = true;
-    const close = panel.onCloseRequest.bind(panel);
-    panel.onCloseRequest = (/** @type {any} */ message) => void this.close(tab, () => close(message));
+    panel.onCloseRequest = () => void this.close(tab);
     const status = (/** @type {any} */ _, /** @type {string} */ now) => {
       if (ENDED.includes(now)) this.end(tab);
     };
@@ -98,7 +97,7 @@ export class EditorTabs {
   end(tab) {
     if (tab.panel.isDisposed || !tab.model) return;
     tab.model = "";
-    this.tell(tab, "The kernel of this editor has ended. Changes that were not applied are lost.", "Open again");
+    this.tell(tab, "The kernel of this editor has ended. Its unsaved changes are lost.", "Open again");
   }
 
   /** Show a message in place of the editor. @param {Tab} tab @param {string} text @param {string} [again] */
@@ -115,8 +114,8 @@ export class EditorTabs {
     tab.panel.node.replaceChildren();
   }
 
-  /** Close a tab, after a question if the editor has changes. @param {Tab} tab @param {() => void} close */
-  async close(tab, close) {
+  /** Close a tab, after a question if the editor has changes. @param {Tab} tab */
+  async close(tab) {
     if (tab.closing) return;
     tab.closing = true;
     const link = this.kernels.links.get(tab.notebook);
@@ -136,7 +135,7 @@ export class EditorTabs {
       tab.closing = answer.button.accept;
       if (!tab.closing) return;
     }
-    close();
+    tab.panel.dispose();
   }
 
   /** Close the editor of a tab that is gone. @param {Tab} tab */
