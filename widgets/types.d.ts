@@ -13,6 +13,8 @@ export interface Model {
 export interface Mount {
   model: Model;
   el: HTMLElement;
+  /** Where the front end has it: the models of other widgets, by reference. */
+  host?: { getModel(reference: string): Promise<Model> };
 }
 
 /** The state trait of an editor. */

@@ -31,7 +31,7 @@ function render(mount) {
     ],
     diff: () => drawReview(view, model),
   });
-  const panes = new Panes(model, view.error);
+  const panes = new Panes(mount, view.error);
   const trial = trialBar(view, model);
   const applied = appliedPanel(view);
   const judge = button("Judge this query", () => view.run("judge_query"), {

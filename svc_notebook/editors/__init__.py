@@ -22,6 +22,19 @@ if TYPE_CHECKING:
     from svc_notebook.editors.functions import synonyms as synonyms
     from svc_notebook.editors.functions import workbench as workbench
 
+    class Editors:
+        """The type of `svc.edit`: at run time this module, which can be called."""
+
+        __call__ = staticmethod(workbench)
+        crawler = staticmethod(crawler)
+        judgments = staticmethod(judgments)
+        query = staticmethod(query)
+        rules = staticmethod(rules)
+        settings = staticmethod(settings)
+        synonyms = staticmethod(synonyms)
+        workbench = staticmethod(workbench)
+
+
 __all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms", "workbench"]
 
 
@@ -38,7 +51,7 @@ def __dir__() -> list[str]:
     return sorted(__all__)
 
 
-class _Editors(ModuleType):
+class _CallableModule(ModuleType):
     """This module, which opens the workbench when it is called."""
 
     def __call__(self, *args: Any, **options: Any) -> Any:
@@ -46,4 +59,4 @@ class _Editors(ModuleType):
         return self.workbench(*args, **options)
 
 
-sys.modules[__name__].__class__ = _Editors
+sys.modules[__name__].__class__ = _CallableModule

@@ -26,6 +26,12 @@ class Tab:
 _tabs: dict[str, Tab] = {}
 
 
+def find_editor(model: str) -> Any:
+    """Return the open editor of a model; None if it is closed."""
+    tab = _tabs.get(model)
+    return tab and tab.editor
+
+
 class TabCalls:
     """Calls that open and close the editors of tabs."""
 
@@ -45,8 +51,8 @@ class TabCalls:
     @call
     def has_changes(self, model: str) -> bool:
         """Return whether closing an editor loses changes."""
-        tab = _tabs.get(model)
-        return tab is not None and tab.editor.is_unsaved
+        editor = find_editor(model)
+        return editor is not None and bool(editor.is_unsaved)
 
     @call
     async def close_editor(self, model: str) -> None:

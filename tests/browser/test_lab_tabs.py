@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.lab import Lab
 from tests.browser.labextension import LabPage, fresh
+from tests.browser.looks import PICTURES
 from tests.browser.shop import connect, fill, products
 from tests.conftest import Running
 
@@ -50,16 +50,14 @@ def copies(service: Running) -> list[str]:
     return [item["name"] for item in items if item["name"].startswith("tabbed_")]
 
 
-def test_the_workbench_lives_in_a_tab(
-    lab_page: LabPage, service: Running, tmp_path: Path
-) -> None:
+def test_the_workbench_lives_in_a_tab(lab_page: LabPage, service: Running) -> None:
     open_tab(lab_page, "Workbench")
     bench = lab_page.page.locator(".svc-editor-tab .svc-editor.svc-bench")
     expect(bench.locator(".svc-pane-query .svc-hit").first).to_be_visible(timeout=30_000)
     expect(tab(lab_page, "Workbench: tabbed")).to_have_count(1)
     assert lab_page.ask("get_ipython().execution_count") <= 3
-    folder = Path(os.environ.get("SVC_PICTURES", tmp_path))
-    lab_page.page.screenshot(path=folder / "tab.png")
+    if os.environ.get("SVC_PICTURES"):
+        lab_page.page.screenshot(path=PICTURES / "workbench-tab.png")
     assert bench.evaluate("el => el.getBoundingClientRect().bottom <= innerHeight")
 
     open_tab(lab_page, "Workbench")
@@ -67,7 +65,7 @@ def test_the_workbench_lives_in_a_tab(
 
     bench.locator(".svc-pane-query .svc-hit").first.focus()
     lab_page.page.keyboard.press("h")
-    expect(bench.locator(".svc-trial")).to_contain_text("on a temporary copy")
+    expect(bench.locator(".svc-draft-trial")).to_contain_text("on a temporary copy")
     assert len(copies(service)) == 1
 
     close(lab_page, "Workbench: tabbed")
@@ -87,7 +85,7 @@ def test_the_workbench_lives_in_a_tab(
 
 
 def test_a_restarted_kernel_is_named_and_the_editor_opened_again(
-    lab_page: LabPage, service: Running, tmp_path: Path
+    lab_page: LabPage, service: Running
 ) -> None:
     open_tab(lab_page, "Settings editor")
     panel = lab_page.page.locator(".svc-editor-tab")
@@ -96,8 +94,6 @@ def test_a_restarted_kernel_is_named_and_the_editor_opened_again(
     lab_page.page.evaluate(RESTART)
 
     expect(panel).to_contain_text("The kernel of this editor has ended")
-    folder = Path(os.environ.get("SVC_PICTURES", tmp_path))
-    lab_page.page.screenshot(path=folder / "tab-ended.png")
     panel.get_by_role("button", name="Open again").click()
     expect(panel).to_contain_text("cannot be opened")
     tab(lab_page, lab_page.path.name).click()

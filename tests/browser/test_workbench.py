@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,7 +23,8 @@ graded = pd.DataFrame([{'query': query, 'objectID': f'sku-{number:03}', 'rating'
 b = svc.edit('bench', 'lamp', judgments=graded)
 b"""
 LIFT = "b.settings.value = {'customRanking': ['asc(price)']}"
-WIDTHS = (1280, 800, 420)
+NARROW_PIXELS = (800, 420)
+PARTS = ("Synonyms", "Rules", "Judgments", "History", "Settings")
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +80,7 @@ def settings_of(service: Running) -> dict[str, Any]:
 def test_a_draft_is_searched_scored_applied_and_undone(
     notebook: Notebook, bench: Locator, service: Running
 ) -> None:
-    trial = bench.locator(".svc-trial")
+    trial = bench.locator(".svc-draft-trial")
     expect(trial).to_be_hidden()
 
     notebook.run(LIFT, cell=1)
@@ -120,24 +120,41 @@ def test_a_draft_is_searched_scored_applied_and_undone(
     assert rules_of(service) == []
 
 
-def test_every_part_is_read_by_all_at_every_width(
-    notebook: Notebook, bench: Locator, tmp_path: Path
-) -> None:
-    folder = Path(os.environ.get("SVC_PICTURES", tmp_path))
+def test_every_part_is_read_by_all_at_every_width(notebook: Notebook, bench: Locator) -> None:
     notebook.run(LIFT, cell=1)
     expect(bench.locator(".svc-trial-score")).to_be_visible()
+    if os.environ.get("SVC_PICTURES"):
+        bench.screenshot(path=PICTURES / "workbench.png", animations="disabled")
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         notebook.change_theme(theme)
-        for width in WIDTHS:
-            notebook.page.set_viewport_size({"width": width, "height": 1000})
-            for name in ("Synonyms", "Rules", "Judgments", "History", "Settings"):
-                open_tab(bench, name)
-                expect(bench.locator(".svc-bench-side .svc-hint").first).not_to_have_text("Loading…")
-                if width == WIDTHS[0]:
-                    assert find_violations(notebook.page, ".svc-bench") == []
-                    assert notebook.page.evaluate(CONTRAST) == []
-                picture = folder / f"bench-{width}-{theme[11:].lower()}-{name.lower()}.png"
-                bench.screenshot(path=picture)
-            assert bench.evaluate("el => el.scrollWidth <= el.clientWidth")
-    notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+        for name in PARTS:
+            open_tab(bench, name)
+            expect(bench.get_by_text("Loading…")).to_have_count(0)
+            assert find_violations(notebook.page, ".svc-bench") == []
+            assert notebook.page.evaluate(CONTRAST) == []
     notebook.change_theme("JupyterLab Light")
+    for width in NARROW_PIXELS:
+        notebook.page.set_viewport_size({"width": width, "height": 1000})
+        for name in PARTS:
+            open_tab(bench, name)
+            assert bench.evaluate("el => el.scrollWidth <= el.clientWidth"), (width, name)
+    notebook.page.set_viewport_size({"width": 1280, "height": 1000})
+
+
+def test_hostile_records_and_rules_are_text(
+    notebook: Notebook, bench: Locator, service: Running
+) -> None:
+    fill(service, "bench", HOSTILE)
+    name = "<img src=x onerror='window.struck=1'>"
+    notebook.run(f"b.rules.put({{'objectID': {name!r}, 'consequence': {{'hide': []}}}})", cell=1)
+    notebook.run("b.reload()", cell=1)
+
+    expect(bench.locator(".svc-pane-query .svc-hits")).to_contain_text("<img src=x")
+    notebook.page.keyboard.press("Escape")
+    bench.get_by_role("button", name="Apply…").click()
+    expect(bench.get_by_role("dialog")).to_contain_text(name)
+    bench.get_by_role("dialog").get_by_role("button", name="Apply").click()
+    open_tab(bench, "History")
+    expect(bench.locator(".svc-applied-parts")).to_contain_text("<img")
+
+    assert notebook.page.evaluate("() => window.struck") is None

@@ -265,9 +265,7 @@ def test_wrong_changes_are_refused(bench: Workbench, value: Any, words: str) -> 
     assert bench.value == {}
 
 
-def test_a_key_without_the_right_reads(
-    searcher: Callable[..., Client], shop: str
-) -> None:
+def test_a_key_without_the_right_reads(searcher: Callable[..., Client], shop: str) -> None:
     bench = svc.edit(shop, "lamp", client=searcher("search", "settings", "browse"))
 
     assert "editSettings" in bench.state["readOnly"]
@@ -294,7 +292,7 @@ def test_the_verb_opens_it(client: Client, shop: str, monkeypatch: pytest.Monkey
 )
 def test_facets_exist_as_long_as_rules_name_them(after: list[str], first: str) -> None:
     saved = {"attributesForFaceting": ["brand", "price"]}
-    changes = {"settings": {"attributesForFaceting": after}, "rules": {"a": None}}
+    changes: Any = {"settings": {"attributesForFaceting": after}, "rules": {"a": None}}
 
     assert order_parts(changes, saved)[0] == first
 

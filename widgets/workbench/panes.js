@@ -8,10 +8,11 @@ const REFERENCE = "IPY_MODEL_";
 
 /** The editors of a workbench, drawn when they are first shown. */
 export class Panes {
-  /** @param {Model} model the workbench's @param {(error: Error) => void} tell */
-  constructor(model, tell) {
+  /** @param {import("../types").Mount} mount the workbench's @param {(error: Error) => void} tell */
+  constructor({ model, host }, tell) {
     this.parts = /** @type {Record<string, string>} */ (model.get("parts") ?? {});
     this.manager = model.widget_manager;
+    this.host = host;
     this.tell = tell;
     /** @type {Map<string, Promise<void>>} */
     this.drawn = new Map();
@@ -22,8 +23,9 @@ export class Panes {
 
   /** The model of one editor; undefined if the front end does not have it. @param {string} name @returns {Promise<Model | undefined>} */
   async model(name) {
-    const id = String(this.parts[name] ?? "").replace(REFERENCE, "");
-    return this.manager?.get_model(id).catch(() => undefined);
+    const reference = String(this.parts[name] ?? "");
+    const found = this.manager ? this.manager.get_model(reference.replace(REFERENCE, "")) : this.host?.getModel(reference);
+    return found?.catch(() => undefined);
   }
 
   /** Wait until an editor is drawn. @param {string} name */

@@ -38,7 +38,7 @@ export function describeScore({ metric, before, after, delta, low, high, queries
 export function trialBar(view, model) {
   /** @type {Model | null} */
   let query = null;
-  const el = h("div", { class: "trial", role: "status", hidden: true });
+  const el = h("div", { class: "draft-trial", role: "status", hidden: true });
 
   function draw() {
     const trial = /** @type {Trial} */ (model.get("trial") ?? {});

@@ -51,7 +51,7 @@ class CopyNeeded:
     records: int
 
 
-class Trial:
+class DraftTrial:
     """Finds where a draft is searched; keeps the copy of the index until it is dropped."""
 
     def __init__(self, client: AsyncClient, index: str) -> None:

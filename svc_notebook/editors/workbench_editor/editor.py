@@ -10,7 +10,6 @@ from contextlib import suppress
 from typing import Any, ClassVar
 
 import traitlets
-from ipywidgets import widget_serialization
 
 from svc_notebook.api.validation import same
 from svc_notebook.client.attribute_checks import check_attributes
@@ -41,7 +40,7 @@ from svc_notebook.editors.workbench_editor.change_set import (
     order_parts,
     patch_part,
 )
-from svc_notebook.editors.workbench_editor.draft_trial import CopyNeeded, Trial, no_trial
+from svc_notebook.editors.workbench_editor.draft_trial import CopyNeeded, DraftTrial, no_trial
 from svc_notebook.editors.workbench_editor.score_change import describe_change, measure_change
 from svc_notebook.errors import BadInput, SvcError
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -67,8 +66,8 @@ class Workbench(Editor):
     _esm = read_module("workbench.js")
     _css = read_styles("kit/kit.css", "workbench.css")
 
-    parts: Any = traitlets.Dict().tag(sync=True, **widget_serialization)
-    trial: Any = traitlets.Dict(no_trial()).tag(sync=True, **JSON)
+    parts: Any = traitlets.Dict().tag(sync=True, to_json=lambda parts, _: _write_references(parts))
+    trial: Any = traitlets.Dict({**no_trial()}).tag(sync=True, **JSON)
     forward = traitlets.Bool(False).tag(sync=True)
 
     def __init__(
@@ -83,7 +82,7 @@ class Workbench(Editor):
         **options: Any,
     ) -> None:
         common: Any = {"client": client, "height": height}
-        self._trial = Trial(asynchronous(client), index)
+        self._trial = DraftTrial(asynchronous(client), index)
         self._target: DraftTarget | None = None
         self._trial_count = 0
         self._trial_lock = asyncio.Lock()
@@ -105,7 +104,8 @@ class Workbench(Editor):
             self._drafted: dict[Part, Any] = {
                 "settings": self.settings, "synonyms": self.synonyms, "rules": self.rules,
             }  # fmt: skip
-            parts = {**self._drafted, "query": self.query, "judgments": self.judgments}
+            linked: dict[str, Editor] = {"query": self.query, "judgments": self.judgments}
+            parts = linked | {str(part): editor for part, editor in self._drafted.items()}
             super().__init__(index, parts=parts, **common, **options)
         except BaseException:
             for editor in made:
@@ -423,6 +423,11 @@ class Workbench(Editor):
     def _pass_height(self, _: Any) -> None:
         for editor in self.parts.values():
             editor.height = self.height
+
+
+def _write_references(parts: Mapping[str, Editor]) -> dict[str, str]:
+    """Return editors as the references to their models that front ends resolve."""
+    return {name: f"IPY_MODEL_{editor.model_id}" for name, editor in parts.items()}
 
 
 def _describe_partial(index: str, applied: list[Part], order: list[Part]) -> str:

@@ -63,11 +63,11 @@ def _compare(before: pd.DataFrame, after: pd.DataFrame, frame: pd.DataFrame) -> 
     )
     compared = Comparison(SAVED, (DRAFT,), runs, scores, known_gains(frame, None))
     [row] = compared.test().to_dict("records")
-    known = {name: _known(row[name]) for name in ("before", "after", "delta", "low", "high")}
     return {
-        "metric": METRIC, **known, "queries": int(row["queries"]),
-        "judged": _known(row["judged_after"]),
-    }  # type: ignore[typeddict-item]  # fmt: skip
+        "metric": METRIC, "before": _known(row["before"]), "after": _known(row["after"]),
+        "delta": _known(row["delta"]), "low": _known(row["low"]), "high": _known(row["high"]),
+        "queries": int(row["queries"]), "judged": _known(row["judged_after"]),
+    }  # fmt: skip
 
 
 def _known(value: float) -> float | None:
