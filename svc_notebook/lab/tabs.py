@@ -6,7 +6,8 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
-from svc_notebook import editors
+from svc_notebook import editors, session
+from svc_notebook.client import Client
 from svc_notebook.editors.rpc import call
 from svc_notebook.errors import BadInput
 
@@ -15,10 +16,11 @@ KINDS = ("workbench", "query", "settings", "synonyms", "rules", "judgments", "cr
 
 @dataclass(frozen=True)
 class Tab:
-    """An editor in a tab: its kind, the index or crawler that it edits, and the widget."""
+    """An editor in a tab: its kind, the client and the index or crawler, and the widget."""
 
     kind: str
     name: str
+    client: Client
     editor: Any
 
 
@@ -37,15 +39,19 @@ class TabCalls:
 
     @call
     async def open_editor(self, kind: str, name: str) -> dict[str, Any]:
-        """Open an editor, or return the one that is open, with its drafts: the id of its model."""
+        """Open an editor of the current client: the id of its model, and its title.
+
+        One that is open is returned with its drafts.
+        """
         if kind not in KINDS:
             raise BadInput(f"there is no editor `{kind}`; use one of {', '.join(KINDS)}")
+        client = session.current()
         for model, tab in _tabs.items():
-            if (tab.kind, tab.name) == (kind, name):
+            if (tab.kind, tab.name) == (kind, name) and tab.client is client:
                 return {"model": model, "title": tab.editor.title}
         # An editor waits for its first answers, which this thread brings.
-        editor = await asyncio.to_thread(getattr(editors, kind), name)
-        _tabs[editor.model_id] = Tab(kind, name, editor)
+        editor = await asyncio.to_thread(getattr(editors, kind), name, client=client)
+        _tabs[editor.model_id] = Tab(kind, name, client, editor)
         return {"model": editor.model_id, "title": editor.title}
 
     @call

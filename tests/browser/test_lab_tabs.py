@@ -84,6 +84,25 @@ def test_the_workbench_lives_in_a_tab(lab_page: LabPage, service: Running) -> No
     assert not lab_page.complaints
 
 
+def test_drafts_are_there_when_the_page_is_loaded_again(
+    lab_page: LabPage, extended_lab: Lab
+) -> None:
+    open_tab(lab_page, "Workbench")
+    bench = lab_page.page.locator(".svc-editor-tab .svc-editor.svc-bench")
+    expect(bench.locator(".svc-pane-query .svc-hit").first).to_be_visible(timeout=30_000)
+    bench.locator(".svc-pane-query .svc-hit").first.focus()
+    lab_page.page.keyboard.press("p")
+    expect(bench.get_by_role("tab", name="Rules, 1 changed")).to_be_visible()
+
+    again = LabPage(lab_page.page, extended_lab, lab_page.path.name)
+    again.await_connected()
+    open_tab(again, "Workbench")
+
+    expect(bench.get_by_role("tab", name="Rules, 1 changed")).to_be_visible(timeout=30_000)
+    expect(bench.locator(".svc-pane-query .svc-move").first).to_be_hidden()
+    expect(bench.locator(".svc-draft-trial")).to_contain_text("on a temporary copy")
+
+
 def test_a_restarted_kernel_is_named_and_the_editor_opened_again(
     lab_page: LabPage, service: Running
 ) -> None:

@@ -64,7 +64,7 @@ def test_settings_that_are_parameters_show_in_the_hits_without_a_copy(bench: Wor
     assert bench.value == {"settings": {"customRanking": ["asc(rating)"]}}
     assert bench.trial["by"] == "parameters"
     assert bench.dirty
-    assert [card["from"] for card in bench.query.answer["hits"]] == [2, 1]
+    assert [card["previous"] for card in bench.query.answer["hits"]] == [2, 1]
     assert bench.query.answer["moves"] == {"gained": 0, "moved": 2, "left": 0}
 
 

@@ -25,7 +25,7 @@ test("moves are counted by what happened", () => {
 });
 
 test("a hit shows by how many places a draft moved it", () => {
-  const text = (from, place) => describeMove({ from, place })?.text ?? null;
+  const text = (previous, place) => describeMove({ previous, place })?.text ?? null;
 
   assert.deepEqual([text(9, 2), text(2, 9), text(0, 1), text(3, 3), text(undefined, 3)], ["▲ 7", "▼ 7", "new", null, null]);
 });

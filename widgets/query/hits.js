@@ -6,20 +6,20 @@ import { plainText } from "../kit/highlight.js";
 import { hitDisplay } from "../kit/hit_card.js";
 import { drawExplanation } from "./explanation.js";
 
-/** @typedef {import("../kit/hit_card.js").Hit & {place: number, why: string, promoted: boolean, from?: number}} Card */
+/** @typedef {import("../kit/hit_card.js").Hit & {place: number, why: string, promoted: boolean, previous?: number}} Card */
 /** @typedef {{label: string, hits: number, value: any}} RelaxedSearch */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
 /** Describe why one hit ranks below another. @param {Card} card @param {Card | undefined} above */
 export const reason = (card, above) => (above ? card.why : "");
 
-/** Describe how a draft moved a hit; `from` is its place without the draft, 0 for a new hit. @param {Card} card */
-export function describeMove({ from, place }) {
-  if (from === undefined || from === place) return null;
-  if (!from) return { kind: "new", text: "new", title: "Not among the first hits without the draft" };
-  const up = from > place;
-  const text = `${up ? "▲" : "▼"} ${Math.abs(from - place).toLocaleString()}`;
-  return { kind: up ? "up" : "down", text, title: `Place ${from.toLocaleString()} without the draft` };
+/** Describe how a draft moved a hit; `previous` is its place without the draft, 0 for a new hit. @param {Card} card */
+export function describeMove({ previous, place }) {
+  if (previous === undefined || previous === place) return null;
+  if (!previous) return { kind: "new", text: "new", title: "Not among the first hits without the draft" };
+  const up = previous > place;
+  const text = `${up ? "▲" : "▼"} ${Math.abs(previous - place).toLocaleString()}`;
+  return { kind: up ? "up" : "down", text, title: `Place ${previous.toLocaleString()} without the draft` };
 }
 
 /** @param {Card} card */

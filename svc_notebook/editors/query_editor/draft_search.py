@@ -35,17 +35,17 @@ async def find_places(client: AsyncClient, index: str, params: Params) -> dict[s
 
 
 def mark_moves(answer: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, Any]:
-    """Add to each card its previous place as `from`, 0 for a new hit, and count the moves.
+    """Add to each card its place without the draft as `previous`, 0 if new, and count the moves.
 
     `left` is the number of hits that had the places of this page and are no longer on it.
     """
-    cards = [{**card, "from": before.get(card["id"], 0)} for card in answer["hits"]]
+    cards = [{**card, "previous": before.get(card["id"], 0)} for card in answer["hits"]]
     first = count_before(answer) + 1
     places = range(first, first + answer.get("hitsPerPage", answer.get("length", 0)))
     ids = {card["id"] for card in cards}
     counts = {
-        "gained": sum(card["from"] == 0 for card in cards),
-        "moved": sum(card["from"] not in (0, card["place"]) for card in cards),
+        "gained": sum(card["previous"] == 0 for card in cards),
+        "moved": sum(card["previous"] not in (0, card["place"]) for card in cards),
         "left": sum(place in places and name not in ids for name, place in before.items()),
     }
     return {**answer, "hits": cards, "moves": counts}

@@ -3,23 +3,24 @@
 import { button, fill, h } from "../../kit/dom.js";
 
 /** @typedef {import("./kernel.js").Kernels} Kernels */
-/** @typedef {{app: any, kernels: Kernels, icon: any, Panel: any, apputils: any}} Parts */
-/** @typedef {{kind: string, name: string, notebook: any, panel: any, model: string, closing: boolean}} Tab */
+/** @typedef {{app: any, kernels: Kernels, icon: any, Panel: any, apputils: any, connection: () => string | undefined}} Parts */
+/** @typedef {{kind: string, name: string, notebook: any, panel: any, connection: string | undefined, model: string, closing: boolean}} Tab */
 
 const VIEW = "application/vnd.jupyter.widget-view+json";
-const ENDED = ["restarting", "autorestarting", "dead", "terminating", "unknown"];
+const ENDED = ["restarting", "autorestarting", "dead", "terminating"];
 /** How long a closing tab waits for the kernel's answer whether there are unsaved changes. */
 const ANSWER_MS = 1500;
 
 /** The open tabs, one for each kind of editor, index and notebook. */
 export class EditorTabs {
   /** @param {Parts} parts */
-  constructor({ app, kernels, icon, Panel, apputils }) {
+  constructor({ app, kernels, icon, Panel, apputils, connection }) {
     this.app = app;
     this.kernels = kernels;
     this.icon = icon;
     this.Panel = Panel;
     this.apputils = apputils;
+    this.connection = connection;
     /** @type {Tab[]} */
     this.tabs = [];
   }
@@ -28,7 +29,7 @@ export class EditorTabs {
   async open(kind, name) {
     const notebook = this.kernels.tracker.currentWidget;
     if (!notebook) return;
-    const known = this.tabs.find((tab) => tab.kind === kind && tab.name === name && tab.notebook === notebook);
+    const known = this.tabs.find((tab) => tab.kind === kind && tab.name === name && tab.notebook === notebook && tab.connection === this.connection());
     if (known) return this.app.shell.activateById(known.panel.id);
     const tab = this.add(kind, name, notebook);
     await this.fill(tab);
@@ -38,7 +39,7 @@ export class EditorTabs {
   add(kind, name, notebook) {
     const panel = new this.Panel();
     /** @type {Tab} */
-    const tab = { kind, name, notebook, panel, model: "", closing: false };
+    const tab = { kind, name, notebook, panel, connection: this.connection(), model: "", closing: false };
     const last = this.tabs.filter((other) => other.notebook === notebook).at(-1);
     panel.id = `svc-tab-${Math.random().toString(36).slice(2)}`;
     panel.addClass("svc-editor-tab");
@@ -79,6 +80,7 @@ export class EditorTabs {
       if (!link) throw new Error("the notebook has no kernel");
       const { model, title } = await link.call("open_editor", { kind, name });
       tab.model = model;
+      tab.connection = this.connection();
       if (panel.isDisposed) return this.drop(tab);
       panel.title.label = `${title}: ${name}`;
       const { rendermime } = notebook.content;

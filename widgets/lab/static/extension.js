@@ -58,7 +58,7 @@ export async function makePlugins(share) {
       const explorer = addExplorer(app, kernels, icon, () => drawStatus());
       if (statusBar) drawStatus = addStatus({ app, statusBar, explorer, Widget: lumino.Widget });
       const widgets = { ...apputils, Widget: lumino.Widget };
-      const tabs = new EditorTabs({ app, kernels, icon, Panel: lumino.Panel, apputils });
+      const tabs = new EditorTabs({ app, kernels, icon, Panel: lumino.Panel, apputils, connection: () => explorer.connection?.id });
       addActions(
         { app, kernels, explorer, tabs, preferences: () => preferences, Menu: ui.MenuSvg,
           apputils: widgets, NotebookActions: notebook.NotebookActions },
