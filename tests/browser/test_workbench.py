@@ -146,7 +146,10 @@ def test_hostile_records_and_rules_are_text(
 ) -> None:
     fill(service, "bench", HOSTILE)
     name = "<img src=x onerror='window.struck=1'>"
-    notebook.run(f"b.rules.put({{'objectID': {name!r}, 'consequence': {{'hide': []}}}})", cell=1)
+    notebook.run(
+        f"b.rules.put({{'objectID': {name!r}, 'consequence': {{'params': {{'query': 'x'}}}}}})",
+        cell=1,
+    )
     notebook.run("b.reload()", cell=1)
 
     expect(bench.locator(".svc-pane-query .svc-hits")).to_contain_text("<img src=x")

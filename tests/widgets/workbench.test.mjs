@@ -7,7 +7,7 @@ import { tabs } from "../../widgets/kit/tabs.js";
 import { describeMove } from "../../widgets/query/hits.js";
 import { Panes } from "../../widgets/workbench/panes.js";
 import { countChanges } from "../../widgets/workbench/review.js";
-import { describeMoves, describeScore, signed } from "../../widgets/workbench/trial.js";
+import { describeMoves, describeScore, judge, signed } from "../../widgets/workbench/trial.js";
 
 const SCORE = { metric: "ndcg@10", before: 0.5, after: 0.625, delta: 0.125, low: 0.05, high: 0.2, queries: 12, judged: 1 };
 
@@ -16,6 +16,12 @@ test("a score is told with the interval of its difference", () => {
   assert.equal(describeScore({ ...SCORE, low: null, queries: 1 }), "ndcg@10 0.500 → 0.625, +0.125, 1 judged query");
   assert.equal(describeScore({ ...SCORE, before: null }), "ndcg@10: no score yet");
   assert.equal(signed(-0.1), "−0.100");
+});
+
+test("only a difference that is sure has a colour", () => {
+  const colour = (low, high) => judge({ ...SCORE, low, high });
+
+  assert.deepEqual([colour(0.1, 0.2), colour(-0.2, -0.1), colour(-0.1, 0.2), colour(null, null)], ["good-text", "wrong-text", "", ""]);
 });
 
 test("moves are counted by what happened", () => {

@@ -34,6 +34,9 @@ export function describeScore({ metric, before, after, delta, low, high, queries
   return `${metric} ${before.toFixed(DIGITS)} → ${after.toFixed(DIGITS)}, ${signed(delta)}${interval}, ${count}`;
 }
 
+/** The colour of a score: none unless its interval leaves out 0. @param {Score} score */
+export const judge = ({ low, high }) => ((low ?? 0) > 0 ? "good-text" : (high ?? 0) < 0 ? "wrong-text" : "");
+
 /** A bar that is shown while there are drafts. @param {Frame} view @param {Model} model */
 export function trialBar(view, model) {
   /** @type {Model | null} */
@@ -52,7 +55,7 @@ export function trialBar(view, model) {
       score
         ? h(
             "span",
-            { class: ["trial-score", (score.delta ?? 0) > 0 ? "good-text" : (score.delta ?? 0) < 0 && "wrong-text"] },
+            { class: ["trial-score", judge(score)] },
             describeScore(score),
           )
         : null,
