@@ -16,11 +16,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from svc_notebook import editors as edit
     from svc_notebook import errors, samples, tuning
     from svc_notebook.client import AsyncClient, Client
+    from svc_notebook.editors import Editors
     from svc_notebook.functions import aio
     from svc_notebook.functions.blocking import *
+
+    edit: Editors
 
 __all__ = [
     "AsyncClient",

@@ -6,11 +6,15 @@ export interface Model {
   set(name: string, value: any): void;
   save_changes(): void;
   send(content: any, callbacks?: any, buffers?: any): void;
+  /** Where the front end has one: the models of other widgets. */
+  widget_manager?: { get_model(id: string): Promise<Model> };
 }
 
 export interface Mount {
   model: Model;
   el: HTMLElement;
+  /** Where the front end has it: the models of other widgets, by reference. */
+  host?: { getModel(reference: string): Promise<Model> };
 }
 
 /** The state trait of an editor. */

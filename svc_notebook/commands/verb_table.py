@@ -313,6 +313,24 @@ VERBS: tuple[Verb, ...] = (
         lists=True,
     ),
     Verb(
+        'edit', 'Open the workbench of an index: all its editors, linked, with one Apply',
+        'svc_notebook.editors.functions.workbench',
+        operands=(
+            Option('index', 'name of the index', completes='index', required=True, positional=True), 
+            Option('query', 'initial query', positional=True, rest=True)),
+        options=(
+            Option('judgments', 'judgments to measure drafts with, and to continue'), 
+            Option('file', 'CSV or Parquet file that is written after each judgment; an existing file is continued', completes='path'), 
+            Option('rater', 'name of the rater'), 
+            Option('images', 'fetch pictures from other hosts', type=bool), 
+            Option('height', 'height in pixels, at least 240', type=int), PARAMS),
+        spread=SearchOptions,
+        body='search parameters',
+        faces=('magic',),
+        examples=('edit products', 'edit products lamp --judgments graded'),
+        common=(PROFILE,),
+    ),
+    Verb(
         'edit query', 'Open the query editor of an index: search as you type, with an explanation of each rank',
         'svc_notebook.editors.functions.query',
         operands=(

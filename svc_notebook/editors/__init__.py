@@ -1,4 +1,4 @@
-"""Editors as widgets: `svc.edit.query(index)` and the other editors.
+"""Editors as widgets: `svc.edit(index)` has all of them, `svc.edit.query(index)` is one.
 
 Each is an ipywidget that can be combined with others. Its `value` is the API's own JSON, and
 nothing is written to the service before it is applied.
@@ -6,7 +6,9 @@ nothing is written to the service before it is applied.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.errors import BadInput, lacking_attribute
@@ -18,8 +20,22 @@ if TYPE_CHECKING:
     from svc_notebook.editors.functions import rules as rules
     from svc_notebook.editors.functions import settings as settings
     from svc_notebook.editors.functions import synonyms as synonyms
+    from svc_notebook.editors.functions import workbench as workbench
 
-__all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms"]
+    class Editors:
+        """The type of `svc.edit`: at run time this module, which can be called."""
+
+        __call__ = staticmethod(workbench)
+        crawler = staticmethod(crawler)
+        judgments = staticmethod(judgments)
+        query = staticmethod(query)
+        rules = staticmethod(rules)
+        settings = staticmethod(settings)
+        synonyms = staticmethod(synonyms)
+        workbench = staticmethod(workbench)
+
+
+__all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms", "workbench"]
 
 
 def __getattr__(name: str) -> Any:
@@ -33,3 +49,14 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _CallableModule(ModuleType):
+    """This module, which opens the workbench when it is called."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Open the workbench of an index; see `workbench`."""
+        return self.workbench(*args, **options)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -124,6 +124,20 @@ class Editor(anywidget.AnyWidget):
     def draw_hits_again(self) -> None:
         """Draw the current hits in another display; the base class has none."""
 
+    # Methods for an editor that contains this one, and applies its draft.
+
+    def leave_applying(self) -> None:
+        """Leave applying to another editor: views show neither Apply nor Revert."""
+        self._update_state(applies=False)
+
+    def draft_value(self, value: Any) -> None:
+        """Put a checked value into the draft."""
+        self._change_draft(lambda draft: draft.put(value))
+
+    def take_applied(self, value: Any) -> None:
+        """Take a value as saved that another editor has applied."""
+        self._change_draft(lambda draft: draft.keep(value))
+
     # Methods for cells.
 
     def apply(self) -> None:
@@ -155,6 +169,11 @@ class Editor(anywidget.AnyWidget):
     def dirty(self) -> bool:
         """Whether the value differs from what is saved."""
         return self._draft.is_dirty
+
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether closing the editor loses changes."""
+        return bool(self.needs) and self.dirty
 
     def snapshot(self) -> Html:
         """Return the last state as HTML that needs no kernel, script or style sheet."""

@@ -17,10 +17,93 @@ from svc_notebook.editors.curation_editors.synonyms import SynonymEditor
 from svc_notebook.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.settings_editor.editor import SettingsEditor
-from svc_notebook.editors.traits import DEFAULT_HEIGHT_PIXELS
+from svc_notebook.editors.traits import DEFAULT_HEIGHT_PIXELS, WORKBENCH_HEIGHT_PIXELS
+from svc_notebook.editors.workbench_editor.change_set import Changes
+from svc_notebook.editors.workbench_editor.editor import Workbench
 from svc_notebook.functions.documents import Documents
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.tables.tables import Queries
+
+
+@verb_only(
+    verb(
+        "edit",
+        "edit products",
+        "edit products lamp --judgments graded",
+        without=("value",),
+        faces=("magic",),
+        format=False,
+    )
+)
+def workbench(
+    index: str,
+    query: str = "",
+    *,
+    value: Changes | None = None,
+    judgments: DataFrame | None = None,
+    file: str | PathLike[str] | None = None,
+    rater: str = "",
+    client: AnyClient | None = None,
+    images: bool = False,
+    height: int | None = WORKBENCH_HEIGHT_PIXELS,
+    **params: Unpack[SearchOptions],
+) -> Workbench:
+    """Open the workbench of an index: all its editors, linked, with one Apply.
+
+    Drafts of settings, synonyms and rules show in the hits before they are applied, with the score
+    of the judged queries. A draft that search parameters cannot express is tried on one temporary
+    copy of the index; an index of more than 100,000 records is copied only on request.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    query : str, default ""
+        Initial query.
+    value : dict, default None
+        Initial draft, as `svc.tuning.apply` takes it: a dict of `settings`, `synonyms` and
+        `rules`, each by name or objectID.
+    judgments : DataFrame, default None
+        Judgments to measure drafts with, and to continue.
+    file : path, default None
+        CSV or Parquet file that is written after each judgment; an existing file is
+        continued.
+    rater : str, default ""
+        Name of the rater.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    images : bool, default False
+        Fetch pictures from other hosts.
+    height : int, default 720
+        Height in pixels, at least 240; None is as high as the content.
+    **params
+        Search parameters of the query editor.
+
+    Returns
+    -------
+    Workbench
+        The widget; its `value` contains the changes, which `apply` writes.
+
+    Raises
+    ------
+    BadInput
+        If an argument is not valid, or a package that editors need is missing.
+    NotFound
+        If the index does not exist.
+
+    Examples
+    --------
+    >>> bench = svc.edit("products", "desk lamp")
+    >>> bench.value = {"settings": {"customRanking": ["desc(reviews)"]}}
+    >>> bench.trial["by"]
+    'parameters'
+    """
+    first: dict[str, Any] = {**({"query": query} if query else {}), **params}
+    judging = {"judgments": judgments, "file": file, "rater": rater}
+    return Workbench(
+        index, params=first, value=value, client=client, images=images, height=height,
+        judging=judging,
+    )  # fmt: skip
 
 
 @verb_only(

@@ -45,7 +45,8 @@ class HitCard(TypedDict):
     `title` is the headline: the first searchable attribute that has a value, else an attribute
     that is named like a title, else the objectID. `json` is the record in the density "json".
     `place` counts from 1 over all pages, `lines` are pairs of an attribute and its text, `more`
-    counts the other attributes, and `why` explains why the hit ranks below the previous one.
+    counts the other attributes, and `why` explains why the hit ranks below the previous one. While
+    a draft is searched, `previous` is the place without it, 0 if that is not known.
     """
 
     id: str
@@ -57,6 +58,7 @@ class HitCard(TypedDict):
     why: str
     promoted: bool
     json: NotRequired[str]
+    previous: NotRequired[int]
 
 
 def draw_hits(

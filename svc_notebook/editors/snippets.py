@@ -61,6 +61,17 @@ def write_curation(
     }
 
 
+def write_change(
+    index: str, changes: Mapping[str, Any], parts: Sequence[Mapping[str, str]]
+) -> dict[str, str]:
+    """Write changes of several parts: one call of Python, else the code of each part in turn."""
+    others = [language for language in parts[0] if language != "Python"]
+    return {
+        "Python": _program(_call("tuning.apply", index, dict(changes))),
+        **{language: "\n\n".join(part[language] for part in parts) for language in others},
+    }
+
+
 def _write_curation_calls(name: str, index: str, saved: list[Document], removed: list[str]) -> str:
     calls = [_call(f"save_{name}", index, saved)] if saved else []
     calls += [_call(f"delete_{name}", index, removed)] if removed else []

@@ -10,6 +10,7 @@ from svc_notebook.api.texts import list_texts
 from svc_notebook.errors import BadOption
 
 DEFAULT_HEIGHT_PIXELS = 560
+WORKBENCH_HEIGHT_PIXELS = 720
 MIN_HEIGHT_PIXELS = 240
 
 

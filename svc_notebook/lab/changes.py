@@ -22,6 +22,7 @@ CODE: dict[str, tuple[str, str]] = {
     "load": ('{svc}.load("FILE", {value})', "%svc load FILE {word}"),
     "search": ('{svc}.search({value}, "")', "%svc search {word}"),
     "browse": ("{svc}.read_browse({value})", "%svc browse {word}"),
+    "edit": ("{svc}.edit({value})", "%svc edit {word}"),
     **{
         f"edit {name}": (f"{{svc}}.edit.{name}({{value}})", f"%svc edit {name} {{word}}")
         for name in ("query", "settings", "synonyms", "rules", "judgments", "crawler")

@@ -17,11 +17,12 @@ from svc_notebook.lab.cells import CellCalls
 from svc_notebook.lab.changes import ChangeCalls
 from svc_notebook.lab.explorer import ExplorerCalls
 from svc_notebook.lab.files import FileCalls
+from svc_notebook.lab.tabs import TabCalls
 
 TARGET = "svc_notebook.lab"
 
 
-class LabCalls(ExplorerCalls, ChangeCalls, CellCalls, FileCalls):
+class LabCalls(ExplorerCalls, ChangeCalls, CellCalls, FileCalls, TabCalls):
     """All calls that the extension may make."""
 
 

@@ -22,6 +22,7 @@ judgments = svc.edit.judgments("kept", ["steel desk"], rater="ada")
 queries = svc.edit.query("kept", "brass chair")
 for editor in (queries, settings, judgments, svc.edit.synonyms("kept"), svc.edit.rules("kept")):
     display(editor)
+display(svc.edit("kept", "blue mirror", value={"settings": {"hitsPerPage": 4}}))
 """
 # What each editor's last state tells.
 KEPT = {
@@ -30,6 +31,7 @@ KEPT = {
     "Judgment editor": "1 judgments",
     "Synonym editor": "lights",
     "Rule editor": "price<9",
+    "Workbench": "blue mirror",
 }
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from svc_notebook import session
 from svc_notebook.errors import BadInput
+from svc_notebook.lab import tabs
 from svc_notebook.lab.cells import CellError, find_errors
 from svc_notebook.lab.explorer import describe_value
 from svc_notebook.lab.kernel import LabCalls
@@ -197,3 +198,46 @@ def test_crawlers_are_read_with_their_state(calls: LabCalls, service: Running) -
     [row] = [row for row in found if row["name"] == "explored"]
     assert (row["state"], row["lastRun"]) == ("not run yet", "")
     assert row["id"]
+
+
+def test_an_editor_of_a_tab_is_opened_once_and_closed(calls: LabCalls, service: Running) -> None:
+    fill(service, "in-a-tab", products())
+
+    async def use() -> tuple[dict[str, Any], dict[str, Any], bool, bool]:
+        first = await calls.open_editor("workbench", "in-a-tab")
+        again = await calls.open_editor("workbench", "in-a-tab")
+        before = calls.has_changes(first["model"])
+        bench = tabs.find_editor(first["model"])
+        await asyncio.to_thread(setattr, bench, "value", {"settings": {"hitsPerPage": 3}})
+        after = calls.has_changes(first["model"])
+        await calls.close_editor(first["model"])
+        await calls.close_editor(first["model"])
+        return first, again, before, after
+
+    first, again, before, after = asyncio.run(use())
+
+    assert first == again
+    assert first["title"] == "Workbench"
+    assert (before, after) == (False, True)
+    assert tabs.find_editor(first["model"]) is None
+    assert not calls.has_changes(first["model"])
+
+
+def test_judgments_without_a_file_are_changes(calls: LabCalls, service: Running) -> None:
+    fill(service, "judged-in-a-tab", products())
+
+    async def use() -> tuple[bool, bool]:
+        model = (await calls.open_editor("judgments", "judged-in-a-tab"))["model"]
+        before = calls.has_changes(model)
+        row = {"query": "lamp", "objectID": "sku-007", "rating": 3}
+        await asyncio.to_thread(setattr, tabs.find_editor(model), "value", [row])
+        after = calls.has_changes(model)
+        await calls.close_editor(model)
+        return before, after
+
+    assert asyncio.run(use()) == (False, True)
+
+
+def test_an_unknown_editor_is_refused(calls: LabCalls) -> None:
+    with pytest.raises(BadInput, match="no editor `house`"):
+        asyncio.run(calls.open_editor("house", "a"))

@@ -54,6 +54,13 @@ export function tabs({ label, panels, opened = () => {} }) {
     heads[at].focus();
   }
 
+  /** Show a number beside a title; 0 shows none. @param {string} name @param {number} number */
+  function mark(name, number) {
+    const place = panels.findIndex((panel) => panel.name === name);
+    fill(heads[place], panels[place].title, number ? h("span", { class: "count-badge" }, number.toLocaleString()) : null);
+    setAttribute(heads[place], "aria-label", number ? `${panels[place].title}, ${number} changed` : null);
+  }
+
   open(panels[0].name);
-  return { el: h("div", { class: "tabs" }, bar, body), open, current: () => panels[at].name };
+  return { el: h("div", { class: "tabs" }, bar, body), open, mark, current: () => panels[at].name };
 }

@@ -6,12 +6,28 @@ import { plainText } from "../kit/highlight.js";
 import { hitDisplay } from "../kit/hit_card.js";
 import { drawExplanation } from "./explanation.js";
 
-/** @typedef {import("../kit/hit_card.js").Hit & {place: number, why: string, promoted: boolean}} Card */
+/** @typedef {import("../kit/hit_card.js").Hit & {place: number, why: string, promoted: boolean, previous?: number}} Card */
 /** @typedef {{label: string, hits: number, value: any}} RelaxedSearch */
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
 /** Describe why one hit ranks below another. @param {Card} card @param {Card | undefined} above */
 export const reason = (card, above) => (above ? card.why : "");
+
+/** Describe how a draft moved a hit; `previous` is its place without the draft, 0 for a new hit. @param {Card} card */
+export function describeMove({ previous, place }) {
+  if (previous === undefined || previous === place) return null;
+  if (!previous) return { kind: "new", text: "new", title: "Not among the first hits without the draft" };
+  const up = previous > place;
+  const text = `${up ? "▲" : "▼"} ${Math.abs(previous - place).toLocaleString()}`;
+  return { kind: up ? "up" : "down", text, title: `Place ${previous.toLocaleString()} without the draft` };
+}
+
+/** @param {Card} card */
+function drawMove(card) {
+  const move = describeMove(card);
+  if (!move) return null;
+  return h("span", { class: ["move", `is-${move.kind}`], title: move.title }, move.text, h("span", { class: "offscreen" }, `. ${move.title}`));
+}
 
 /** `bar` is drawn before the choice of density. @param {Frame} view @param {import("../types").Model} model @param {Node[]} [bar] */
 export function hitList(view, model, bar = []) {
@@ -46,7 +62,8 @@ export function hitList(view, model, bar = []) {
   /** @param {Card} card @param {number} place */
   function drawHit(card, place) {
     const why = reason(card, cards[place - 1]) || (card.promoted ? "Pinned by a rule" : "");
-    const notes = why && display.density() !== "rows" ? [h("span", { class: "why" }, drawCode(why))] : [];
+    const reasons = why && display.density() !== "rows" ? [h("span", { class: "why" }, drawCode(why))] : [];
+    const notes = [drawMove(card), ...reasons].filter(Boolean);
     return display.draw(card, { place: card.place, notes, open: () => toggle(card) });
   }
 

@@ -115,14 +115,18 @@ class CurationEditor(Editor):
 
     async def save(self, saved: Any, value: Any) -> Tasks:
         """Replace the saved list; raise `BadInput` if it was changed elsewhere."""
-        self._refuse_faults()
+        await self.refuse_conflicts(saved, value)
+        answer: Tasks = await write_all(self.client, self.kind, self.index, value, self.forward)
+        return answer
+
+    async def refuse_conflicts(self, saved: Any, value: Any) -> None:
+        """Raise `BadInput` if the draft has errors, or the saved list was changed elsewhere."""
+        self.refuse_faults()
         if not same(by_id(await self.load()), by_id(self._last_read)):
             raise BadInput(
                 f"the {self.kind.name} of {self.index} were changed elsewhere; "
                 "reload to merge both changes, then apply"
             )
-        answer: Tasks = await write_all(self.client, self.kind, self.index, value, self.forward)
-        return answer
 
     async def is_saved(self, saved: Any, value: Any) -> bool:
         """Return whether the saved list equals the draft."""
@@ -132,6 +136,11 @@ class CurationEditor(Editor):
         """Record in the journal what applying changes in the list."""
         note, whole = self.title.lower(), {**by_id(value)}
         return noting(self.client, self.index, {self.kind.name: whole}, whole=True, note=note)
+
+    def take_applied(self, value: Any) -> None:
+        """Take a list as saved that another editor has applied."""
+        self._last_read = value
+        super().take_applied(value)
 
     def codes(self) -> dict[str, str]:
         """Write the changes as code."""
@@ -214,7 +223,7 @@ class CurationEditor(Editor):
         With `without`, an objectID, the draft is compared with the draft without that object.
         `params` are added to the search parameters of the editor.
         """
-        self._refuse_faults()
+        self.refuse_faults()
         search_params = {**self.params, **(params or {})}
         own = self.queries if queries is None else queries
         wanted = list_texts(own, "queries", column="query")
@@ -317,7 +326,8 @@ class CurationEditor(Editor):
         super()._set_draft(draft)
         self._update_state(typical=self.typical_queries(changes))
 
-    def _refuse_faults(self) -> None:
+    def refuse_faults(self) -> None:
+        """Raise `BadInput` if the draft has errors."""
         wrong = [
             f"{name}: {fault['text']}"
             for name, faults in self.faults.items()

@@ -147,6 +147,11 @@ class JudgmentEditor(Editor):
     # Methods for cells.
 
     @property
+    def is_unsaved(self) -> bool:
+        """Whether closing the editor loses judgments, which only a file keeps."""
+        return self._file is None and self.dirty
+
+    @property
     def frame(self) -> DataFrame:
         """The judgments as a DataFrame; see `svc_notebook.tuning.tables.tables`."""
         return table.to_frame(self.value)

@@ -29,6 +29,7 @@ from svc_notebook.editors.query_editor import (
     settings_comparison,
 )
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
+from svc_notebook.editors.query_editor.draft_search import DraftTarget, find_places, mark_moves
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
 from svc_notebook.editors.rpc import call, wait_for
@@ -74,6 +75,8 @@ class QueryEditor(Editor):
         self._search_lock = asyncio.Lock()
         self._searching: Future[None] | None = None
         self._hit_counts: dict[str, int] = {}
+        self._target: DraftTarget | None = None
+        self._places: dict[str, int] | None = None
         self._listeners: dict[str, list[Curate]] = {"pin": [], "hide": []}
         super().__init__(index, images=images, **options)
 
@@ -113,9 +116,7 @@ class QueryEditor(Editor):
     def draw_hits_again(self) -> None:
         """Draw the hits of the last search in another display."""
         if self._found:
-            ranking = ranking_of(self.settings, self.value)
-            drawn = search.draw_answer(self._found, ranking, self._hit_display)
-            self.answer = {**self.answer, **drawn}
+            self.answer = {**self.answer, **self._draw_found()}
 
     # Methods for cells.
 
@@ -135,6 +136,16 @@ class QueryEditor(Editor):
             {"value": value, "label": _label(value), "hits": self._hit_counts.get(key)}
             for key, value in reversed(known.items())
         ]
+
+    async def try_draft(self, target: DraftTarget | None) -> None:
+        """Search with a draft of the index's configuration, and mark moved hits; None ends it."""
+        self._target = target
+        await self._search()
+
+    async def follow_saved(self) -> None:
+        """Read the settings again, and search: the saved configuration has changed."""
+        await self._read_settings()
+        await self._search()
 
     def close(self) -> None:
         """Close the editor, and drop the copy that a comparison made."""
@@ -193,12 +204,13 @@ class QueryEditor(Editor):
     @call
     async def values(self, facet: str, text: str) -> list[list[Any]]:
         """Search the values of a facet."""
-        if not faceting.is_searchable(self.settings, facet):
+        index, searched, settings = self._searched()
+        if not faceting.is_searchable(settings, facet):
             return faceting.find_values(self.facets, facet, text)
-        params = faceting.without_facet(self.value, facet)
+        params = faceting.without_facet(searched, facet)
         params = {k: v for k, v in params.items() if k not in ("page", "offset", "length")}
         tags: Any = {"highlightPreTag": "", "highlightPostTag": ""}
-        found = await self.client.search_facet(self.index, facet, text, **{**params, **tags})
+        found = await self.client.search_facet(index, facet, text, **{**params, **tags})
         chosen = faceting.chosen_facets(self.value).get(facet, ([], "any"))[0]
         return [[hit["value"], hit["count"], hit["value"] in chosen] for hit in found["facetHits"]]
 
@@ -219,7 +231,8 @@ class QueryEditor(Editor):
         if place is None or place >= len(cards):
             raise BadOption(f"`{id}` is not among the current hits")
         titles = [search.unmark(card["title"]) for card in cards]
-        ranking = ranking_of(self.settings, self.value)
+        _, params, settings = self._searched()
+        ranking = ranking_of(settings, params)
         before = search.count_before(self.answer)
         return explain_rank(self.hits, titles, place, ranking, before)
 
@@ -279,7 +292,8 @@ class QueryEditor(Editor):
     @call(latest=True)
     async def relax(self) -> relaxation.Diagnosis:
         """Find the reasons of a search without results, and searches that have results."""
-        return await relaxation.relax(self.client, self.index, self.value)
+        index, params, _ = self._searched()
+        return await relaxation.relax(self.client, index, params)
 
     @call(latest=True)
     async def compare(
@@ -323,9 +337,9 @@ class QueryEditor(Editor):
         self.searchable = list_searchable(self.settings)
 
     async def _begin(self, value: Any) -> None:
+        self._primary = self.index
         await super()._begin(value)
         self._is_open = True
-        self._primary = self.index
         replicas = list(self.settings.get("replicas") or [])
         self._update_state(primary=self.index, replicas=replicas, curates=self._can_curate)
         await self._search()
@@ -361,19 +375,41 @@ class QueryEditor(Editor):
         if number == self._search_count:
             self._update_state(error=failure)
 
+    def _searched(self) -> tuple[str, Params, Mapping[str, Any]]:
+        """Return the searched index, its parameters and its settings: with a draft, those of it.
+
+        A draft is of the index itself; a replica is searched without it.
+        """
+        if self._target is None or self.index != self._primary:
+            return self.index, self.value, self.settings
+        return self._target.index, {**self._target.params, **self.value}, self._target.settings
+
     async def _find(self) -> None:
-        params, start = self.value, time.perf_counter()
-        found = await search.search(self.client, self.index, params)
-        self._hit_counts[_key(params)] = found["nbHits"]
-        self.hits = search.with_tags(found["hits"], *_tags(params))
-        self._found = found
-        drawn = search.draw_answer(found, ranking_of(self.settings, params), self._hit_display)
+        (index, params, _), start = self._searched(), time.perf_counter()
+        own = self.value
+        found, places = await asyncio.gather(
+            search.search(self.client, index, params), self._find_places(own)
+        )
+        self._hit_counts[_key(own)] = found["nbHits"]
+        self.hits = search.with_tags(found["hits"], *_tags(own))
+        self._found, self._places = found, places
         took = round((time.perf_counter() - start) * 1000, 1)
-        self.answer = {**drawn, "held": list_active_filters(params), "took": took}
+        self.answer = {**self._draw_found(), "held": list_active_filters(own), "took": took}
+
+    async def _find_places(self, params: Params) -> dict[str, int] | None:
+        """Return the places of the first hits without the draft; None without a draft."""
+        if self._target is None or self.index != self._primary:
+            return None
+        return await find_places(self.client, self.index, params)
+
+    def _draw_found(self) -> dict[str, Any]:
+        _, params, settings = self._searched()
+        drawn = search.draw_answer(self._found, ranking_of(settings, params), self._hit_display)
+        return drawn if self._places is None else mark_moves(drawn, self._places)
 
     async def _count(self, number: int) -> None:
         """Count facets after the hits are drawn, without delaying the next hits."""
-        facets = await search.count(self.client, self.index, self.value, self.settings)
+        facets = await search.count(self.client, *self._searched())
         if number == self._search_count:
             self.facets = _with_known_bins(facets, self.facets)
             event_loop.begin(self._count_bins(number, facets))
@@ -384,7 +420,8 @@ class QueryEditor(Editor):
         if number != self._search_count:
             return
         with contextlib.suppress(SvcError):  # without bins, the range still works
-            counted = await search.count_missing_bins(self.client, self.index, self.value, facets)
+            index, params, _ = self._searched()
+            counted = await search.count_missing_bins(self.client, index, params, facets)
             if number == self._search_count and counted != facets:
                 self.facets = counted
 

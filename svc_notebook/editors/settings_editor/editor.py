@@ -95,6 +95,14 @@ class SettingsEditor(Editor):
 
     async def save(self, saved: Settings, value: Settings) -> Tasks:
         """Send only the changed settings; raise `BadOption` if one was also changed elsewhere."""
+        await self.refuse_conflicts(saved, value)
+        changes = changing.changes_of(saved, value)
+        more: Any = {"forwardToReplicas": True} if self.forward else {}
+        wanted: Any = changes
+        return dict(await self.client.set_settings(self.index, wanted, **more))
+
+    async def refuse_conflicts(self, saved: Settings, value: Settings) -> None:
+        """Raise `BadOption` if a changed setting was also changed elsewhere."""
         changes = changing.changes_of(saved, value)
         now = await self.load()
         if conflicts := changing.find_conflicts(saved, now, changes):
@@ -103,9 +111,6 @@ class SettingsEditor(Editor):
                 f"`{name}` was changed elsewhere to {changing.show(now.get(name))}: "
                 "reload to see the change; yours stay"
             )
-        more: Any = {"forwardToReplicas": True} if self.forward else {}
-        wanted: Any = changes
-        return dict(await self.client.set_settings(self.index, wanted, **more))
 
     async def is_saved(self, saved: Settings, value: Settings) -> bool:
         """Return whether the changed settings have the values of the draft."""
@@ -187,10 +192,18 @@ class SettingsEditor(Editor):
         if not changes:
             return
         await super().write()
-        back = changing.inverse(saved, changes)
-        now = {"when": time.time(), "before": back, "after": changes}
-        self.history = [now, *self.history]
+        self.note_applied(saved, changes)
         await self.refresh()
+
+    def take_applied(self, value: Settings) -> None:
+        """Take settings as saved that another editor has applied."""
+        self.note_applied(self.saved, changing.changes_of(self.saved, value))
+        super().take_applied(value)
+
+    def note_applied(self, saved: Settings, changes: Settings) -> None:
+        """Add changes that were applied to the history."""
+        back = changing.inverse(saved, changes)
+        self.history = [{"when": time.time(), "before": back, "after": changes}, *self.history]
 
     @call
     async def refresh(self) -> None:

@@ -126,7 +126,9 @@ async def _read_outcome(client: AsyncClient, change: Change, failed: bool) -> Ch
         )
         for scope, delta in change.deltas.items()
     }
-    return msgspec.structs.replace(change, deltas=found, state="done")
+    # After a failure, a scope may be as it was.
+    made = {scope: delta for scope, delta in found.items() if delta.before} or found
+    return msgspec.structs.replace(change, deltas=made, state="done")
 
 
 def _differs(change: Change, current: Mapping[Scope, Objects]) -> bool:

@@ -9,7 +9,7 @@ import { Cancelled } from "./kernel.js";
 /** @typedef {import("../types").Preferences} Preferences */
 /**
  * @typedef {{app: any, kernels: Kernels, explorer: Explorer, preferences: () => Preferences,
- *   apputils: any, NotebookActions: any}} Tools
+ *   apputils: any, NotebookActions: any, tabs: import("./editor_tabs.js").EditorTabs, Menu: any}} Tools
  */
 
 const CATEGORY = "Search service";
@@ -19,6 +19,7 @@ const NAMED_ROW = ".svc-explorer-row[draggable=true]";
 
 /** Commands that write code for an index into a new cell: the action, its label, whether the cell is run. */
 const CODES = [
+  { action: "edit", label: "Open the workbench", run: true },
   { action: "edit query", label: "Open the query editor", run: true },
   { action: "edit settings", label: "Open the settings editor", run: true },
   { action: "edit synonyms", label: "Open the synonym editor", run: true },
@@ -27,6 +28,16 @@ const CODES = [
   { action: "search", label: "Insert code: search", run: false },
   { action: "browse", label: "Insert code: browse", run: false },
   { action: "load", label: "Insert code: load", run: false },
+];
+
+/** Editors that open in a tab: the kind, its label in the menu, its label in the palette. */
+const TABS = [
+  { kind: "workbench", label: "Workbench", listed: "Open the workbench in a tab" },
+  { kind: "query", label: "Query editor", listed: "Open the query editor in a tab" },
+  { kind: "settings", label: "Settings editor", listed: "Open the settings editor in a tab" },
+  { kind: "synonyms", label: "Synonym editor", listed: "Open the synonym editor in a tab" },
+  { kind: "rules", label: "Rule editor", listed: "Open the rule editor in a tab" },
+  { kind: "judgments", label: "Judgment editor", listed: "Open the judgment editor in a tab" },
 ];
 
 /** Changes as the verbs of the same names make them. */
@@ -57,7 +68,7 @@ export function addActions(tools, palette) {
 
   for (const { action, label, run } of CODES)
     add(
-      `svc:${action.replace(" ", "-")}`,
+      action === "edit" ? "svc:edit-workbench" : `svc:${action.replace(" ", "-")}`,
       label,
       async (args) => {
         const index = await chosenIndex(tools, args, label);
@@ -65,14 +76,23 @@ export function addActions(tools, palette) {
       },
       { selector: INDEX_ROW },
     );
+  addTabs();
   separator(INDEX_ROW);
   add(
     "svc:edit-crawler",
     "Open the crawler editor",
     async (args) => {
-      const row = explorer.current;
-      const name = args.name ?? (row?.kind === "crawler" ? row.name : await askText(tools, "Open the crawler editor", "Name of the crawler"));
+      const name = await chosenCrawler(args, "Open the crawler editor");
       if (name) await insertCode(tools, "edit crawler", name, true);
+    },
+    { selector: CRAWLER_ROW },
+  );
+  add(
+    "svc:tab-crawler",
+    "Open the crawler editor in a tab",
+    async (args) => {
+      const name = await chosenCrawler(args, "Open the crawler editor in a tab");
+      if (name) await tools.tabs.open("crawler", name);
     },
     { selector: CRAWLER_ROW },
   );
@@ -103,6 +123,28 @@ export function addActions(tools, palette) {
     },
     { enabled: () => Boolean(kernels.current?.answers) },
   );
+
+  /** The crawler of the explorer's row, or one that is typed. @param {any} args @param {string} title */
+  async function chosenCrawler(args, title) {
+    const row = explorer.current;
+    return args.name ?? (row?.kind === "crawler" ? row.name : await askText(tools, title, "Name of the crawler"));
+  }
+
+  /** Add the editors in tabs: to the palette, and to a menu of their own. */
+  function addTabs() {
+    const menu = new tools.Menu({ commands: app.commands });
+    menu.title.label = "Open in a tab";
+    for (const { kind, label, listed } of TABS) {
+      const id = `svc:tab-${kind}`;
+      const open = async (/** @type {any} */ args) => {
+        const index = await chosenIndex(tools, args, listed);
+        if (index) await tools.tabs.open(kind, index);
+      };
+      add(id, label, open, { listed });
+      menu.addItem({ command: id, args: { menu: true } });
+    }
+    app.contextMenu.addItem({ type: "submenu", submenu: menu, selector: INDEX_ROW, rank: rank++ });
+  }
 
   /** @param {string} selector */
   function separator(selector) {

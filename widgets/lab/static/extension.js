@@ -2,6 +2,7 @@
 
 import { addActions } from "./actions.js";
 import { makeCellLanguage } from "./cell_language.js";
+import { EditorTabs } from "./editor_tabs.js";
 import { Explorer } from "./explorer.js";
 import { SUFFIXES, fullPath, openFileLoader } from "./file_loader.js";
 import { Kernels } from "./kernel.js";
@@ -56,9 +57,13 @@ export async function makePlugins(share) {
       let drawStatus = () => {};
       const explorer = addExplorer(app, kernels, icon, () => drawStatus());
       if (statusBar) drawStatus = addStatus({ app, statusBar, explorer, Widget: lumino.Widget });
-      const tools = { app, kernels, explorer, preferences: () => preferences };
       const widgets = { ...apputils, Widget: lumino.Widget };
-      addActions({ ...tools, apputils: widgets, NotebookActions: notebook.NotebookActions }, palette);
+      const tabs = new EditorTabs({ app, kernels, icon, Panel: lumino.Panel, apputils, connection: () => explorer.connection?.id });
+      addActions(
+        { app, kernels, explorer, tabs, preferences: () => preferences, Menu: ui.MenuSvg,
+          apputils: widgets, NotebookActions: notebook.NotebookActions },
+        palette,
+      );
       addTemplates({ app, launcher, palette, icon });
       addTutorials({ app, launcher, palette, icon });
     },
