@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from svc_notebook.errors import BadInput, lacking_attribute
 
 if TYPE_CHECKING:
+    from svc_notebook.editors.functions import Editors as Editors
     from svc_notebook.editors.functions import crawler as crawler
     from svc_notebook.editors.functions import judgments as judgments
     from svc_notebook.editors.functions import query as query
@@ -21,18 +22,6 @@ if TYPE_CHECKING:
     from svc_notebook.editors.functions import settings as settings
     from svc_notebook.editors.functions import synonyms as synonyms
     from svc_notebook.editors.functions import workbench as workbench
-
-    class Editors:
-        """The type of `svc.edit`: at run time this module, which can be called."""
-
-        __call__ = staticmethod(workbench)
-        crawler = staticmethod(crawler)
-        judgments = staticmethod(judgments)
-        query = staticmethod(query)
-        rules = staticmethod(rules)
-        settings = staticmethod(settings)
-        synonyms = staticmethod(synonyms)
-        workbench = staticmethod(workbench)
 
 
 __all__ = ["crawler", "judgments", "query", "rules", "settings", "synonyms", "workbench"]

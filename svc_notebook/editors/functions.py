@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from pandas import DataFrame
 
@@ -502,3 +502,19 @@ def crawler(
     >>> editor = svc.edit.crawler("shop")
     """
     return CrawlerEditor(crawler, urls=urls, value=value, client=client, height=height)
+
+
+if TYPE_CHECKING:
+    _workbench, _query, _settings, _synonyms = workbench, query, settings, synonyms
+    _judgments, _rules, _crawler = judgments, rules, crawler
+
+    class Editors:
+        """The type of `svc.edit`: at run time the module `svc_notebook.editors`, which is callable."""
+
+        __call__ = workbench = staticmethod(_workbench)
+        query = staticmethod(_query)
+        settings = staticmethod(_settings)
+        synonyms = staticmethod(_synonyms)
+        judgments = staticmethod(_judgments)
+        rules = staticmethod(_rules)
+        crawler = staticmethod(_crawler)

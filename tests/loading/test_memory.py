@@ -117,7 +117,8 @@ def test_a_load_that_runs_out_of_memory_goes_on_with_more(
     lines = [f"{n},{'' if n % 7 else 'x' * 40}" for n in range(9_000)]
     path.write_text("\n".join(["id,text", *lines, "17,again"]) + "\n")
     whole = pack(path, id="id", batch=1000)
-    stream, granted = Database._stream, []
+    stream = Database._stream
+    granted: list[str] = []
 
     def run_short(self: Database, sql: str, rows: int) -> Iterator[Any]:
         """Raise the error of a short memory after some rows, twice."""

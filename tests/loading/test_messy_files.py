@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import BadInput
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 from tests.loading.test_delimited import Write, write
 
 __all__ = ["write"]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from svc_notebook.errors import BadInput
-from tests.loading.packing import Packed, pack
+from tests.loading.encoded_records import Packed, pack
 from tests.loading.polluted_files import (
     Loaded,
     PollutedFile,
