@@ -509,7 +509,7 @@ if TYPE_CHECKING:
     _judgments, _rules, _crawler = judgments, rules, crawler
 
     class Editors:
-        """The type of `svc.edit`: at run time the module `svc_notebook.editors`, which is callable."""
+        """The type of `svc.edit`; at run time it is the module `svc_notebook.editors`."""
 
         __call__ = workbench = staticmethod(_workbench)
         query = staticmethod(_query)
