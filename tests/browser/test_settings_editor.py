@@ -217,7 +217,7 @@ def test_an_attribute_that_no_search_can_name_is_tried_on_a_copy(
     copy = notebook.ask("e.previews['copy']")
     assert copy.startswith("tuned_tmp_")
     assert saved(service)["searchableAttributes"][0] == "name"
-    editor.get_by_role("button", name="Drop the copy").click()
+    editor.get_by_role("button", name="Delete the copy").click()
     expect(editor.locator(".svc-missing")).to_be_visible()
     with service.client() as client:
         assert client.get(f"/1/indexes/{copy}/settings").status_code == 404
@@ -275,7 +275,7 @@ def test_an_applied_change_is_taken_back(editor: Locator, service: Running) -> N
 
     editor.get_by_label("Find a setting").fill("")
     open_tab(editor, "History")
-    editor.get_by_role("button", name="Draft reversal").click()
+    editor.get_by_role("button", name="Restore previous values").click()
     expect(editor.locator(".svc-changed-name")).to_have_text("ignorePlurals (reset)")
     apply(editor)
 

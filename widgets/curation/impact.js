@@ -118,7 +118,7 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
     const typical = state?.typical ?? [];
     fill(
       hint,
-      "Queries run on the index and on a copy with the draft. The copy is dropped afterwards.",
+      "Queries run on the index and on a copy with the draft. The copy is deleted afterwards.",
       typical.length ? ` Default queries: ${typical.map((/** @type {string} */ query) => query || "(everything)").join(", ")}.` : null,
     );
   });

@@ -79,7 +79,7 @@ export function historyPanel(view, done) {
             h("b", {}, new Date(row.when * 1000).toLocaleString()),
             h("span", { class: "hint" }, Object.keys(row.after).join(", ")),
             button(
-              "Draft reversal",
+              "Restore previous values",
               async () => {
                 await view.run("take_back", { place });
                 done();

@@ -309,7 +309,7 @@ class JudgmentEditor(Editor):
     def _check_metric(self, proposal: Any) -> str:
         metric: str = proposal["value"]
         if metric not in self._metrics:
-            raise BadOption(f"`metric` is one of {', '.join(self._metrics)}, not {metric!r}")
+            raise BadOption(f"`metric` must be one of {', '.join(self._metrics)}, not {metric!r}")
         return metric
 
     @traitlets.observe("metric")
@@ -319,7 +319,7 @@ class JudgmentEditor(Editor):
             self._score_soon()
 
     def _score_soon(self) -> None:
-        """Compute the scores in another thread: no grade waits for them."""
+        """Compute the scores in another thread: grading does not wait for them."""
         if len(self._pools) != len(self._questions) or not self._questions:
             return
         self._is_scored = False

@@ -11,7 +11,7 @@ from svc_notebook.editors.settings_editor.changes import changes_of
 
 
 class Copy:
-    """A copy of an index on which settings are tried; whoever makes one drops it."""
+    """A copy of an index on which settings are tried; the caller that creates it drops it."""
 
     def __init__(self, client: AsyncClient, index: str) -> None:
         self._client = client

@@ -184,7 +184,7 @@ async def impact(
     >>> impact.queries[["query", "up", "down", "entered", "left"]]
     """
     if queries is None and judgments is None:
-        raise BadInput("give `queries` to try the change on, or `judgments`")
+        raise BadInput("pass `queries` to try the change on, or `judgments`")
     own, wanted = asynchronous(client), read_proposal(change)
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
@@ -237,7 +237,7 @@ def _headline(impact: Impact) -> str:
     return (
         f"{impact.index}, {len(impact.change)} change{'s' * (len(impact.change) != 1)} tried by "
         f"{impact.by}, nothing saved: {impact.touched:,} of {len(impact.queries):,} queries "
-        f"touched; {format_count(entered, 'hit')} new, {left:,} dropped out, {moved:,} moved; "
+        f"affected; {format_count(entered, 'hit')} new, {left:,} dropped out, {moved:,} moved; "
         f"zero results {zero_results[0]:,} → {zero_results[1]:,}"
     )
 
