@@ -191,7 +191,7 @@ def test_runs_are_summarized_separately_in_order() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"unjudged": "guess"}, "`unjudged` is zero, skip, bound"),
+        ({"unjudged": "guess"}, "`unjudged` must be one of zero, skip, bound"),
         ({"gains": {3: 1}}, "does not contain the rating 0"),
         ({"gains": {3: -1, 1: 0, 0: 0, 2: 0}}, "0 or more"),
         ({"metrics": "ncdg@10"}, "did you mean `ndcg`"),
@@ -214,7 +214,7 @@ def test_scores_are_what_a_summary_takes() -> None:
     [
         ({"gains": [1]}, "`gains` must be a dict"),
         ({"metrics": None}, "at least one metric"),
-        ({"unjudged": ["zero"]}, "`unjudged` is zero"),
+        ({"unjudged": ["zero"]}, "`unjudged` must be one of zero"),
         ({"relevant": 0}, "more than 0"),
         ({"relevant": "1"}, "more than 0"),
     ],
