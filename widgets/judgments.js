@@ -3,6 +3,7 @@
 import { button, fill, h } from "./kit/dom.js";
 import { emptyState } from "./kit/empty.js";
 import { frame } from "./kit/frame.js";
+import { WIDE_PIXELS } from "./kit/side_panel.js";
 import { progressOf } from "./judgments/grades.js";
 import { questionList } from "./judgments/question_list.js";
 import { scorePanel } from "./judgments/scores.js";
@@ -16,7 +17,12 @@ function render(mount) {
   const view = frame(mount, { named: "judgments" });
   const sheet = gradeSheet(view, model, next);
   const scores = scorePanel(model);
-  const list = questionList((place) => view.run("turn", { place }).then(() => sheet.focus()));
+  const list = questionList((place) => {
+    if (!isWide) queryPanel.open = false;
+    view.run("turn", { place }).then(() => sheet.focus());
+  });
+  /** Whether the list of queries is beside the hits; otherwise it is folded above them. */
+  let isWide = false;
   const meter = h("progress", { class: "meter", "aria-label": "judged hits" });
   const progress = h("span", { class: "far", role: "status" });
   const heading = h("h3", { class: "question", dir: "auto" });
@@ -90,8 +96,10 @@ function render(mount) {
     ),
   );
   const sizes = new ResizeObserver(([entry]) => {
-    if (entry.contentRect.width > 700) queryPanel.open = true;
-    queryPanel.classList.toggle("svc-wide", entry.contentRect.width > 700);
+    const wide = entry.contentRect.width > WIDE_PIXELS;
+    if (wide !== isWide) queryPanel.open = wide;
+    isWide = wide;
+    queryPanel.classList.toggle("svc-wide", wide);
   });
   sizes.observe(view.root);
 

@@ -86,7 +86,7 @@ def test_a_search_without_hits_suggests_what_to_leave_out(
     editor: Locator, notebook: Notebook
 ) -> None:
     search_box(editor).fill("lamp zebra")
-    editor.get_by_role("button", name="Without “zebra”: 10").click()
+    editor.get_by_role("button", name="Without “zebra”: 10 hits").click()
 
     expect(editor.locator(".svc-hit")).to_have_count(10)
     expect(search_box(editor)).to_have_value("lamp")

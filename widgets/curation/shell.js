@@ -1,6 +1,7 @@
 // The parts that the synonym editor and the rule editor share: search, filters, counts, bulk edits.
 
 import { button, fill, h } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 import { frame } from "../kit/frame.js";
 import { tabs } from "../kit/tabs.js";
 import { exchange } from "./exchange.js";
@@ -161,6 +162,24 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     /** Clear the search. */
     clear() {
       box.value = kind.value = "";
+    },
+    /**
+     * What to do if no object is listed: clear the search, or begin as `first` says.
+     * @param {number} total @param {import("../kit/empty.js").EmptyState} first @param {() => void} show
+     */
+    drawNone(total, first, show) {
+      if (!total) return emptyState(first);
+      return emptyState({
+        title: `No ${one} matches the search.`,
+        hint: `The index has ${total.toLocaleString()} ${noun(total)}.`,
+        action: {
+          label: "Clear the search",
+          act: () => {
+            this.clear();
+            show();
+          },
+        },
+      });
     },
     /**
      * Build the editor. @param {{list: {focus: () => void}, add: Node, body: Node[], title: string,

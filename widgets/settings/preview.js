@@ -119,7 +119,7 @@ export function previewPanel(view) {
           ? h(
               "p",
               { class: "missing" },
-              "Not in this preview, because it is not a search parameter: ",
+              `Not in this preview, because ${names.length === 1 ? "it is not a search parameter" : "they are not search parameters"}: `,
               names.flatMap((el, place) => (place ? [", ", el] : [el])),
               ". ",
               make,

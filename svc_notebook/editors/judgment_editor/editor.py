@@ -360,11 +360,16 @@ class JudgmentEditor(Editor):
             {
                 **{name: card[name] for name in CARD_MEMBERS if name in card},
                 **_judgment_members(judgments.get((*question.key, hit.id))),
-                "found": [] if self.blind else [list(place) for place in hit.places.items()],
+                "found": [] if self.blind else self._places(hit),
                 "others": [] if self.blind else others.get(hit.id, []),
             }
             for card, hit in zip(cards, found, strict=True)
         ]
+
+    def _places(self, hit: Pooled) -> list[list[str | int]]:
+        """List the rank of a hit in each variant; a single variant needs no name."""
+        named = len(self.variants) > 1
+        return [[name if named else "rank", rank] for name, rank in hit.places.items()]
 
     def _own_judgments(self) -> OwnJudgments:
         return {table.key_of(row)[:3]: row for row in self.value if row["rater"] == self.rater}
