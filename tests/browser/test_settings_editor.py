@@ -193,8 +193,9 @@ def test_what_apply_would_do_is_shown_before_and_can_be_left(
     editor.focus()
     notebook.page.keyboard.press("Control+s")
 
-    dialog = editor.get_by_role("dialog")
-    expect(dialog.locator("tbody tr")).to_have_count(2)
+    dialog = editor.get_by_role("dialog", name="Apply 2 settings to tuned?")
+    expect(dialog.locator(".svc-change")).to_have_count(2)
+    expect(dialog).to_contain_text("20 → 5")
     expect(dialog).to_contain_text("not set (false)")
     notebook.page.keyboard.press("Escape")
 

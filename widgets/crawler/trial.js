@@ -117,7 +117,7 @@ function drawAction({ index, count: total, records }) {
   return h(
     "section",
     { class: "action", "aria-label": index },
-    h("h4", {}, h("bdi", {}, index), ` ${total.toLocaleString()}`),
+    h("h4", {}, h("bdi", {}, index), `: ${count(total, "record")}`),
     records.map(({ id, text }, place) =>
       h(
         "details",

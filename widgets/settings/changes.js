@@ -1,7 +1,7 @@
 // The changes of the draft, and the history of applied changes.
 
 import { button, fill, h } from "../kit/dom.js";
-import { diffLines, drawDiff, jsonLines } from "../kit/diff.js";
+import { drawValueChange } from "../kit/diff.js";
 import { brief } from "./state.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
@@ -17,43 +17,16 @@ export const resetText = (fallback) => `reset to ${fallback === undefined ? "its
 export const drawChanges = (changes) => h("div", { class: "changes" }, changes.map(drawChange));
 
 /** @param {Change} change */
-function drawChange({ name, how, before, after, default: fallback }) {
-  const heading = h("h4", {}, h("code", {}, name));
-  if (isShort(before) && isShort(after))
-    return h(
-      "div",
-      { class: "change" },
-      heading,
-      h(
-        "p",
-        {},
-        how === "set" ? h("span", { class: "hint" }, unsetText(fallback)) : h("code", {}, writeValue(before)),
-        " → ",
-        how === "reset" ? h("span", { class: "hint" }, resetText(fallback)) : h("code", {}, writeValue(after)),
-      ),
-    );
-  return h(
+const drawChange = ({ name, how, before, after, default: fallback }) =>
+  h(
     "div",
     { class: "change" },
-    heading,
-    how === "changed" ? null : h("p", { class: "hint" }, how === "set" ? `before: ${unsetText(fallback)}` : resetText(fallback)),
-    drawDiff(diffLines(lines(before), lines(after))),
+    h("h4", {}, h("code", {}, name)),
+    drawValueChange(how === "set" ? null : before, how === "reset" ? null : after, {
+      before: unsetText(fallback),
+      after: resetText(fallback),
+    }),
   );
-}
-
-/** @param {any} value */
-const isShort = (value) => value === null || typeof value !== "object";
-
-/** @param {any} value */
-const writeValue = (value) => JSON.stringify(value) ?? "none";
-
-/** The entries of a list, or the lines of other JSON. @param {any} value */
-const lines = (value) =>
-  (value ?? null) === null
-    ? []
-    : Array.isArray(value) && value.every(isShort)
-      ? value.map((entry) => (typeof entry === "string" ? entry : writeValue(entry)))
-      : jsonLines(value);
 
 /** @param {number} number */
 const countSettings = (number) => `${number.toLocaleString()} ${number === 1 ? "setting" : "settings"}`;
