@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES, find_violations
+from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
@@ -223,6 +222,8 @@ def test_two_editors_share_a_row(notebook: Notebook) -> None:
 
 def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_role("tab", name="Parameters").click()
+    expect(editor.get_by_label("similarQuery", exact=True)).to_be_visible()
+    draw(editor, "query-editor-parameters.png")
     editor.get_by_label("Find a parameter").fill("hits per page")
     editor.get_by_label("hitsPerPage", exact=True).fill("3")
     editor.get_by_label("hitsPerPage", exact=True).press("Enter")
@@ -296,6 +297,7 @@ def test_a_setting_is_compared_in_a_form_on_a_copy(editor: Locator, notebook: No
     expect(editor.locator(".svc-comparison").get_by_role("heading").last).to_have_text(
         "searchableAttributes: description"
     )
+    draw(editor, "query-editor-compare.png")
     note.get_by_role("button", name="Delete the copy").click()
 
     expect(note).to_be_empty()
@@ -453,8 +455,5 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES"):
-        notebook.page.set_viewport_size({"width": 1180, "height": 2200})
-        editor.screenshot(path=PICTURES / picture, animations="disabled")
-        notebook.page.set_viewport_size({"width": 1180, "height": 1000})
+    draw(editor, picture, (1180, 2200))
     notebook.change_theme("JupyterLab Light")
