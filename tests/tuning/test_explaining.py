@@ -47,15 +47,16 @@ def test_the_setting_it_names_swaps_the_two(measured: str) -> None:
 
 def test_the_reason_is_words_beside_titles(measured: str) -> None:
     run = svc.tuning.run(measured, ["lamp"])
-    first = run.iloc[0]["objectID"]
+    first = str(run.iloc[0]["objectID"])
 
     why = explain(run, "lamp", titles={first: "The first lamp"})
 
     assert why.columns[:4].tolist() == ["rank", "title", "reason", "next_title"]
-    assert why.loc[0, "title"] == "The first lamp"
-    assert why.loc[0, "next_title"] == why.loc[0, "next_objectID"]
-    assert (" vs " in why.loc[0, "reason"]) == (why.loc[0, "criterion"] != "tie")
-    assert why.loc[0, "value"] in why.loc[0, "reason"] or why.loc[0, "criterion"] == "tie"
+    row: dict[Any, Any] = why.to_dict("records")[0]
+    assert row["title"] == "The first lamp"
+    assert row["next_title"] == row["next_objectID"]
+    assert row["criterion"] != "tie"
+    assert f"{row['value']} vs {row['next_value']}" in row["reason"]
 
 
 def test_promoted_hits_have_no_textual_criteria(measured: str) -> None:
