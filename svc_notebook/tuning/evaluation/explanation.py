@@ -85,8 +85,8 @@ def explain(
     >>> names = svc.samples.products().set_index("sku")["name"]
     >>> why = svc.tuning.explain(hits, "desk lamp", titles=names)
     >>> why[["title", "next_title", "criterion"]]
-             title       next_title criterion
-    0  @@
+                         title               next_title criterion
+    0  Classic brass desk lamp  Compact steel desk lamp       tie
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = _hits_of(check_runs(run), query, filters)
