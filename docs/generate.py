@@ -56,9 +56,9 @@ REACHING = (
     "## From a notebook\n\n"
     "The functions of `svc_notebook` (each also as a coroutine function in `aio`), the verbs of "
     "`%svc` and `svc`, and the accessors that call each endpoint. `svc.call` and `%svc call` call "
-    "any endpoint by its name; `svc.current()` has all of them as methods. Where `call` is the only "
-    "one, the function after *or* does the same in another way: with a body instead of a query "
-    "string, or for many objects instead of one."
+    "any endpoint by its name; `svc.current()` has all of them as methods. Where `call` is the "
+    "only one, the function after *or* does the same in another way: with a body instead of a "
+    "query string, or for many objects instead of one."
 )
 
 
