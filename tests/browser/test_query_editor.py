@@ -256,7 +256,7 @@ def test_json_goes_in_and_history_leads_back(editor: Locator, notebook: Notebook
     assert notebook.ask("e.value") == {}
 
 
-def test_two_searches_stand_side_by_side(editor: Locator) -> None:
+def test_two_searches_stand_side_by_side(editor: Locator, notebook: Notebook) -> None:
     search_box(editor).fill("lamp")
     expect(count_of(editor)).to_have_text("10")
     editor.get_by_role("tab", name="Compare").click()
@@ -275,6 +275,11 @@ def test_two_searches_stand_side_by_side(editor: Locator) -> None:
     search_box(editor).fill("mirror")
     expect(sides.get_by_role("status")).to_contain_text("moved. 10 hits each.")
     expect(sides.get_by_role("heading").last).to_have_text("ranking: desc(price)")
+    editor.get_by_text("The other search as JSON").click()
+    notebook.run("e.height = 860", cell=1)
+    expect(sides.locator("line")).to_have_count(10)
+    draw(editor, "query-editor-compare.png")
+    editor.get_by_text("The other search as JSON").click()
     json.fill('{"hitsPerPage": "many"}')
     editor.get_by_role("button", name="Compare").click()
     expect(sides).to_be_empty()
@@ -297,7 +302,6 @@ def test_a_setting_is_compared_in_a_form_on_a_copy(editor: Locator, notebook: No
     expect(editor.locator(".svc-comparison").get_by_role("heading").last).to_have_text(
         "searchableAttributes: description"
     )
-    draw(editor, "query-editor-compare.png")
     note.get_by_role("button", name="Delete the copy").click()
 
     expect(note).to_be_empty()

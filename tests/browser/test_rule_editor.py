@@ -363,7 +363,7 @@ def test_what_is_being_typed_is_applied_with_the_rest(editor: Locator, notebook:
 def test_conflicts_lead_to_the_other_rule(editor: Locator) -> None:
     choose(editor, "red lamp")
     fault = editor.locator(".svc-faults")
-    expect(fault).to_contain_text("`sku-021` is pinned to 1 and to 5: `lamps`")
+    expect(fault).to_contain_text("conflicts with lamps: sku-021 is pinned at positions 1 and 5")
 
     editor.get_by_role("button", name="See lamps").click()
 

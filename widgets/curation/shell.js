@@ -1,5 +1,6 @@
 // The parts that the synonym editor and the rule editor share: search, filters, counts, bulk edits.
 
+import { drawCode } from "../kit/code_text.js";
 import { button, fill, h } from "../kit/dom.js";
 import { emptyState } from "../kit/empty.js";
 import { frame } from "../kit/frame.js";
@@ -154,7 +155,7 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
           "p",
           { class: level === "wrong" ? "wrong-text" : "odd-text" },
           level === "wrong" ? "✗ " : "⚠ ",
-          text,
+          drawCode(text),
           " ",
           other ? button(`See ${other}`, () => see(other), { class: ["button", "small", "bare"], title: null }) : null,
         ),
