@@ -61,6 +61,23 @@ function render(mount) {
   const shuffled = check("shuffled", "shows hits in random order");
   const queryPanel = h("details", { class: "facets" }, h("summary", {}, "Queries"), list.el, ask);
   const keys = h("p", { class: "hint keys" });
+  const head = h(
+    "div",
+    { class: "judging-head" },
+    h(
+      "div",
+      { class: "row sheet-head" },
+      heading,
+      h(
+        "span",
+        { class: "row" },
+        button("Previous query", () => turn(-1), { icon: "‹", bare: true, title: "Previous query ([)" }),
+        button("Next query", () => turn(1), { icon: "›", bare: true, title: "Next query (])" }),
+        button("Next to judge", next, { class: ["button", "small"], title: "The next query with unjudged hits (g)" }),
+      ),
+    ),
+    scores.el,
+  );
   fill(
     view.body,
     h("div", { class: "row progress-row" }, meter, progress, h("span", { class: "row ways" }, blind.el, shuffled.el)),
@@ -72,23 +89,7 @@ function render(mount) {
       h(
         "div",
         { class: "main-column" },
-        h(
-          "div",
-          { class: "judging-head" },
-          h(
-            "div",
-            { class: "row sheet-head" },
-            heading,
-            h(
-              "span",
-              { class: "row" },
-              button("Previous query", () => turn(-1), { icon: "‹", bare: true, title: "Previous query ([)" }),
-              button("Next query", () => turn(1), { icon: "›", bare: true, title: "Next query (])" }),
-              button("Next to judge", next, { class: ["button", "small"], title: "The next query with unjudged hits (g)" }),
-            ),
-          ),
-          scores.el,
-        ),
+        head,
         keys,
         begin,
         sheet.el,
@@ -102,6 +103,9 @@ function render(mount) {
     queryPanel.classList.toggle("svc-wide", wide);
   });
   sizes.observe(view.root);
+  // A hit that is scrolled into view leaves room for the head, which stays in place above it.
+  const headSizes = new ResizeObserver(() => view.root.style.setProperty("--svc-judging-head", `${head.offsetHeight}px`));
+  headSizes.observe(head);
 
   /** @param {"blind" | "shuffled"} name @param {string} title */
   function check(name, title) {
@@ -187,6 +191,7 @@ function render(mount) {
   });
   return () => {
     sizes.disconnect();
+    headSizes.disconnect();
     view.close();
   };
 }
