@@ -42,7 +42,7 @@ def endpoints_page() -> str:
         parts.append(table(["method", "verb", "path", "right", "hosts", "answers", "takes"], rows))
     parts.append(
         "*hosts*: a reading call goes to the read hosts first. *takes*: **path**, header, "
-        "`query string` and body; `…Params` stands for every parameter of "
+        "`query string` and body; `…Params` means every parameter of "
         "[that kind](parameters.md)."
     )
     parts += [
@@ -54,10 +54,11 @@ def endpoints_page() -> str:
 
 REACHING = (
     "## From a notebook\n\n"
-    "By which function of `svc_notebook` (each with its coroutine twin in `aio`), verb of `%svc` "
-    "and `svc`, and accessor each is reached. `svc.call` and `%svc call` reach every one by its "
-    "name; `svc.current()` has them all as methods. Where `call` stands alone, the function after "
-    "*or* does the same in another way: with a body for a query string, or many at once for one."
+    "The functions of `svc_notebook` (each also as a coroutine function in `aio`), the verbs of "
+    "`%svc` and `svc`, and the accessors that call each endpoint. `svc.call` and `%svc call` call "
+    "any endpoint by its name; `svc.current()` has all of them as methods. Where `call` is the "
+    "only one, the function after *or* does the same in another way: with a body instead of a "
+    "query string, or for many objects instead of one."
 )
 
 

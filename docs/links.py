@@ -9,7 +9,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-ATTRIBUTES = {"href", "src", "poster"}
+ATTRIBUTES = {"href", "src", "srcset", "poster"}
 
 
 class Page(HTMLParser):

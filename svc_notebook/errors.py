@@ -9,15 +9,15 @@ SvcError
 ├─ Stopped                  stopped on request; .result is the result so far
 ├─ CallFailed               .endpoint .request_id
 │  ├─ Unreachable           no host could be reached; .tried lists each failure
-│  ├─ TimedOut              no answer in time, .tried as above
-│  ├─ AnswerTooLarge        the answer was not read to its end
+│  ├─ TimedOut              no response in time, .tried as above
+│  ├─ AnswerTooLarge        the response was not read to its end
 │  ├─ CursorRepeated        a browse that would never end, .cursor .records .result
 │  └─ Refused               .status .message
 │     ├─ KeyRefused         the key is wrong or lacks a right
 │     ├─ NotFound
 │     ├─ TooMany            .wait, in seconds
-│     └─ ServiceBroken      the service failed, or its answer is not the API's
-│        └─ UnexpectedAnswer  the answer does not have the shape of the API
+│     └─ ServiceBroken      the service failed, or its response is not the API's
+│        └─ UnexpectedAnswer  the response has another form than the API
 │           └─ MissingMember  a required member is missing
 ├─ LocalServiceFailed       the local service does not start or was lost
 └─ TaskFailed               .tasks were not published in time
@@ -136,7 +136,7 @@ class Unreachable(CallFailed):
 
 
 class TimedOut(CallFailed):
-    """No host answered in time."""
+    """No host responded in time."""
 
     def __init__(self, message: str, *, endpoint: str = "", tried: Sequence[str] = ()) -> None:
         super().__init__(message, endpoint=endpoint)
@@ -144,7 +144,7 @@ class TimedOut(CallFailed):
 
 
 class AnswerTooLarge(CallFailed):
-    """An answer exceeds the size limit, or decompresses to far more than was sent."""
+    """A response exceeds the size limit, or decompresses to far more than was sent."""
 
 
 class CursorRepeated(CallFailed):
@@ -191,18 +191,18 @@ class TooMany(Refused):
 
 
 class ServiceBroken(Refused):
-    """The service failed, or its answer is not an answer of the API."""
+    """The service failed, or its response is not a response of the API."""
 
 
 class UnexpectedAnswer(ServiceBroken):
-    """An answer does not have the shape that the API declares."""
+    """A response has another form than the API declares."""
 
     def __init__(self, message: str, *, status: int = 200, endpoint: str = "") -> None:
         super().__init__(message, status=status, endpoint=endpoint)
 
 
 class MissingMember(UnexpectedAnswer, KeyError):
-    """A required member of an answer is missing."""
+    """A required member of a response is missing."""
 
 
 class LocalServiceFailed(SvcError):

@@ -197,7 +197,7 @@ def test_rows_are_compared_with_what_is_stored(client: Client, index: str) -> No
     own = [["2", "changed", ["title", "year"]], ["3", "new", []]]
     assert found.to_numpy().tolist() == own
     assert whole.to_numpy().tolist() == [*own, ["1", "missing", []]]
-    with pytest.raises(BadInput, match="`missing` is one of ignore, report, not 'yes'"):
+    with pytest.raises(BadInput, match="`missing` must be one of ignore, report, not 'yes'"):
         changed.svc.diff(index, id="id", client=client, missing="yes")
     assert same["state"].tolist() == ["unchanged", "unchanged"]
     assert new["state"].tolist() == ["new", "new"]

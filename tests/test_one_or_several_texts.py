@@ -228,7 +228,7 @@ def test_a_member_that_is_a_list_takes_no_text_for_its_letters(shape: Any) -> No
     plan: Any = svc.plan
     for name in lists:
         if shape is RowOptions:
-            with pytest.raises(BadInput, match="should be a list of names"):
+            with pytest.raises(BadInput, match="must be a list of names"):
                 plan(pd.DataFrame({"objectID": ["1"]}), "films", **{name: TEXT})
             continue
         told = ""
@@ -295,7 +295,7 @@ def test_queries_of_an_open_editor_may_be_changed_alike(place: Place, editor: st
 
 def test_the_query_editor_has_one_query_and_says_so(place: Place) -> None:
     assert editors.query(place.name, "best comedy").value == {"query": "best comedy"}
-    with pytest.raises(BadInput, match="`query` should be text, not a list"):
+    with pytest.raises(BadInput, match="`query` must be text, not a list"):
         editors.query(place.name, ["best", "comedy"])  # type: ignore[arg-type]
 
 

@@ -3,6 +3,7 @@
 import { button, fill, h } from "./kit/dom.js";
 import { emptyState } from "./kit/empty.js";
 import { frame } from "./kit/frame.js";
+import { WIDE_PIXELS } from "./kit/side_panel.js";
 import { progressOf } from "./judgments/grades.js";
 import { questionList } from "./judgments/question_list.js";
 import { scorePanel } from "./judgments/scores.js";
@@ -16,7 +17,12 @@ function render(mount) {
   const view = frame(mount, { named: "judgments" });
   const sheet = gradeSheet(view, model, next);
   const scores = scorePanel(model);
-  const list = questionList((place) => view.run("turn", { place }).then(() => sheet.focus()));
+  const list = questionList((place) => {
+    if (!isWide) queryPanel.open = false;
+    view.run("turn", { place }).then(() => sheet.focus());
+  });
+  /** Whether the list of queries is beside the hits; otherwise it is folded above them. */
+  let isWide = false;
   const meter = h("progress", { class: "meter", "aria-label": "judged hits" });
   const progress = h("span", { class: "far", role: "status" });
   const heading = h("h3", { class: "question", dir: "auto" });
@@ -55,6 +61,23 @@ function render(mount) {
   const shuffled = check("shuffled", "shows hits in random order");
   const queryPanel = h("details", { class: "facets" }, h("summary", {}, "Queries"), list.el, ask);
   const keys = h("p", { class: "hint keys" });
+  const head = h(
+    "div",
+    { class: "judging-head" },
+    h(
+      "div",
+      { class: "row sheet-head" },
+      heading,
+      h(
+        "span",
+        { class: "row" },
+        button("Previous query", () => turn(-1), { icon: "‹", bare: true, title: "Previous query ([)" }),
+        button("Next query", () => turn(1), { icon: "›", bare: true, title: "Next query (])" }),
+        button("Next to judge", next, { class: ["button", "small"], title: "The next query with unjudged hits (g)" }),
+      ),
+    ),
+    scores.el,
+  );
   fill(
     view.body,
     h("div", { class: "row progress-row" }, meter, progress, h("span", { class: "row ways" }, blind.el, shuffled.el)),
@@ -66,23 +89,7 @@ function render(mount) {
       h(
         "div",
         { class: "main-column" },
-        h(
-          "div",
-          { class: "judging-head" },
-          h(
-            "div",
-            { class: "row sheet-head" },
-            heading,
-            h(
-              "span",
-              { class: "row" },
-              button("Previous query", () => turn(-1), { icon: "‹", bare: true, title: "Previous query ([)" }),
-              button("Next query", () => turn(1), { icon: "›", bare: true, title: "Next query (])" }),
-              button("Next to judge", next, { class: ["button", "small"], title: "The next query with unjudged hits (g)" }),
-            ),
-          ),
-          scores.el,
-        ),
+        head,
         keys,
         begin,
         sheet.el,
@@ -90,10 +97,15 @@ function render(mount) {
     ),
   );
   const sizes = new ResizeObserver(([entry]) => {
-    if (entry.contentRect.width > 700) queryPanel.open = true;
-    queryPanel.classList.toggle("svc-wide", entry.contentRect.width > 700);
+    const wide = entry.contentRect.width > WIDE_PIXELS;
+    if (wide !== isWide) queryPanel.open = wide;
+    isWide = wide;
+    queryPanel.classList.toggle("svc-wide", wide);
   });
   sizes.observe(view.root);
+  // A hit that is scrolled into view leaves room for the head, which stays in place above it.
+  const headSizes = new ResizeObserver(() => view.root.style.setProperty("--svc-judging-head", `${head.offsetHeight}px`));
+  headSizes.observe(head);
 
   /** @param {"blind" | "shuffled"} name @param {string} title */
   function check(name, title) {
@@ -179,6 +191,7 @@ function render(mount) {
   });
   return () => {
     sizes.disconnect();
+    headSizes.disconnect();
     view.close();
   };
 }

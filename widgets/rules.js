@@ -4,7 +4,6 @@ import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { jsonLines } from "./kit/diff.js";
 import { button, fill, h, setAttribute } from "./kit/dom.js";
-import { emptyState } from "./kit/empty.js";
 import { toLocal, zone } from "./kit/moment.js";
 import { editTable } from "./kit/table.js";
 import { tabs } from "./kit/tabs.js";
@@ -200,23 +199,11 @@ function render(mount) {
 
   /** What to do without a selected rule. */
   function drawNone() {
-    if (rules.length)
-      return emptyState({
-        title: "No rule matches the search.",
-        hint: `The index has ${rules.length.toLocaleString()} ${rules.length === 1 ? "rule" : "rules"}.`,
-        action: {
-          label: "Clear the search",
-          act: () => {
-            shared.clear();
-            show();
-          },
-        },
-      });
-    return emptyState({
+    return shared.drawNone(rules.length, {
       title: "No rules yet.",
       hint: "A rule changes the hits of certain queries: it pins or hides records, boosts, filters, redirects or shows a banner.",
       action: { label: "New rule…", act: create, disabled: Boolean(view.state()?.readOnly) },
-    });
+    }, show);
   }
 
   /** Describe the rule in a sentence. @param {Rule} rule @param {boolean} on */

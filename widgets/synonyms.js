@@ -3,7 +3,6 @@
 import { errorsOf } from "./curation/review.js";
 import { shell } from "./curation/shell.js";
 import { button, fill, h } from "./kit/dom.js";
-import { emptyState } from "./kit/empty.js";
 import { choiceInput, editTable, textInput } from "./kit/table.js";
 import { tagInput } from "./kit/tags.js";
 import { askLines, askSynonym } from "./synonyms/new_synonym.js";
@@ -143,23 +142,11 @@ function render(mount) {
 
   /** What to do without a synonym in sight. */
   function drawNone() {
-    if (rows.length)
-      return emptyState({
-        title: "No synonym matches the search.",
-        hint: `The index has ${rows.length.toLocaleString()} ${rows.length === 1 ? "synonym" : "synonyms"}.`,
-        action: {
-          label: "Clear the search",
-          act: () => {
-            shared.clear();
-            show();
-          },
-        },
-      });
-    return emptyState({
+    return shared.drawNone(rows.length, {
       title: "No synonyms yet.",
       hint: "A synonym lets a query find records that have another word: sofa finds couch. Import a file or paste a list to add many.",
       action: { label: "New synonym…", act: create, disabled: Boolean(view.state()?.readOnly) },
-    });
+    }, show);
   }
 
   /** @param {Row} row */

@@ -26,7 +26,7 @@ def read_params(body: Any) -> Any:
 def read_query_text(text: Any) -> dict[str, Any]:
     """Parse URL-encoded parameters; values remain text until their type is known."""
     if not isinstance(text, str):
-        raise BadInput("`params` should be a URL-encoded string such as `query=lamp&page=1`")
+        raise BadInput("`params` must be a URL-encoded string such as `query=lamp&page=1`")
     try:
         pairs = parse_qsl(text, keep_blank_values=True, errors="strict", max_num_fields=1000)
     except ValueError as error:

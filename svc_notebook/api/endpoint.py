@@ -221,7 +221,7 @@ class Endpoint:
         if body is None or "body" in self.places.values():
             return {}
         if not isinstance(body, dict):
-            raise BadInput(f"the body should be a JSON object, not {type(body).__name__}")
+            raise BadInput(f"the body must be a JSON object, not {type(body).__name__}")
         return body
 
     def _spread(self, members: Mapping[str, Any]) -> dict[str, Any]:
@@ -267,7 +267,7 @@ def _quoted(name: str, text: str) -> str:
     try:
         return quote(text, safe="")
     except UnicodeEncodeError:
-        raise BadInput(f"`{name}` is text with half a character (a lone surrogate)") from None
+        raise BadInput(f"`{name}` contains a lone surrogate, which is not valid Unicode") from None
 
 
 def describe_access(acl: Access) -> str:

@@ -109,12 +109,12 @@ CHECKS = (
     MemberCheck(
         "positions",
         lambda e: _lengths_differ(e, "positions"),
-        "should have one position for each of the objectIDs",
+        "must have one position for each of the objectIDs",
     ),
     MemberCheck(
         "objectData",
         lambda e: _lengths_differ(e, "objectData"),
-        "should have one entry for each of the objectIDs",
+        "must have one entry for each of the objectIDs",
     ),
     *(
         MemberCheck(
@@ -143,7 +143,7 @@ def check_parts(event: Part, at: str = "") -> None:
     """Raise `BadInput` if texts of an event are malformed or its members are inconsistent."""
     for where, form, text in _texts(event):
         if not form.fits(text):
-            raise BadInput(f"`{place(at, where)}` should be {form.words}")
+            raise BadInput(f"`{place(at, where)}` must be {form.words}")
     for member, is_wrong, text in CHECKS:
         if is_wrong(event):
             wrong = place(at, member) if member else at
@@ -153,7 +153,7 @@ def check_parts(event: Part, at: str = "") -> None:
 def check_token(token: str, name: str) -> str:
     """Return a user token; raises `BadInput` if it is invalid."""
     if not TOKEN.fits(token):
-        raise BadInput(f"`{name}` should be {TOKEN.words}")
+        raise BadInput(f"`{name}` must be {TOKEN.words}")
     return token
 
 

@@ -48,7 +48,8 @@ GROUPS: dict[str, dict[str, str]] = {
     "Ranking": {
         "ranking": (
             "The ranking criteria in order: the first in which two hits differ decides. `asc(a)` "
-            "and `desc(a)` sort by an attribute; `custom` stands for `customRanking`."
+            "and `desc(a)` sort by an attribute; `custom` is replaced by the criteria of "
+            "`customRanking`."
         ),
         "customRanking": (
             "The attributes that the criterion `custom` compares, in order: `desc(a)` ranks "

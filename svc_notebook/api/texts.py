@@ -27,15 +27,15 @@ def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
     if hasattr(given, "columns"):  # a DataFrame: iterating it yields the column names
         given = _pick_column(given, what, column)
     if isinstance(given, (Mapping, bytes, bytearray)) or not isinstance(given, Iterable):
-        raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}")
+        raise BadInput(f"`{what}` must be a list of texts, not {_quote(given)}")
     try:
         found = list(given)
     except TypeError:  # a zero-dimensional array
-        raise BadInput(f"`{what}` should be a list of texts, not {_quote(given)}") from None
+        raise BadInput(f"`{what}` must be a list of texts, not {_quote(given)}") from None
     for place, text in enumerate(found):
         if not isinstance(text, str):
             raise BadInput(
-                f"`{what}` should be texts; entry {place} is {_quote(text)}: "
+                f"`{what}` must be texts; entry {place} is {_quote(text)}: "
                 f"drop missing values ({what}.dropna()), and convert others to text"
             )
     return [str(text) for text in found]

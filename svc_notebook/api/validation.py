@@ -49,7 +49,7 @@ def word_mismatch(text: str) -> str | None:
     if (wanted := _KINDS.match(text)) is None:
         return None
     kinds, rest = wanted["kinds"].split(" | "), text[wanted.end() :]
-    should = f"should be {_name_kinds(kinds)}"
+    should = f"must be {_name_kinds(kinds)}"
     if found := _FOUND.fullmatch(rest):
         # A type without a JSON name is a Python type.
         return f"{should}, not {FOUND.get(found['kind'], 'a `' + found['kind'] + '`')}"
@@ -208,7 +208,7 @@ def _converted(value: Any, wanted: Any, name: str, *, strict: bool) -> Any:
         raise _refusal(error, wanted, name) from None
     except UnicodeEncodeError:
         at = f"`{name}`" if name else "the body"
-        raise BadInput(f"{at} is text with half a character (a lone surrogate)") from None
+        raise BadInput(f"{at} contains a lone surrogate, which is not valid Unicode") from None
     except RecursionError:
         raise BadInput(f"{f'`{name}`' if name else 'the body'}: nested too deeply") from None
 

@@ -50,12 +50,12 @@ class ClientConfig:
             self._check_token("app_id", self.app_id)
         for name, key in (("api_key", self.api_key), ("crawler_api_key", self.crawler_api_key)):
             if not _is_header(key.reveal()):
-                raise BadInput(f"{name} holds a blank or a character that no key has")
+                raise BadInput(f"{name} contains a space or a character that is not allowed in it")
         self.open_hosts()
 
     def _check_token(self, name: str, text: str) -> None:
         if not _TOKEN.fullmatch(text):
-            raise BadInput(f"{name} `{text}` should be letters, digits and hyphens")
+            raise BadInput(f"{name} `{text}` must be letters, digits and hyphens")
 
     def open_hosts(self) -> Hosts:
         """Build the host lists of this configuration; fallback hosts are shuffled each time."""

@@ -26,7 +26,9 @@ ID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 async def crawler_id(client: EndpointClient, crawler: str) -> str:
     """Return the id of a crawler given by id or by name; raises `BadInput`."""
     if not isinstance(crawler, str) or not crawler:
-        raise BadInput("`crawler` is the name or the id of a crawler; read_crawlers() lists them")
+        raise BadInput(
+            "`crawler` must be the name or the id of a crawler; read_crawlers() lists them"
+        )
     if ID.fullmatch(crawler):
         return crawler
     found = await list_all(client, crawler)

@@ -286,9 +286,9 @@ def make_custom(
     _check_word("verb", method, get_args(Verb))
     _check_word("interface", interface, get_args(Interface))
     if body is not None and method not in WITH_BODY:
-        raise BadInput(f"a {method} has no body; give what it needs as `query`")
+        raise BadInput(f"a {method} request has no body; pass its parameters as `query`")
     if not isinstance(query, Mapping | None):
-        raise BadInput("`query` is an object of names and values: query={'page': 2}")
+        raise BadInput("`query` must be a dict of names and values: query={'page': 2}")
     is_reading = method == "GET" if reads is None else reads
     encoded = _read_path(path)
     row: Any = Endpoint(
@@ -306,22 +306,24 @@ def make_custom(
 def _check_word(name: str, word: object, known: tuple[str, ...]) -> None:
     if word not in known:
         advice = did_you_mean(word, known) if isinstance(word, str) else ""
-        raise BadInput(f"`{name}` is one of {', '.join(known)}, not {word!r}{advice}")
+        raise BadInput(f"`{name}` must be one of {', '.join(known)}, not {word!r}{advice}")
 
 
 def _read_path(path: object) -> str:
     """Percent-encode a path; a name that contains a slash must be encoded by the caller."""
     if not isinstance(path, str) or not path.strip("/"):
-        raise BadInput("`path` is where the endpoint is, such as '/1/indexes/films/settings'")
+        raise BadInput(
+            "`path` must be the path of an endpoint, such as '/1/indexes/films/settings'"
+        )
     if "://" in path or "?" in path or "#" in path:
         raise BadInput(
-            f"`{path}` should be a path alone: the host is the connection's, and parameters go "
-            "into `query`"
+            f"`{path}` must be a path without a host, which the connection sets; pass "
+            "parameters as `query`"
         )
     try:
         return "/" + quote(path.removeprefix("/"), safe=PATH_SAFE)
     except UnicodeEncodeError:
-        raise BadInput("`path` has half a character (a lone surrogate)") from None
+        raise BadInput("`path` contains a lone surrogate, which is not valid Unicode") from None
 
 
 def _template(path: str) -> str:

@@ -59,7 +59,7 @@ async def replace_all(
     `min_share` of the old number.
     """
     if not isinstance(batch_size, int) or isinstance(batch_size, bool) or batch_size < 1:
-        raise BadInput(f"`batch_size` is a number of records, 1 or more, not {batch_size!r}")
+        raise BadInput(f"`batch_size` must be a number of records, 1 or more, not {batch_size!r}")
     async with replacing(client, index, min_share=min_share, scopes=scopes) as target:
         answers = [
             await client.batch(target, requests) for requests in _batches(iter(records), batch_size)
@@ -85,16 +85,16 @@ async def _check_share(client: AsyncClient, index: str, target: str, min_share: 
     if new < old * min_share:
         raise BadInput(
             f"{index} has {old} records and would have {new}; nothing was replaced. "
-            "If that is right, allow it by min_share=0"
+            "If that is intended, pass min_share=0"
         )
 
 
 def _check_scopes(scopes: Sequence[CopyScope]) -> list[CopyScope]:
     known = ", ".join(AROUND_RECORDS)
     if isinstance(scopes, str):
-        raise BadInput(f"`scopes` should be a list of {known}: scopes=[{scopes!r}]")
+        raise BadInput(f"`scopes` must be a list of {known}: scopes=[{scopes!r}]")
     for scope in scopes:
         if scope not in AROUND_RECORDS:
             advice = did_you_mean(f"{scope}", AROUND_RECORDS)
-            raise BadInput(f"`scopes` are of {known}, not {scope!r}{advice}")
+            raise BadInput(f"`scopes` must be of {known}, not {scope!r}{advice}")
     return list(scopes)

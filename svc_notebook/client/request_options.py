@@ -79,7 +79,7 @@ class RequestOptions:
     def __post_init__(self) -> None:
         for name in ("headers", "query", "extra"):
             if not isinstance(getattr(self, name), Mapping):
-                raise BadInput(f"`{name}` is an object of names and values: {name}={{...}}")
+                raise BadInput(f"`{name}` must be a dict of names and values: {name}={{...}}")
         for name, value in self.headers.items():
             _check_header(name, value)
         for name in ("user_id", "forwarded_for"):
@@ -89,7 +89,7 @@ class RequestOptions:
             if (seconds := getattr(self, name)) is not None:
                 check_seconds(name, seconds)
         if type(self.max_answer_bytes) is not int or self.max_answer_bytes < 1:
-            raise BadInput("`max_answer_bytes` is a number of bytes, 1 or more")
+            raise BadInput("`max_answer_bytes` must be a number of bytes, 1 or more")
         if isinstance(self.forwarded_api_key, str):
             _check_text("forwarded_api_key", self.forwarded_api_key, shown=False)
             object.__setattr__(self, "forwarded_api_key", Secret(self.forwarded_api_key))
@@ -138,7 +138,7 @@ class RequestOptions:
 
 def _check_header(name: object, value: object) -> None:
     if not isinstance(name, str) or not _HEADER_NAME.fullmatch(name):
-        raise BadInput(f"{name!r} is not the name of a header")
+        raise BadInput(f"{name!r} is not a valid name of a header")
     if name.lower() in _RESERVED or _KEY_HEADERS.fullmatch(name):
         raise BadInput(
             f"the connection sets the header {name}; pass application and key to connect(...)"
@@ -149,7 +149,7 @@ def _check_header(name: object, value: object) -> None:
 def _check_text(name: str, value: object, *, shown: bool = True) -> None:
     if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
         found = f", not {value!r}" if shown else ""
-        raise BadInput(f"`{name}` is sent as a header, so it is printable ASCII text{found}")
+        raise BadInput(f"`{name}` is sent as a header, so it must be printable ASCII text{found}")
 
 
 class WithOptions(Protocol):
@@ -166,7 +166,7 @@ C = TypeVar("C", bound=WithOptions)
 def with_extra(client: C, extra: Mapping[str, Any] | None) -> C:
     """Return a client that adds extra members to its bodies; the same client if there are none."""
     if extra is not None and not isinstance(extra, Mapping):
-        raise BadInput("`extra` is an object of names and values: extra={'newParameter': 1}")
+        raise BadInput("`extra` must be a dict of names and values: extra={'newParameter': 1}")
     return client.with_options(extra=extra) if extra else client
 
 

@@ -39,7 +39,7 @@ class Members(dict[str, Any]):
     def __missing__(self, name: str) -> NoReturn:
         at = f" at `{self.place}`" if self.place else ""
         raise MissingMember(
-            f"{self.endpoint}: the answer has no `{name}`{at}, which is required here; check "
+            f"{self.endpoint}: the response has no `{name}`{at}, which is required here; check "
             "whether responseFields excludes it, and whether the address is a service of this API",
             endpoint=self.endpoint,
         )
@@ -80,10 +80,10 @@ def _check_count(endpoint: str, answer: Members, spec: RequestSpec) -> None:
 
 
 def _refuse(wanted: str, value: Any, endpoint: str, at: str) -> NoReturn:
-    subject = f"`{at.lstrip('.')}` of the answer" if at else "the answer"
+    subject = f"`{at.lstrip('.')}` of the response" if at else "the response"
     found = "null" if value is None else _WORDS.get(type(value), type(value).__name__)
     raise UnexpectedAnswer(
-        f"{endpoint}: {subject} should be {wanted}, not {found}; is this the address of a search "
+        f"{endpoint}: {subject} must be {wanted}, not {found}; is this the address of a search "
         "service of this API?",
         endpoint=endpoint,
     )

@@ -47,7 +47,7 @@ def check_seconds(name: str, seconds: object) -> None:
     """Raise `BadInput` for an invalid timeout."""
     number = isinstance(seconds, (int, float)) and not isinstance(seconds, bool)
     if not (number and math.isfinite(seconds) and seconds > 0):  # type: ignore[arg-type, operator]
-        raise BadInput(f"`{name}` is a number of seconds above 0, not {seconds!r}")
+        raise BadInput(f"`{name}` must be a number of seconds above 0, not {seconds!r}")
 
 
 class Attempt(NamedTuple):

@@ -51,7 +51,9 @@ class Secret:
         return self
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise BadInput("a key is never pickled; connect again by profile where it is needed")
+        raise BadInput(
+            "an API key cannot be pickled; connect by profile in the process that needs it"
+        )
 
 
 NO_SECRET = Secret()

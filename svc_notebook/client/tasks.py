@@ -99,8 +99,8 @@ async def wait(
             ", ..." if len(left) > MAX_LISTED_TASKS else ""
         )
         raise TaskFailed(
-            f"{len(left)} of {poll.total} tasks not published after {timeout:g} s: {few}; "
-            "wait for them again, they can still be published",
+            f"{len(left)} of {poll.total} tasks were not published within {timeout:g} s: {few}; "
+            "they may still be published: wait for them again",
             tasks=left,
         )
     return poll.total

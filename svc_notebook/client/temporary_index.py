@@ -212,7 +212,7 @@ class TemporaryIndex:
             await asyncio.shield(self.drop(in_flight=in_flight))
         except SvcError as error:
             if warn:
-                warn_user(f"{self.name} is left, `drop_scratches` drops it: {error}")
+                warn_user(f"{self.name} was not deleted: {error}; `drop_scratches` deletes it")
             return False
         return True
 
@@ -264,7 +264,7 @@ async def _check_copy_rights(client: AsyncClient) -> None:
     if lacking:
         rights = " and ".join(f"`{right}`" for right in lacking)
         raise KeyRefused(
-            f"a temporary copy needs the right {rights}, which this key has not", status=403
+            f"a temporary copy needs the right {rights}, which this key lacks", status=403
         )
 
 

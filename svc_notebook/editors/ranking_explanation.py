@@ -17,6 +17,7 @@ from svc_notebook.tuning.evaluation.criteria import (
 )
 from svc_notebook.tuning.evaluation.criterion_phrases import (
     describe_order,
+    describe_reason,
     describe_value,
     name_criterion,
 )
@@ -114,12 +115,12 @@ def explain_rank(
 
 def _compare(upper: Hit, lower: Hit, criterion: str, ranking: Ranking) -> str:
     """Describe the values that decide between two hits, that of the upper first."""
-    if criterion == TIE:
-        return f"All criteria are equal; {describe_order(TIE)}"
-    step = next(step for step in ranking.criteria if step.name == criterion)
-    values = " vs ".join(_describe(one, step, ranking) for one in (upper, lower))
-    name = name_criterion(criterion)
-    return f"{name[:1].upper()}{name[1:]}: {values}; {describe_order(criterion)}"
+    values = ["", ""]
+    if criterion != TIE:
+        step = next(step for step in ranking.criteria if step.name == criterion)
+        values = [_describe(one, step, ranking) for one in (upper, lower)]
+    reason = describe_reason(criterion, *values)
+    return f"{reason[:1].upper()}{reason[1:]}"
 
 
 def _describe(hit: Hit | None, step: Criterion, ranking: Ranking) -> str:

@@ -237,10 +237,12 @@ def _place(cursor: str | BrowsePosition | None) -> BrowsePosition:
     if isinstance(cursor, Mapping):
         return cursor
     if cursor is not None and not isinstance(cursor, str):
-        raise BadInput('`cursor` is the position that a browse returned: df.attrs["svc"]["next"]')
+        raise BadInput(
+            '`cursor` must be a position that a browse returned: df.attrs["svc"]["next"]'
+        )
     return {"cursor": cursor, "skip": 0}
 
 
 def _check_size(chunksize: int) -> None:
     if not isinstance(chunksize, int) or chunksize < 1:
-        raise BadInput(f"`chunksize` is a number of rows, 1 or more, not {chunksize!r}")
+        raise BadInput(f"`chunksize` must be a number of rows, 1 or more, not {chunksize!r}")

@@ -167,7 +167,7 @@ def finished(
 ) -> pd.DataFrame:
     """Set the dtypes of a DataFrame, and note its provenance."""
     if backend not in (None, "numpy_nullable", "pyarrow"):
-        raise BadInput(f"`dtype_backend` is 'numpy_nullable' or 'pyarrow', not {backend!r}")
+        raise BadInput(f"`dtype_backend` must be 'numpy_nullable' or 'pyarrow', not {backend!r}")
     if backend:
         frame = frame.convert_dtypes(dtype_backend=backend)
     frame.attrs["svc"] = {key: value for key, value in facts.items() if value is not None}
@@ -193,7 +193,7 @@ def _typed_column(name: str, values: list[Any], dtype: str) -> pd.Series[Any]:
         return _column(values, dtype)
     except (ValueError, TypeError, OverflowError) as error:
         raise UnexpectedAnswer(
-            f"an answer has a value in `{name}` that is not {dtype}: {error}"
+            f"a response has a value in `{name}` that is not {dtype}: {error}"
         ) from None
 
 

@@ -40,7 +40,7 @@ async def read_records(
     gives each member of an object its own column, `size.width`.
     """
     if isinstance(ids, str) or not isinstance(ids, Iterable):
-        raise BadInput(f"`ids` is a list of objectIDs, such as [{ids!r}]")
+        raise BadInput(f"`ids` must be a list of objectIDs, such as [{ids!r}]")
     wanted = [id_text(each) for each in ids]
     names = names_of(columns)
     gathered = Columns(others_of(names), flatten=flatten)
@@ -90,7 +90,7 @@ def _request(index: str, each: str, columns: Sequence[str] | None) -> ObjectRequ
 def names_of(columns: Iterable[str] | None) -> list[str] | None:
     """Return column names as a list; raise `BadInput` for a single name before anything is sent."""
     if isinstance(columns, str):
-        raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
+        raise BadInput(f"`columns` must be a list of names: columns=[{columns!r}]")
     return None if columns is None else list_texts(columns, "columns")
 
 

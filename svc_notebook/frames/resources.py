@@ -187,7 +187,9 @@ async def read_dictionary(
     if dictionary not in get_args(DictionaryName):
         names = get_args(DictionaryName)
         advice = did_you_mean(dictionary, names)
-        raise BadInput(f"a dictionary is one of {', '.join(names)}, not {dictionary!r}{advice}")
+        raise BadInput(
+            f"`dictionary` must be one of {', '.join(names)}, not {dictionary!r}{advice}"
+        )
     hits = await every_entry(
         lambda page: client.search_dictionary(dictionary, query, page, HITS_PER_PAGE, language),
         "hits",

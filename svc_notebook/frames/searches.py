@@ -154,7 +154,7 @@ async def count_values(
     The count is exact for every value, however rare; each distinct value is counted once.
     """
     if isinstance(values, str):
-        raise BadInput(f"`values` should be a list: [{values!r}]")
+        raise BadInput(f"`values` must be a list: [{values!r}]")
     wanted = list(dict.fromkeys(map(_facet_text, values)))
     counts: list[int] = []
     for start in range(0, len(wanted), MAX_QUERIES_PER_REQUEST):
@@ -300,7 +300,8 @@ def first_rank(answer: SearchAnswer) -> int:
     before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
     if not 0 <= before < MAX_RANK:
         raise UnexpectedAnswer(
-            f"search: the answer numbers its first hit {before + 1:,}, which is not a valid rank",
+            f"search: the response gives its first hit the number {before + 1:,}, "
+            "which is not a valid rank",
             endpoint="search",
         )
     return before + 1

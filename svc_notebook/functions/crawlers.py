@@ -324,7 +324,7 @@ async def try_url(
 def _config(given: Config) -> dict[str, Any]:
     found = take_documents(given, dict, "config")
     if len(found) != 1:
-        raise BadInput(f"a configuration is one object, not {len(found)}")
+        raise BadInput(f"a configuration must be one object, not {len(found)}")
     return {name: _encode_member(name, _unmask(value)) for name, value in found[0].items()}
 
 

@@ -397,7 +397,7 @@ def _standard_entries(
 def _check(dictionary: str) -> None:
     if dictionary not in _NAMES:
         raise BadInput(
-            f"a dictionary is one of {', '.join(_NAMES)}, not {dictionary!r}"
+            f"`dictionary` must be one of {', '.join(_NAMES)}, not {dictionary!r}"
             f"{did_you_mean(str(dictionary), _NAMES)}"
         )
 

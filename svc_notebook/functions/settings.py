@@ -323,7 +323,7 @@ async def diff_settings(
     ['attributesForFaceting', 'searchableAttributes']
     """
     if other is not None and file is not None:
-        raise BadInput("more than one side to compare with; pass another index, a file or a dict")
+        raise BadInput("`other` and `file` are both given; pass one of them")
     own = asynchronous(client)
     here = dict(await own.get_settings(index))
     name, there = await _other_side(own, other, file)

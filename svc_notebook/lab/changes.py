@@ -65,7 +65,7 @@ class ChangeCalls:
 
 def _bind(verb: str, index: str, destination: str) -> BoundCall:
     if verb not in CHANGES:
-        raise BadInput(f"`{verb}` is none of {', '.join(CHANGES)}")
+        raise BadInput(f"`{verb}` is not one of {', '.join(CHANGES)}")
     row, _ = pick_verb([verb], "magic")
     return bind_words(row, ["--", index, *([destination] if destination else [])], "magic")
 

@@ -51,7 +51,7 @@ class FileCalls:
 
 def _found(path: str) -> str:
     if not Path(path).is_file():
-        raise BadInput(f"the kernel finds no file {path}; it may run on another machine")
+        raise BadInput(f"the kernel does not find the file {path}; it may run on another machine")
     return path
 
 

@@ -79,7 +79,7 @@ async def load(
     """
     _check_index(index)
     if in_flight < 1:
-        raise BadInput("`in_flight` is 1 or more")
+        raise BadInput("`in_flight` must be 1 or more")
     check_min_share(min_share, if_exists)
     checked = LoadSettings.of(options)
     refuse_early(source, look=dry_run, resume=resume)
@@ -98,6 +98,10 @@ async def load(
 
 def _check_index(index: object) -> None:
     if not isinstance(index, str) or not index:
-        raise BadInput(f"`index` is the name of an index, not {index!r}: load(source, 'films')")
+        raise BadInput(
+            f"`index` must be the name of an index, not {index!r}: load(source, 'films')"
+        )
     if any("\ud800" <= letter <= "\udfff" for letter in index):
-        raise BadInput("the name of the index has half a character in it (a lone surrogate)")
+        raise BadInput(
+            "the name of the index contains a lone surrogate, which is not valid Unicode"
+        )

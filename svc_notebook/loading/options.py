@@ -102,7 +102,7 @@ class LoadSettings:
             raise BadInput(f"`{name}` is not an option of a load{did_you_mean(name, known)}")
         named = {name: value for name, value in given.items() if value is not None}
         if isinstance(named.get("columns"), str):
-            raise BadInput(f"`columns` should be a list of names: columns=[{named['columns']!r}]")
+            raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")
         if "columns" in named:
             named["columns"] = tuple(named["columns"])
         if isinstance(named.get("operations"), Mapping):
@@ -130,7 +130,9 @@ class LoadSettings:
             _check_count(name, getattr(self, name))
         _check_count("skip", self.skip, minimum=0)
         if self.batch_bytes > MAX_BATCH_BYTES:
-            raise BadInput(f"`batch_bytes` is at most {MAX_BATCH_BYTES:,}; services refuse more")
+            raise BadInput(
+                f"`batch_bytes` must be at most {MAX_BATCH_BYTES:,}; services refuse more"
+            )
 
     @property
     def unrepeatable(self) -> str:
@@ -153,7 +155,7 @@ def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
     for value in values:
         if value not in allowed:
             raise BadInput(
-                f"`{option}` is one of {', '.join(allowed)}, not {value!r}"
+                f"`{option}` must be one of {', '.join(allowed)}, not {value!r}"
                 f"{did_you_mean(str(value), allowed)}"
             )
 
@@ -161,13 +163,13 @@ def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:
 def _check_character(option: str, value: object) -> None:
     if value is not None and (not isinstance(value, str) or len(value) != 1 or value in "\r\n"):
         raise BadInput(
-            f"`{option}` is one character, not {value!r}; convert a file that uses several"
+            f"`{option}` must be one character, not {value!r}; convert a file that uses several"
         )
 
 
 def _check_count(option: str, value: object, minimum: int = 1) -> None:
     if value is not None and (not isinstance(value, int) or value < minimum):
-        raise BadInput(f"`{option}` is a whole number, {minimum} or more, not {value!r}")
+        raise BadInput(f"`{option}` must be a whole number, {minimum} or more, not {value!r}")
 
 
 def _check_zone(zone: str) -> None:

@@ -48,7 +48,7 @@ def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Seq
     """Draw the `top` values of each facet of `read_facets`; one axes for each facet."""
     check_columns(facets, ("facet", "value", "count"), "read_facets")
     if top < 1:
-        raise BadInput("`top` is 1 or more")
+        raise BadInput("`top` must be 1 or more")
     names = list(dict.fromkeys(facets["facet"]))
     shown = [facets[facets["facet"] == name] for name in names]
     rows = [min(len(part), top) for part in shown] or [1]

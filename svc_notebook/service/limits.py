@@ -77,7 +77,7 @@ def read_object_id(value: Any, at: str) -> str:
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str) or not value:
-        raise BadInput(f"`{at}` should be a non-empty string")
+        raise BadInput(f"`{at}` must be a non-empty string")
     if "\x00" in value:
         raise BadInput(f"`{at}` contains a null character")
     if len(value.encode()) > MAX_OBJECT_ID_BYTES:

@@ -87,7 +87,9 @@ def profile_meant(profile: str | None, given: Values) -> str | None:
 def check_choice(profile: object, given: Values) -> None:
     """Reject arguments that name no service, or two of them."""
     if profile is not None and not isinstance(profile, str):
-        raise BadInput(f"`profile` is the name of a profile, not {profile!r}: connect('local')")
+        raise BadInput(
+            f"`profile` must be the name of a profile, not {profile!r}: connect('local')"
+        )
     url = given.get("url")
     if profile == LOCAL and (named := list(_address_of(_present(given)))):
         raise BadInput(
@@ -245,7 +247,7 @@ def _read_file(path: Path, content: Any) -> ProfileFile | None:
         raise BadOption(f"{path}: write [profiles.NAME] and its values below")
     default = content.get("default_profile")
     if not isinstance(default, str | None):
-        raise BadOption(f"{path}: default_profile should be text in quotes")
+        raise BadOption(f"{path}: default_profile must be text in quotes")
     for name, values in tables.items():
         _check_values(path, name, values)
     hidden = {name: _hide_keys(values) for name, values in tables.items()}
@@ -261,7 +263,7 @@ def _check_values(path: Path, name: str, values: Any) -> None:
         if key in TIMEOUTS:
             _check_seconds(path, name, key, value)
         elif not isinstance(value, (str, list, dict) if key == "hosts" else str):
-            raise BadOption(f"{path}: profile {name}: `{key}` should be text in quotes")
+            raise BadOption(f"{path}: profile {name}: `{key}` must be text in quotes")
 
 
 def _check_seconds(path: Path, name: str, key: str, value: object) -> None:

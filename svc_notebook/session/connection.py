@@ -28,7 +28,7 @@ def asynchronous(client: AnyClient | None) -> AsyncClient:
     """Return the client to use, as one whose methods are coroutine functions."""
     found = current() if client is None else client
     if not isinstance(found, (Client, AsyncClient)):
-        raise BadInput(f"`client` is what `svc.connect` returns, not {type(found).__name__}")
+        raise BadInput(f"`client` must be what `svc.connect` returns, not {type(found).__name__}")
     return found.aio if isinstance(found, Client) else found
 
 

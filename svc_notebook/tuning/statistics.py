@@ -197,14 +197,14 @@ def krippendorff(values: Floats) -> float:
 def check_seed(seed: int) -> int:
     """Return a seed; raise `BadInput` for an invalid one."""
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise BadInput(f"`seed` is a whole number from 0, not {seed!r}")
+        raise BadInput(f"`seed` must be a whole number, 0 or more, not {seed!r}")
     return seed
 
 
 def check_resamples(resamples: int) -> int:
     """Return a number of resamples; raise `BadInput` for an invalid one."""
     if isinstance(resamples, bool) or not isinstance(resamples, int) or resamples < 1:
-        raise BadInput(f"`resamples` is a whole number from 1, not {resamples!r}")
+        raise BadInput(f"`resamples` must be a whole number, 1 or more, not {resamples!r}")
     return resamples
 
 

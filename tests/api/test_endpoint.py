@@ -115,16 +115,16 @@ def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None
         (
             "search",
             {"index": "i", "hitsPerPage": "3"},
-            "`hitsPerPage` should be a whole number, not text",
+            "`hitsPerPage` must be a whole number, not text",
         ),
         (
             "search",
             {"index": "i", "hitsPerPage": 1001},
-            "`hitsPerPage` should be a whole number, at most 1000",
+            "`hitsPerPage` must be a whole number, at most 1000",
         ),
         ("search", {"index": "", "query": "x"}, "`index` is empty"),
-        ("search", {"index": "a\ud83d"}, "`index` is text with half a character"),
-        ("get_object", {"index": "i", "object_id": "\ud83d"}, "`object_id` is text with half"),
+        ("search", {"index": "a\ud83d"}, "`index` contains a lone surrogate"),
+        ("get_object", {"index": "i", "object_id": "\ud83d"}, "`object_id` contains a lone"),
         ("search", {"index": "i", "queryType": "all"}, "not one of prefixLast, prefixAll"),
         ("search", {}, "missing a required argument: 'index'"),
         ("set_settings", {"index": "i", "settings": {"ranknig": []}}, "did you mean `ranking`"),
@@ -186,8 +186,8 @@ def test_parameters_may_come_as_one_text_or_as_members(body: dict[str, Any]) -> 
 @pytest.mark.parametrize(
     ("body", "message"),
     [
-        ([], "the body should be a JSON object"),
-        ({"params": 3}, "`params` should be a URL-encoded string"),
+        ([], "the body must be a JSON object"),
+        ({"params": 3}, "`params` must be a URL-encoded string"),
         ({"qery": "x"}, "`qery` is not known; did you mean `query`?"),
         ({"hitsPerPage": 1.5}, "`hitsPerPage`"),
         ({"params": "hitsPerPage=many"}, "`hitsPerPage`"),

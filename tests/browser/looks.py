@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from functools import cache
 
-from playwright.sync_api import Page
+from playwright.sync_api import Locator, Page
 
 from tests.conftest import ROOT
 from tests.peers.javascript import install
@@ -50,6 +51,19 @@ def find_violations(page: Page, selector: str = ".svc-editor") -> list[str]:
         page.evaluate(_read_axe())
     found: list[str] = page.evaluate(VIOLATIONS, selector)
     return found
+
+
+def draw(shown: Locator | Page, name: str, size: tuple[int, int] | None = None) -> None:
+    """Draw a picture for the documentation if `SVC_PICTURES` is set, in a window of `size`."""
+    if not os.environ.get("SVC_PICTURES"):
+        return
+    page = shown if isinstance(shown, Page) else shown.page
+    before = page.viewport_size
+    if size:
+        page.set_viewport_size({"width": size[0], "height": size[1]})
+    shown.screenshot(path=PICTURES / name, animations="disabled")
+    if size and before:
+        page.set_viewport_size(before)
 
 
 @cache

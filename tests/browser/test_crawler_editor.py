@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 
@@ -11,7 +10,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from svc_notebook.client import Client, ClientConfig, Secret
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES, find_violations
+from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.conftest import Running, start_service, stop_service
 from tests.service.crawl.site import Site
@@ -220,8 +219,7 @@ def test_every_text_can_be_read_by_day_and_by_night(
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES"):
-        editor.screenshot(path=PICTURES / picture, animations="disabled")
+    draw(editor, picture)
     notebook.change_theme("JupyterLab Light")
 
 
@@ -238,7 +236,6 @@ def test_urls_that_failed_are_listed_with_their_reason_and_tried_by_a_click(
     expect(failed).to_contain_text(f"{site.url}/desk")
     expect(failed).to_contain_text("http_404 The server answers 404")
     expect(failed).to_contain_text("Found on")
-    if os.environ.get("SVC_PICTURES"):
-        editor.screenshot(path=PICTURES / "crawler-failed-urls.png", animations="disabled")
+    draw(editor, "crawler-failed-urls.png")
     failed.get_by_role("button").click()
     expect(address(editor)).to_have_value(f"{site.url}/desk")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import PICTURES, find_violations
+from tests.browser.looks import draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import connect, fill, products
 from tests.conftest import Running
@@ -48,12 +47,6 @@ def editor(notebook: Notebook) -> Locator:
     shown = notebook.open("e = svc.edit.query('framed')\ne")
     expect(shown.locator(".svc-hit")).to_have_count(20)
     return shown
-
-
-def draw(shown: Locator | Page, name: str) -> None:
-    """Draw a picture for the documentation, if pictures are wanted."""
-    if os.environ.get("SVC_PICTURES"):
-        shown.screenshot(path=PICTURES / name, animations="disabled")
 
 
 def height_of(editor: Locator) -> int:

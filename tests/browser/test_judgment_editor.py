@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES, find_violations
+from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
@@ -281,8 +280,5 @@ def test_it_reads_well_in_light_and_dark(
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES"):
-        notebook.page.set_viewport_size({"width": 1180, "height": 1600})
-        editor.screenshot(path=PICTURES / picture, animations="disabled")
-        notebook.page.set_viewport_size({"width": 1180, "height": 1000})
+    draw(editor, picture, (1180, 1600))
     notebook.change_theme("JupyterLab Light")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.lab import Lab
 from tests.browser.labextension import LabPage, fresh
-from tests.browser.looks import PICTURES
+from tests.browser.looks import draw
 from tests.browser.shop import connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
@@ -275,8 +274,8 @@ def test_the_explorer_in_pictures(
 
     expect(lab_page.row("category")).to_be_visible()
     name = "explorer-dark" if "Dark" in theme else "explorer"
-    if os.environ.get("SVC_PICTURES") and width == 1280:
-        lab_page.page.screenshot(path=PICTURES / f"{name}.png")
+    if width == 1280:
+        draw(lab_page.page, f"{name}.png")
     assert lab_page.faint_texts() == []
     assert lab_page.tree.evaluate("el => el.scrollWidth <= el.clientWidth")
     context.close()

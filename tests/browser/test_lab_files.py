@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 
 import pandas as pd
@@ -13,7 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 from svc_notebook import samples
 from tests.browser.lab import Lab
 from tests.browser.labextension import LabPage, fresh
-from tests.browser.looks import PICTURES
+from tests.browser.looks import draw
 from tests.browser.shop import connect
 from tests.browser.test_lab_actions import records
 from tests.conftest import Running
@@ -93,8 +92,7 @@ def test_the_plan_in_a_picture(lab_page: LabPage, extended_lab: Lab) -> None:
 
     expect(dialog).to_contain_text("1 row cannot be sent")
     expect(dialog.get_by_role("button", name="Load 120 rows")).to_be_enabled()
-    if os.environ.get("SVC_PICTURES"):
-        dialog.screenshot(path=PICTURES / "file-plan.png")
+    draw(dialog, "file-plan.png")
 
 
 def test_nothing_is_sent_without_confirmation(

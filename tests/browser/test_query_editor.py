@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES, find_violations
+from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
@@ -223,6 +222,8 @@ def test_two_editors_share_a_row(notebook: Notebook) -> None:
 
 def test_a_parameter_is_found_by_its_meaning_and_set(editor: Locator, notebook: Notebook) -> None:
     editor.get_by_role("tab", name="Parameters").click()
+    expect(editor.get_by_label("similarQuery", exact=True)).to_be_visible()
+    draw(editor, "query-editor-parameters.png")
     editor.get_by_label("Find a parameter").fill("hits per page")
     editor.get_by_label("hitsPerPage", exact=True).fill("3")
     editor.get_by_label("hitsPerPage", exact=True).press("Enter")
@@ -255,7 +256,7 @@ def test_json_goes_in_and_history_leads_back(editor: Locator, notebook: Notebook
     assert notebook.ask("e.value") == {}
 
 
-def test_two_searches_stand_side_by_side(editor: Locator) -> None:
+def test_two_searches_stand_side_by_side(editor: Locator, notebook: Notebook) -> None:
     search_box(editor).fill("lamp")
     expect(count_of(editor)).to_have_text("10")
     editor.get_by_role("tab", name="Compare").click()
@@ -274,6 +275,11 @@ def test_two_searches_stand_side_by_side(editor: Locator) -> None:
     search_box(editor).fill("mirror")
     expect(sides.get_by_role("status")).to_contain_text("moved. 10 hits each.")
     expect(sides.get_by_role("heading").last).to_have_text("ranking: desc(price)")
+    editor.get_by_text("The other search as JSON").click()
+    notebook.run("e.height = 860", cell=1)
+    expect(sides.locator("line")).to_have_count(10)
+    draw(editor, "query-editor-compare.png")
+    editor.get_by_text("The other search as JSON").click()
     json.fill('{"hitsPerPage": "many"}')
     editor.get_by_role("button", name="Compare").click()
     expect(sides).to_be_empty()
@@ -453,8 +459,5 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES"):
-        notebook.page.set_viewport_size({"width": 1180, "height": 2200})
-        editor.screenshot(path=PICTURES / picture, animations="disabled")
-        notebook.page.set_viewport_size({"width": 1180, "height": 1000})
+    draw(editor, picture, (1180, 2200))
     notebook.change_theme("JupyterLab Light")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES, find_violations
+from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.reopened_notebook import reopened
 from tests.browser.shop import INDICES, connect, fill, products
@@ -160,8 +159,7 @@ def test_a_rule_is_made_from_a_template(editor: Locator, notebook: Notebook) -> 
     dialog.get_by_label("What the rule does").select_option("pin")
     dialog.get_by_label("Record").fill("sku-006")
     dialog.get_by_label("Position").fill("2")
-    if os.environ.get("SVC_SHOTS"):
-        editor.screenshot(path=f"{os.environ['SVC_SHOTS']}/new-rule.png")
+    draw(notebook.page, "rule-editor-new.png")
     dialog.get_by_role("button", name="Create rule").click()
 
     expect(editor.locator(".svc-rule-summary")).to_have_text(
@@ -365,7 +363,7 @@ def test_what_is_being_typed_is_applied_with_the_rest(editor: Locator, notebook:
 def test_conflicts_lead_to_the_other_rule(editor: Locator) -> None:
     choose(editor, "red lamp")
     fault = editor.locator(".svc-faults")
-    expect(fault).to_contain_text("`sku-021` is pinned to 1 and to 5: `lamps`")
+    expect(fault).to_contain_text("conflicts with lamps: sku-021 is pinned at positions 1 and 5")
 
     editor.get_by_role("button", name="See lamps").click()
 
@@ -562,13 +560,12 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES"):
-        editor.screenshot(path=PICTURES / picture, animations="disabled")
+    draw(editor, picture)
     editor.get_by_role("tab", name="Hits").click()
     notebook.run("e.place('sku-042', 'pin', 1, 'lamps')", cell=1)
     expect(editor.locator(".svc-sortable-item").nth(1)).to_contain_text("sku-042")
-    if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
-        editor.screenshot(path=PICTURES / "rule-editor-hits.png", animations="disabled")
+    if theme.endswith("Light"):
+        draw(editor, "rule-editor-hits.png")
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
     editor.get_by_role("tab", name="Try it").click()
@@ -579,7 +576,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
-        editor.screenshot(path=PICTURES / "rule-editor-try.png", animations="disabled")
+    if theme.endswith("Light"):
+        draw(editor, "rule-editor-try.png")
     notebook.page.set_viewport_size({"width": 1180, "height": 1000})
     notebook.change_theme("JupyterLab Light")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES, find_violations
+from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
@@ -193,8 +192,10 @@ def test_what_apply_would_do_is_shown_before_and_can_be_left(
     editor.focus()
     notebook.page.keyboard.press("Control+s")
 
-    dialog = editor.get_by_role("dialog")
-    expect(dialog.locator("tbody tr")).to_have_count(2)
+    dialog = editor.get_by_role("dialog", name="Apply 2 settings to tuned?")
+    expect(dialog.locator(".svc-change")).to_have_count(2)
+    expect(dialog).to_contain_text("20 → 5")
+    draw(notebook.page, "settings-editor-apply.png")
     expect(dialog).to_contain_text("not set (false)")
     notebook.page.keyboard.press("Escape")
 
@@ -217,7 +218,7 @@ def test_an_attribute_that_no_search_can_name_is_tried_on_a_copy(
     copy = notebook.ask("e.previews['copy']")
     assert copy.startswith("tuned_tmp_")
     assert saved(service)["searchableAttributes"][0] == "name"
-    editor.get_by_role("button", name="Drop the copy").click()
+    editor.get_by_role("button", name="Delete the copy").click()
     expect(editor.locator(".svc-missing")).to_be_visible()
     with service.client() as client:
         assert client.get(f"/1/indexes/{copy}/settings").status_code == 404
@@ -275,7 +276,9 @@ def test_an_applied_change_is_taken_back(editor: Locator, service: Running) -> N
 
     editor.get_by_label("Find a setting").fill("")
     open_tab(editor, "History")
-    editor.get_by_role("button", name="Draft reversal").click()
+    expect(editor.locator(".svc-applied")).to_contain_text("before: not set")
+    draw(editor, "settings-editor-history.png")
+    editor.get_by_role("button", name="Restore previous values").click()
     expect(editor.locator(".svc-changed-name")).to_have_text("ignorePlurals (reset)")
     apply(editor)
 
@@ -419,8 +422,5 @@ def test_it_reads_well_in_light_and_dark(
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES"):
-        notebook.page.set_viewport_size({"width": 1300, "height": 2000})
-        editor.screenshot(path=PICTURES / picture, animations="disabled")
-        notebook.page.set_viewport_size({"width": 1180, "height": 1000})
+    draw(editor, picture, (1300, 2000))
     notebook.change_theme("JupyterLab Light")

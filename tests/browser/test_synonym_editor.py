@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from tests.browser.lab import Lab
-from tests.browser.looks import CONTRAST, PICTURES, find_violations
+from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.reopened_notebook import reopened
 from tests.browser.shop import INDICES, connect, fill, products
@@ -107,6 +106,7 @@ def test_a_pasted_list_is_added_in_one_step(editor: Locator, notebook: Notebook)
     lines.fill("sofa, couch\nalone\ntv, telly => television")
     expect(dialog).to_contain_text("1 two-way, 2 one-way")
     expect(dialog).to_contain_text("Line 2 has fewer than two words.")
+    draw(notebook.page, "synonym-editor-paste.png")
     dialog.get_by_role("button", name="Add to the draft").click()
     lines.fill("sofa, couch\ntv, telly => television")
     dialog.get_by_role("button", name="Add to the draft").click()
@@ -365,8 +365,7 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES"):
-        editor.screenshot(path=PICTURES / picture, animations="disabled")
+    draw(editor, picture)
     notebook.run("e.undo()\ne.queries = ['board', 'lamp']", cell=1)
     editor.get_by_role("tab", name="Impact").click()
     editor.get_by_role("button", name="Try the draft").click()
@@ -376,6 +375,6 @@ def test_it_reads_well_in_light_and_dark(notebook: Notebook, theme: str, picture
 
     assert notebook.page.evaluate(CONTRAST) == []
     assert find_violations(notebook.page) == []
-    if os.environ.get("SVC_PICTURES") and theme.endswith("Light"):
-        editor.screenshot(path=PICTURES / "synonym-editor-impact.png", animations="disabled")
+    if theme.endswith("Light"):
+        draw(editor, "synonym-editor-impact.png")
     notebook.change_theme("JupyterLab Light")

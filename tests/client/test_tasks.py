@@ -132,7 +132,7 @@ def test_nothing_to_wait_for_is_no_call() -> None:
 def test_the_error_at_the_timeout_names_the_pending_tasks() -> None:
     queue = Queue(Clock(), seconds_each=1)
 
-    with pytest.raises(TaskFailed, match="of 100 tasks not published after 30 s") as caught:
+    with pytest.raises(TaskFailed, match="of 100 tasks were not published within 30 s") as caught:
         wait_on(queue, list(range(100)), index="i", timeout=30)
 
     left = caught.value.tasks

@@ -85,8 +85,8 @@ def test_what_may_be_true_may_stand_alone(line: str, value: object) -> None:
         ("serch x", "`serch` is not a verb; did you mean `search`?"),
         ("xyzzy", "`%svc help` lists the verbs"),
         ("search x --hitPerPage 3", "`--hitPerPage`; did you mean `--hitsPerPage`?"),
-        ("search x --page 2.5", "`--page` should be a whole number, not `2.5`"),
-        ("search x --page many", "`--page` should be a whole number, not `many`"),
+        ("search x --page 2.5", "`--page` must be a whole number, not `2.5`"),
+        ("search x --page many", "`--page` must be a whole number, not `many`"),
         ("search x --page 1 --page 2", "`--page` is given twice"),
         ("search x --typoTolerance maybe", "`maybe` is not one of min, strict"),
         ("search x --filters", "`--filters` requires a value"),
@@ -101,7 +101,7 @@ def test_what_may_be_true_may_stand_alone(line: str, value: object) -> None:
         ("search films -o 1x", "`-o` requires the name of a variable, not `1x`"),
         ("search films -o class", "`-o` requires the name of a variable, not `class`"),
         ("search films -o", "`-o` requires the name of a variable"),
-        ("wait seven", "`TASKS` should be a whole number"),
+        ("wait seven", "`TASKS` must be a whole number"),
     ],
 )
 def test_a_wrong_line_is_refused_with_advice(line: str, message: str) -> None:

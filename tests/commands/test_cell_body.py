@@ -116,10 +116,10 @@ def test_null_in_settings_stays_null() -> None:
         ("typoTolerance: perhaps", "line 1: `typoTolerance`: `perhaps` is not one of min, strict"),
         ('facetFilters: {"a": 1}', "line 1: `facetFilters`"),
         ('{"query": "a",\n "page": }', "line 2, column 10: not valid JSON"),
-        ('{"query": 1}', "`query` should be text, not a number"),
+        ('{"query": 1}', "`query` must be text, not a number"),
         ('{"query": "a", "query": "b"}', "`query` is given twice"),
-        ("page: two", "line 1: `page` should be a whole number, not `two`"),
-        ("hitsPerPage:\n  - 3", "line 1: `hitsPerPage` should be a whole number, not a list"),
+        ("page: two", "line 1: `page` must be a whole number, not `two`"),
+        ("hitsPerPage:\n  - 3", "line 1: `hitsPerPage` must be a whole number, not a list"),
         ('{"hitPerPage": 1}', "did you mean `hitsPerPage`"),
         ('{"minProximity": NaN}', "NaN is not valid JSON"),
         ("{" * 5000, "not valid JSON"),
@@ -215,7 +215,7 @@ def test_yaml_is_read_without_a_value_becoming_another() -> None:
 
 
 def test_yaml_values_are_checked_by_their_place() -> None:
-    with pytest.raises(BadInput, match=r"line 4: `conditions\[0\].alternatives` should be true or"):
+    with pytest.raises(BadInput, match=r"line 4: `conditions\[0\].alternatives` must be true or"):
         read_documents(RULE, Rule)
 
 
@@ -264,7 +264,7 @@ def test_lines_mean_in_yaml_what_they_meant(body: str, members: dict[str, Any]) 
         ("query: a\nquery: b", "line 2: `query` is given twice"),
         ("semanticSearch:\n  a: 1\n  a: 2", "line 3: `a` is given twice"),
         ("page: 1\n---\npage: 2", "must contain one object, not 2"),
-        ("page: 1.5", "line 1: `page` should be a whole number"),
+        ("page: 1.5", "line 1: `page` must be a whole number"),
         ("hitPerPage: [1]", "did you mean `hitsPerPage`"),
         ("semanticSearch: &a\n  b: *a", "line 1: "),
     ],

@@ -239,7 +239,7 @@ def test_without_a_task_that_blocks_nothing_is_cancelled(stub: Stub, typed: Type
 @pytest.mark.parametrize(
     ("line", "body", "message"),
     [
-        ("crawlers create docs --from held", None, "a configuration is one object, not 2"),
+        ("crawlers create docs --from held", None, "a configuration must be one object, not 2"),
         ("crawlers create docs", "[{}, {}]", "must contain one object, not 2"),
         (f"crawlers crawl {C1} --from none", None, "no URLs to crawl"),
         ("crawlers create docs", None, "FILE is missing"),

@@ -119,7 +119,7 @@ def test_all_settings_are_put_back(typed: Typed, index: str) -> None:
     ("line", "message"),
     [
         ("settings reset {} hitPerPage --yes", "`hitPerPage` is not a setting; did you mean"),
-        ("settings diff {} other --file a.json", "more than one side"),
+        ("settings diff {} other --file a.json", "are both given"),
         ("settings diff {} --file nowhere.json", "cannot be read"),
         ("settings set {}", "no settings to change"),
         ("settings set {} --file {}", "cannot be read"),

@@ -238,7 +238,7 @@ def test_an_answer_of_another_kind_names_its_endpoint(row: Endpoint) -> None:
     if row.types.get("return") in (None, type(None)):
         pytest.skip("it has no answer")
 
-    with pytest.raises(SvcError, match=f"^{row.name}: the answer should be an? ") as caught:
+    with pytest.raises(SvcError, match=f"^{row.name}: the response must be an? ") as caught:
         asyncio.run(client_of(Liar(row.name, other)).perform(row, RequestSpec(row.verb, "/", {})))
 
     assert caught.value.endpoint == row.name  # type: ignore[attr-defined]

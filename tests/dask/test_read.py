@@ -108,10 +108,10 @@ def test_what_was_read_can_be_pushed_on(client: Client, films: str, index: str) 
         ("score", {}, "attributesForFaceting"),
         ("brand", {"npartitions": 0}, "1 or more"),
         ("brand", {"columns": "year"}, r"columns=\['year'\]"),
-        ("year", {"divisions": []}, "are the bounds of a number"),
-        ("year", {"divisions": [1900, "x"]}, "are the bounds of a number"),
-        ("year", {"divisions": [float("nan")]}, "are the bounds of a number"),
-        ("year", {"divisions": 1900}, "are the bounds of a number"),
+        ("year", {"divisions": []}, "must be the bounds of a number"),
+        ("year", {"divisions": [1900, "x"]}, "must be the bounds of a number"),
+        ("year", {"divisions": [float("nan")]}, "must be the bounds of a number"),
+        ("year", {"divisions": 1900}, "must be the bounds of a number"),
     ],
 )
 def test_what_cannot_be_divided_is_refused_with_advice(

@@ -350,12 +350,12 @@ ROW: dict[str, Any] = {"query": "q", "objectID": "a", "rating": 1.0}
         ([{**ROW, "rating": math.inf}], "a finite number"),
         ([{**ROW, "rating": True}], "expected a number"),
         ([{**ROW, "rating": "3"}], "expected a number"),
-        ([ROW, {**ROW, "unrateable": True, "objectID": "b"}], "row 1 is unrateable and has a rat"),
-        ([{**ROW, "unrateable": "no"}], "neither true nor false"),
+        ([ROW, {**ROW, "unrateable": True, "objectID": "b"}], "row 1 is unrateable but has a rat"),
+        ([{**ROW, "unrateable": "no"}], "expected true or false"),
         ([{**ROW, "source": "guess"}], "not one of human, click, import"),
-        ([{**ROW, "judged_at": "2024-01-01T00:00"}], "needs its zone"),
+        ([{**ROW, "judged_at": "2024-01-01T00:00"}], "has no time zone"),
         ([{**ROW, "judged_at": "soon"}], "judged_at"),
-        ([ROW, {**ROW, "objectID": "b"}, {**ROW, "rating": 2}], "rows 0 and 2 judge the same"),
+        ([ROW, {**ROW, "objectID": "b"}, {**ROW, "rating": 2}], "rows 0 and 2 both judge"),
         ({"query": "q"}, "are a DataFrame"),
     ],
 )
@@ -518,7 +518,7 @@ def test_the_metric_is_chosen_and_begins_a_new_line(editor: JudgmentEditor) -> N
     assert score(editor)["metric"] == "p@10"
     assert score(editor)["whole"][0]["mean"] == pytest.approx(0.1)
     assert len(score(editor)["history"]) == 1
-    with pytest.raises(BadOption, match="`metric` is one of ndcg@10, p@10"):
+    with pytest.raises(BadOption, match="`metric` must be one of ndcg@10, p@10"):
         editor.metric = "beauty"
 
 

@@ -33,10 +33,10 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
     ("one", "other", "conflicts"),
     [
         (rule("1", "red lamp", **PINS), rule("2", "lamp", "contains", **LATER),
-         "`a` is pinned to 1 and to 4"),
+         "`a` is pinned at positions 1 and 4"),
         (rule("1", "lamp", **PINS), rule("2", "LAMP", **HIDES), "one pins `a`, the other hides it"),
         (rule("1", "lamp", **PINS), rule("2", "lamp", "startsWith", **OTHER),
-         "both pin a record to 1"),
+         "both pin a record at position 1"),
         (rule("1", "lamp"), rule("2", consequence={"params": {"hitsPerPage": 9}}),
          "both set `hitsPerPage`"),
         (rule("1", consequence={"redirect": {"indexName": "x"}}),
@@ -46,14 +46,14 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
         (rule("1", "lamp", **PINS), rule("2", "table", **LATER), None),
         (rule("1", "red lamp", **PINS), rule("2", "lamp", "startsWith", **LATER), None),
         (rule("1", "red lamp", "endsWith", **PINS), rule("2", "lamp", "endsWith", **LATER),
-         "`a` is pinned to 1 and to 4"),
+         "`a` is pinned at positions 1 and 4"),
         (rule("1", "lamp", **PINS), rule("2", "lamp", enabled=False, **LATER), None),
         (rule("1", "lamp", validity=[{"from": 1, "until": 5}], **PINS),
          rule("2", "lamp", validity=[{"from": 5, "until": 9}], **LATER), None),
         (rule("1", "lamp", validity=[{"until": 5}], **PINS),
          rule("2", "lamp", validity=[{"from": 5}], **LATER), None),
         (rule("1", "lamp", validity=[{"until": 6}], **PINS),
-         rule("2", "lamp", validity=[{"from": 5}], **LATER), "`a` is pinned to 1 and to 4"),
+         rule("2", "lamp", validity=[{"from": 5}], **LATER), "`a` is pinned at positions 1 and 4"),
         (rule("1", "lamp", validity=[{"from": 3, "until": 3}], **PINS),
          rule("2", "lamp", validity=[{"from": 1}], **LATER), None),
         (rule("1", conditions=[{"context": "x"}], **PINS),
@@ -61,7 +61,7 @@ OTHER: dict[str, Any] = {"consequence": {"promote": [{"objectID": "b", "position
         (rule("1", conditions=[{"filters": "brand:Acme"}], **PINS),
          rule("2", conditions=[{"filters": "brand:Umbra"}], **LATER), None),
         (rule("1", conditions=[{"filters": "brand:Acme"}], **PINS), rule("2", "lamp", **LATER),
-         "`a` is pinned to 1 and to 4"),
+         "`a` is pinned at positions 1 and 4"),
     ],
     ids=["within", "hidden", "place", "param", "redirect", "same", "apart", "start", "end", "off",
          "time", "open", "meet", "empty", "context", "filters", "filtered"],
@@ -144,5 +144,5 @@ def test_the_first_of_many_conflicts_are_reported(client: Client, shop: str) -> 
     editor = svc.edit.rules(shop, value=contradicting, client=client)
 
     conflicts = [fault["text"] for fault in editor.faults["8"]]
-    assert conflicts[0] == "both set `hitsPerPage`: `0`"
-    assert conflicts[MAX_CONFLICTS_PER_RULE:] == ["it conflicts with more rules"]
+    assert conflicts[0] == "conflicts with `0`: both set `hitsPerPage`"
+    assert conflicts[MAX_CONFLICTS_PER_RULE:] == ["conflicts with further rules"]

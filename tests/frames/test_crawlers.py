@@ -144,5 +144,5 @@ def aio() -> Iterator[AsyncClient]:
 
 def test_an_invalid_name_of_a_crawler_is_refused_before_it_is_sent(aio: AsyncClient) -> None:
     wrong: Any = [3]
-    with pytest.raises(BadInput, match="is the name or the id of a crawler"):
+    with pytest.raises(BadInput, match="must be the name or the id of a crawler"):
         background_loop.run(frames.read_crawler_urls(aio, wrong))

@@ -156,7 +156,7 @@ def test_values_are_counted_as_facets_have_them(aio: AsyncClient) -> None:
 @pytest.mark.parametrize(
     ("values", "message"),
     [
-        ("Cobb", r"`values` should be a list: \['Cobb'\]"),
+        ("Cobb", r"`values` must be a list: \['Cobb'\]"),
         ([None], "dropna"),
         ([["a"]], "cannot have the value"),
     ],

@@ -148,13 +148,13 @@ def test_settings_are_read(products: Client) -> None:
 
 @pytest.mark.parametrize("ids", ["lamp-1", 5])
 def test_ids_that_are_no_list_are_refused(products: Client, ids: Any) -> None:
-    with pytest.raises(BadInput, match="`ids` is a list of objectIDs"):
+    with pytest.raises(BadInput, match="`ids` must be a list of objectIDs"):
         records(products, ids)
 
 
 @pytest.mark.parametrize("size", [0, "5"])
 def test_chunks_of_no_size_are_refused_at_once(products: Client, size: Any) -> None:
-    with pytest.raises(BadInput, match="`chunksize` is a number of rows"):
+    with pytest.raises(BadInput, match="`chunksize` must be a number of rows"):
         background_loop.run(frames.read_browse(products.aio, INDEX, chunksize=size))
 
 

@@ -246,7 +246,7 @@ def test_progress_is_reported_for_each_page(client: Client, films: str, tmp_path
         ("nowhere/films.csv", {}, "there is no folder"),
         ("films.csv", {"columns": "title"}, r"columns=\['title'\]"),
         ("films.csv", {"include": ["synonym"]}, "did you mean `synonyms`"),
-        (7, {}, "is the path of a file, not 7"),
+        (7, {}, "must be the path of a file, not 7"),
     ],
 )
 def test_invalid_arguments_are_refused_with_advice(

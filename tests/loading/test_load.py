@@ -533,5 +533,5 @@ def names(client: Client) -> list[str]:
 
 
 def test_a_lone_surrogate_in_the_name_of_an_index_is_refused(client: Client) -> None:
-    with pytest.raises(BadInput, match="half a character"):
+    with pytest.raises(BadInput, match="lone surrogate"):
         load(client, FILMS, "films\ud83d", id="id")

@@ -52,7 +52,9 @@ def test_equal_rows_get_a_number_in_their_ids() -> None:
     first, other, second, third = (record["objectID"] for record in packed.records)
     assert (second, third) == (f"{first}-2", f"{first}-3")
     assert first != other
-    assert packed.plan.notes == ("2 rows equal an earlier row: a number makes their ids distinct",)
+    assert packed.plan.notes == (
+        "2 rows equal an earlier row; a number at the end makes their ids unique",
+    )
     assert [record["n"] for record in packed.records] == [1, 2, 1, 1]
 
 
@@ -198,19 +200,19 @@ def test_operations_are_written_by_column_and_never_repeated() -> None:
         ({"columns": ["titel"]}, "did you mean `title`"),
         ({"columns": "title"}, r"columns=\['title'\]"),
         ({"dtype": {"titel": "string"}}, "did you mean `title`"),
-        ({"dtype": {"title": "str"}}, "`dtype` is one of"),
-        ({"nulls": "skip"}, "`nulls` is one of omit"),
-        ({"nulls": {"title": "skip"}}, "`nulls` is one of omit"),
-        ({"duplicates": "frist"}, "`duplicates` is one of"),
+        ({"dtype": {"title": "str"}}, "`dtype` must be one of"),
+        ({"nulls": "skip"}, "`nulls` must be one of omit"),
+        ({"nulls": {"title": "skip"}}, "`nulls` must be one of omit"),
+        ({"duplicates": "frist"}, "`duplicates` must be one of"),
         ({"action": "updat"}, "did you mean `update`"),
         ({"operations": {"title": "Increment"}}, "action='update'"),
-        ({"action": "update", "operations": {"title": "Incr"}}, "`operations` is one of"),
+        ({"action": "update", "operations": {"title": "Incr"}}, "`operations` must be one of"),
         ({"action": "update"}, None),
         ({"timezone": "Mars"}, "not a time zone"),
-        ({"batch": 0}, "`batch` is a whole number, 1 or more"),
-        ({"limit": -1}, "`limit` is a whole number, 1 or more"),
-        ({"record_bytes": 0}, "`record_bytes` is a whole number"),
-        ({"batch_bytes": 0}, "`batch_bytes` is a whole number"),
+        ({"batch": 0}, "`batch` must be a whole number, 1 or more"),
+        ({"limit": -1}, "`limit` must be a whole number, 1 or more"),
+        ({"record_bytes": 0}, "`record_bytes` must be a whole number"),
+        ({"batch_bytes": 0}, "`batch_bytes` must be a whole number"),
         ({"batch_bytes": 10_000_000}, "8,000,000"),
         ({"bach": 1}, "did you mean `batch`"),
     ],

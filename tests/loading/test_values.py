@@ -69,8 +69,8 @@ def test_a_value_is_written_as_json(value: object, text: str | None) -> None:
     [
         (math.inf, "infinite"),
         ([1, -math.inf], "infinite"),
-        (2**63, "beyond 64 bits"),
-        ({"n": -(2**63) - 1}, "beyond 64 bits"),
+        (2**63, "does not fit in 64 bits"),
+        ({"n": -(2**63) - 1}, "does not fit in 64 bits"),
         (decimal.Decimal("0.1234567890123456789"), "no JSON number represents exactly"),
         (decimal.Decimal("Infinity"), "infinite"),
         (dt.datetime(2024, 1, 2), "timezone='UTC'"),
@@ -82,7 +82,7 @@ def test_a_value_is_written_as_json(value: object, text: str | None) -> None:
         ({1: 2}, "keys that are not text"),
         (1j, "complex"),
         (object(), "which JSON lacks"),
-        ("\ud83d", "half a character"),
+        ("\ud83d", "lone surrogate"),
     ],
 )
 def test_a_value_without_json_is_refused_with_advice(value: object, reason: str) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import nbformat
 import pytest
-from nbclient import NotebookClient
 
-FOLDER = Path(__file__).parents[2] / "notebooks"
+from tests.conftest import ROOT
+from tests.notebooks.running import assert_no_outputs, run
+
+FOLDER = ROOT / "notebooks"
 TUTORIALS = sorted(FOLDER.glob("*.ipynb"))
 
 
@@ -19,26 +20,14 @@ TUTORIALS = sorted(FOLDER.glob("*.ipynb"))
 def test_a_tutorial_runs(path: Path, tmp_path: Path) -> None:
     for source in FOLDER.glob("*.py"):
         shutil.copy(source, tmp_path)
-    notebook = nbformat.read(path, as_version=4)
 
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": tmp_path}}).execute()
+    outputs = run(path, tmp_path)
 
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert all(cell.execution_count for cell in cells)
-    said = "".join(
-        str(output.get("data", output.get("text", ""))) for cell in cells for output in cell.outputs
-    )
-    assert "Traceback" not in said
-    assert "Warning" not in said
-    shown = [output.get("data", {}) for cell in cells for output in cell.outputs]
+    shown = [output.get("data", {}) for output in outputs]
     figures = [data for data in shown if data.get("text/plain", "").startswith("<Figure")]
     assert all("image/png" in figure for figure in figures)
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_is_stored_without_outputs(path: Path) -> None:
-    notebook = nbformat.read(path, as_version=4)
-
-    cells = [cell for cell in notebook.cells if cell.cell_type == "code"]
-
-    assert not [cell for cell in cells if cell.outputs or cell.execution_count]
+    assert_no_outputs(path)

@@ -110,7 +110,7 @@ def test_a_batch_over_several_indices_is_one_task_an_index(inside: Inside) -> No
     ("requests", "told"),
     [
         ([{"action": "addObjects", "body": {}}], "`addObjects` is not one of addObject, "),
-        ([{"action": "addObject"}], "`requests[0].body` should be an object"),
+        ([{"action": "addObject"}], "`requests[0].body` must be an object"),
         ([step("addObject", "1"), {"action": "updateObject", "body": {}}],
          "`requests[1].body.objectID` is missing"),
         ([{"action": "deleteObject", "body": {"id": "1"}}], "`requests[0].body.objectID`"),

@@ -39,7 +39,7 @@ def test_an_empty_body_is_none(raw: bytes) -> None:
         (b'{"a": Infinity}', "not valid JSON"),
         (b'{"a": 1e400}', "`a`: the number does not fit in 64 bits"),
         (b'["\xff"]', "byte 2 is not UTF-8"),
-        (b'["\\ud83d"]', "half a character"),
+        (b'["\\ud83d"]', "lone surrogate"),
         (b"\xef\xbb\xbf{}", "not valid JSON"),
         (b"{} {}", "not valid JSON"),
         (b"1" * 10_000, "64 bits"),

@@ -83,10 +83,10 @@ def test_one_invalid_event_refuses_the_whole_batch_and_only_the_first_is_reporte
     [
         (b"", 422, "`events` is missing"),
         (b"{}", 422, "`events` is missing"),
-        (b'{"events": []}', 422, "`events` should be a list of at least 1 entries"),
-        (b'{"events": {}}', 422, "`events` should be a list, not an object"),
-        (b'{"events": [3]}', 422, "`events[0]` should be an object, not a number"),
-        (b"[]", 422, "the body should be a JSON object"),
+        (b'{"events": []}', 422, "`events` must be a list of at least 1 entries"),
+        (b'{"events": {}}', 422, "`events` must be a list, not an object"),
+        (b'{"events": [3]}', 422, "`events[0]` must be an object, not a number"),
+        (b"[]", 422, "the body must be a JSON object"),
         (b'{"events": [', 400, "not valid JSON"),
         (b"\xff", 400, "not valid JSON"),
     ],
@@ -392,7 +392,7 @@ def test_an_invalid_user_token_is_refused(inside: Inside, token: str) -> None:
     answer = inside.call("DELETE", f"/1/usertokens/{token}")
 
     assert answer.status_code == 422
-    assert "`userToken` should be 1 to 129" in answer.json()["message"]
+    assert "`userToken` must be 1 to 129" in answer.json()["message"]
 
 
 def test_a_user_token_may_contain_percent_encoded_characters(inside: Inside) -> None:

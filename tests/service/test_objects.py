@@ -64,14 +64,14 @@ def test_an_integer_id_becomes_a_text(inside: Inside) -> None:
 @pytest.mark.parametrize(
     ("record", "told"),
     [
-        ({"objectID": ""}, "`objectID` should be a non-empty string"),
-        ({"objectID": 1.5}, "`objectID` should be a non-empty string"),
-        ({"objectID": None}, "`objectID` should be a non-empty string"),
-        ({"objectID": ["a"]}, "`objectID` should be a non-empty string"),
+        ({"objectID": ""}, "`objectID` must be a non-empty string"),
+        ({"objectID": 1.5}, "`objectID` must be a non-empty string"),
+        ({"objectID": None}, "`objectID` must be a non-empty string"),
+        ({"objectID": ["a"]}, "`objectID` must be a non-empty string"),
         ({"objectID": "é" * 300}, "`objectID` is longer than 512 bytes"),
         ({"objectID": "a\0b"}, "null character"),
         ({"objectID": "big", "text": "x" * limits.MAX_RECORD_BYTES}, "record `big` has"),
-        ([1], "should be an object, not a list"),
+        ([1], "must be an object, not a list"),
     ],
 )
 def test_an_invalid_record_is_refused(inside: Inside, record: Any, told: str) -> None:

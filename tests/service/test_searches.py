@@ -231,7 +231,7 @@ def test_a_facet_is_searched(films: Inside, body: dict[str, Any], values: list[s
     ("path", "body", "status", "told"),
     [
         ("films/query", {"hitPerPage": 3}, 400, "did you mean `hitsPerPage`?"),
-        ("films/query", {"query": 3}, 400, "`query` should be text, not a number"),
+        ("films/query", {"query": 3}, 400, "`query` must be text, not a number"),
         ("films/query", {"hitsPerPage": "many"}, 400, "`hitsPerPage`"),
         ("films/query", {"hitsPerPage": 1001}, 400, "`hitsPerPage`"),
         ("films/query", {"page": -1}, 400, "`page`"),
@@ -239,7 +239,7 @@ def test_a_facet_is_searched(films: Inside, body: dict[str, Any], values: list[s
         ("films/query", {"query": "x" * 513}, 400, "`query` is longer than 512 bytes"),
         ("films/query", {"params": 3}, 400, "`params`"),
         ("films/query", {"queryType": "prefixSome"}, 400, "prefixLast, prefixAll"),
-        ("films/query", [], 400, "the body should be a JSON object"),
+        ("films/query", [], 400, "the body must be a JSON object"),
         ("films/query?query=x", {}, 400, "`query` is not known in this URL"),
         ("nowhere/query", {}, 404, "Index nowhere does not exist"),
         ("nowhere/browse", {}, 404, "Index nowhere does not exist"),

@@ -91,7 +91,7 @@ def test_former_names_still_set(inside: Inside) -> None:
         ({"alternativesAsExact": ["x"]}, "`x` is not one of ignorePlurals"),
         (
             {"relevancyStrictness": 101},
-            "`relevancyStrictness` should be a whole number, at most 100",
+            "`relevancyStrictness` must be a whole number, at most 100",
         ),
         ({"userData": "x" * 40_000}, "`userData` is larger"),
         ({"query": "x"}, "`query` is not known"),

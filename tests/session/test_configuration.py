@@ -158,10 +158,10 @@ def test_a_key_in_the_projects_file_is_warned_of(project: Path) -> None:
     [
         ("[profiles", BadInput, "is not TOML"),
         ("[profiles.shop]\nurll = 'x'", BadOption, "no `urll`; did you mean `url`"),
-        ("[profiles.shop]\napi_key = 5", BadOption, "`api_key` should be text in quotes"),
+        ("[profiles.shop]\napi_key = 5", BadOption, "`api_key` must be text in quotes"),
         ("[profiles]\nshop = 5", BadOption, r"write \[profiles.shop\]"),
         ("profiles = 5", BadOption, r"write \[profiles.NAME\]"),
-        ("default_profile = 5", BadOption, "default_profile should be text"),
+        ("default_profile = 5", BadOption, "default_profile must be text"),
     ],
 )
 def test_a_wrong_file_is_refused_by_its_name(text: str, kind: type[SvcError], message: str) -> None:

@@ -93,7 +93,7 @@ def test_every_thread_and_task_sees_the_current_client() -> None:
 @pytest.mark.parametrize(
     ("profile", "values", "match"),
     [
-        (5, {}, "is the name of a profile"),
+        (5, {}, "must be the name of a profile"),
         (None, {"url": "notaurl"}, "not an address such as"),
         ("local", {"url": "https://a.example"}, "omit url="),
     ],

@@ -334,11 +334,11 @@ def test_searches_typed_on_the_way_are_left_out() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"position": 0}, "row 0, `position`: the first position is 1"),
-        ({"position": 1.5}, "a position is a whole number"),
+        ({"position": 0}, "row 0, `position`: positions start at 1"),
+        ({"position": 1.5}, "positions must be whole numbers"),
         ({"position": "first"}, "expected a number"),
         ({"clicked": 2}, "more clicks than impressions"),
-        ({"clicked": -1}, "clicks are 0 or more"),
+        ({"clicked": -1}, "clicks must be 0 or more"),
     ],
 )
 def test_impressions_that_cannot_be_are_refused(change: dict[str, Any], message: str) -> None:
@@ -350,9 +350,9 @@ def test_impressions_that_cannot_be_are_refused(change: dict[str, Any], message:
     ("options", "message"),
     [
         ({"model": "sdnb"}, "did you mean `sdbn`"),
-        ({"smoothing": -1}, "`smoothing` is 0 or more"),
+        ({"smoothing": -1}, "`smoothing` must be 0 or more"),
         ({"grades": 0}, "1 or more"),
-        ({"grades": [2, 1]}, "limits that rise"),
+        ({"grades": [2, 1]}, "limits in ascending order"),
     ],
 )
 def test_an_invalid_option_is_refused(options: Any, message: str) -> None:

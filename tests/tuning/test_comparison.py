@@ -138,7 +138,7 @@ def test_a_run_against_itself_differs_in_nothing() -> None:
 @pytest.mark.parametrize(
     ("a", "b", "words"),
     [
-        (pd.concat([BEFORE, AFTER]), AFTER, "`a` must be one run, not 2"),
+        (pd.concat([BEFORE, AFTER]), AFTER, "`a` must contain one run, not 2"),
         (BEFORE, [], "`b` has no run"),
         (BEFORE.head(0), AFTER, "`a` has no query"),
         (BEFORE, without(AFTER, "query"), "need a column `query`"),

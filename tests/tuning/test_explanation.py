@@ -16,10 +16,13 @@ from svc_notebook.tuning.evaluation.explanation import ALSO, explain
 def test_it_has_the_text_of_the_verb(measured: str) -> None:
     run = svc.tuning.run(measured, ["lamp"])
 
-    own = explain(run, "lamp")
     other = svc.explain(measured, "lamp")
+    titles = dict(zip(other["objectID"], other["title"], strict=True))
+    titles |= dict(zip(other["next_objectID"], other["next_title"], strict=True))
+    own = explain(run, "lamp", titles=titles)
 
-    shared = [name for name in own.columns if name in other.columns]
+    shared = [name for name in other.columns if name in own.columns]
+    assert shared == [*other.columns] == [name for name in own.columns if name in shared]
     assert (
         own[shared].astype(str).to_numpy().tolist() == other[shared].astype(str).to_numpy().tolist()
     )
@@ -40,6 +43,20 @@ def test_the_setting_it_names_swaps_the_two(measured: str) -> None:
         svc.settings(measured, **restored)
 
         assert found.index(row["next_objectID"]) < found.index(row["objectID"])
+
+
+def test_the_reason_is_words_beside_titles(measured: str) -> None:
+    run = svc.tuning.run(measured, ["lamp"])
+    first = str(run.iloc[0]["objectID"])
+
+    why = explain(run, "lamp", titles={first: "The first lamp"})
+
+    assert why.columns[:4].tolist() == ["rank", "title", "reason", "next_title"]
+    row: dict[Any, Any] = why.to_dict("records")[0]
+    assert row["title"] == "The first lamp"
+    assert row["next_title"] == row["next_objectID"]
+    assert row["criterion"] != "tie"
+    assert f"{row['value']} vs {row['next_value']}" in row["reason"]
 
 
 def test_promoted_hits_have_no_textual_criteria(measured: str) -> None:

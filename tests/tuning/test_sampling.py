@@ -192,9 +192,9 @@ def test_about_the_share_is_held_out_and_the_seed_changes_the_split() -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: sample_queries(LONG, 0), "`n` is 1 or more"),
+        (lambda: sample_queries(LONG, 0), "`n` must be 1 or more"),
         (lambda: sample_queries(LONG, 3, "stratifed"), "did you mean `stratified`"),  # type: ignore[arg-type]
-        (lambda: sample_queries([], 3), "the log holds no queries"),
+        (lambda: sample_queries([], 3), "the log has no queries"),
         (lambda: sample_queries("fox", 3), "a list of queries"),
         (lambda: sample_queries(DataFrame({"querry": ["a"]}), 1), "did you mean `querry`"),
         (lambda: no_results(DataFrame({"query": ["a"]})), "needs a column `nbHits`"),

@@ -82,7 +82,7 @@ def test_grades_that_are_gains_are_refused_where_each_doubles(grades: dict[float
 def test_a_part_of_that_scale_is_refused_too_and_ten_grades_are_not() -> None:
     run = run_of(lamp=["a"])
 
-    with pytest.raises(BadInput, match="doubles with each grade"):
+    with pytest.raises(BadInput, match="has an exponential gain"):
         evaluate(run, judgments_of(lamp={"a": 10, "b": 1}), "ndcg_exp@10")
     evaluate(run, judgments_of(lamp={"a": 10, "b": 7, "c": 1}), "ndcg_exp@10")
 
@@ -191,7 +191,7 @@ def test_runs_are_summarized_separately_in_order() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"unjudged": "guess"}, "`unjudged` is zero, skip, bound"),
+        ({"unjudged": "guess"}, "`unjudged` must be one of zero, skip, bound"),
         ({"gains": {3: 1}}, "does not contain the rating 0"),
         ({"gains": {3: -1, 1: 0, 0: 0, 2: 0}}, "0 or more"),
         ({"metrics": "ncdg@10"}, "did you mean `ndcg`"),
@@ -203,7 +203,7 @@ def test_what_cannot_be_measured_is_refused(options: dict[str, Any], words: str)
 
 
 def test_scores_are_what_a_summary_takes() -> None:
-    with pytest.raises(BadInput, match="what evaluate"):
+    with pytest.raises(BadInput, match="the result of evaluate"):
         summary(JUDGED)
     with pytest.raises(BadInput, match="no column `strata`"):
         summary(evaluate(run_of(lamp=["a"]), JUDGED), by="strata")
@@ -212,9 +212,9 @@ def test_scores_are_what_a_summary_takes() -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"gains": [1]}, "`gains` is a dict"),
+        ({"gains": [1]}, "`gains` must be a dict"),
         ({"metrics": None}, "at least one metric"),
-        ({"unjudged": ["zero"]}, "`unjudged` is zero"),
+        ({"unjudged": ["zero"]}, "`unjudged` must be one of zero"),
         ({"relevant": 0}, "more than 0"),
         ({"relevant": "1"}, "more than 0"),
     ],

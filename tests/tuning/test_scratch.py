@@ -312,7 +312,7 @@ def test_an_error_is_raised_even_if_the_copy_cannot_be_dropped(
             raise ZeroDivisionError
 
     with (
-        pytest.warns(UserWarning, match="is left, `drop_scratches` drops it"),
+        pytest.warns(UserWarning, match="was not deleted"),
         pytest.raises(ZeroDivisionError),
     ):
         fail()

@@ -139,7 +139,7 @@ def test_a_search_without_improvement_is_reported(house: str, client: Client) ->
     found = tuning.search(house, SPACE, judgments=JUDGMENTS, seed=2)
 
     assert found.best == found.change == {}
-    assert "nothing was better" in repr(found)
+    assert "no variant was better" in repr(found)
     with pytest.raises(BadInput, match="nothing better"):
         found.test()
 
@@ -184,7 +184,7 @@ def test_a_stop_returns_the_result_so_far_and_drops_the_copy(house: str, client:
         )
         await task
 
-    with pytest.raises(Stopped, match=r"stopped after \d trials; only with `notes`") as stopped:
+    with pytest.raises(Stopped, match=r"stopped after \d trials; pass `notes`") as stopped:
         background_loop.run(search_and_stop())
 
     found: Any = stopped.value.result
@@ -214,7 +214,7 @@ def test_a_plan_reports_the_number_of_searches() -> None:
         ({"space": {"ignorPlurals": [True]}}, "did you mean `ignorePlurals`"),
         ({"space": {"ignorePlurals": True}}, "a list of values"),
         ({"space": {"ignorePlurals": [7]}}, "ignorePlurals"),
-        ({"space": {"hitsPerPage": [7]}}, "no bearing"),
+        ({"space": {"hitsPerPage": [7]}}, "does not affect"),
         ({"space": {"rules": [[{"objectID": "x"}]]}}, "rules"),
         ({"sampler": "gird"}, "did you mean `grid`"),
         ({"budget": 3}, "the whole grid takes"),

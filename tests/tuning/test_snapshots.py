@@ -49,7 +49,7 @@ def test_a_snapshot_of_no_index_is_refused(client: Client) -> None:
 
 
 def test_a_file_that_would_be_taken_for_an_index_is_refused(shop: str, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"name the file .*before\.json"):
+    with pytest.raises(BadInput, match=r"must end in \.json, such as .*before\.json"):
         tuning.snapshot(shop, str(tmp_path / "before"))
 
     assert not list(tmp_path.iterdir())
@@ -66,7 +66,7 @@ def spoil(told: dict[str, Any]) -> dict[str, Any]:
         ("{", "not valid JSON"),
         ("[]", "is not a snapshot"),
         ('{"settings": {}}', "is not a snapshot"),
-        ('{"edition": 99, "settings": {}, "synonyms": [], "rules": []}', "another edition"),
+        ('{"edition": 99, "settings": {}, "synonyms": [], "rules": []}', "another version"),
         ('{"settings": {"hitsPerPage": "x"}, "synonyms": [], "rules": []}', "hitsPerPage"),
         ('{"settings": {}, "synonyms": [{}], "rules": []}', "objectID"),
         ('{"hash": "0", "settings": {}, "synonyms": [], "rules": []}', "changed since"),

@@ -93,7 +93,7 @@ def test_typing_on_is_no_hint(shop: str) -> None:
 
 
 def test_suggestions_need_queries_judgments_or_searches(shop: str) -> None:
-    with pytest.raises(BadInput, match="give `queries`, `judgments` or `searches`"):
+    with pytest.raises(BadInput, match="pass `queries`, `judgments` or `searches`"):
         tuning.suggest_synonyms(shop)
     with pytest.raises(BadInput, match="userToken"):
         tuning.suggest_synonyms(shop, searches=pd.DataFrame({"query": ["x"]}))

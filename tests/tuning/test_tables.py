@@ -126,7 +126,7 @@ def test_judgments_and_runs_are_accepted_as_queries() -> None:
 
 
 def test_a_query_with_two_different_rows_is_refused() -> None:
-    with pytest.raises(BadRecord, match="'lamp' is there twice, with other params"):
+    with pytest.raises(BadRecord, match="'lamp' occurs twice with different values"):
         check_queries([{"query": "lamp", "weight": 2}, {"query": "lamp"}])
 
 
@@ -144,26 +144,26 @@ def test_ranks_follow_scores_and_else_the_order_given() -> None:
 @pytest.mark.parametrize(
     ("check", "rows", "words"),
     [
-        (check_runs, [HIT, {**HIT, "query": "q", "rank": 0}], "row 1, `rank`: the first rank is 1"),
+        (check_runs, [HIT, {**HIT, "query": "q", "rank": 0}], "row 1, `rank`: expected a rank"),
         (check_runs, [{**HIT, "rank": 1.5}], "row 0, `rank`: expected a whole number"),
-        (check_runs, [HIT, HIT], "has the hit '1' twice, in rows 0 and 1; a hit counts once"),
+        (check_runs, [HIT, HIT], "has the hit '1' twice, in rows 0 and 1; keep one of them"),
         (check_runs, [{**HIT, "rank": 1}, {**HIT, "rank": 1, "objectID": "2"}], "two hits of rank"),
-        (check_runs, [{**HIT, "rank": 1}, {**HIT, "objectID": "2"}], "row 1 has a hit without"),
+        (check_runs, [{**HIT, "rank": 1}, {**HIT, "objectID": "2"}], "the hit in row 1 has no"),
         (check_runs, [{"query": "lamp"}], None),
-        (check_runs, [{**HIT, "promoted": "yes"}], "neither true nor false"),
-        (check_runs, [{**HIT, "sorted": "{"}], "not JSON"),
+        (check_runs, [{**HIT, "promoted": "yes"}], "expected true or false"),
+        (check_runs, [{**HIT, "sorted": "{"}], "expected JSON"),
         (check_runs, [{**HIT, "score": np.inf}], "finite"),
-        (check_queries, [{"query": None}], "row 0, `query`: a value is missing"),
+        (check_queries, [{"query": None}], "row 0, `query`: the value is missing"),
         (check_queries, [{"query": "a", "stratum": "neck"}], "not one of head, torso, tail, zero"),
         (check_queries, [{"query": "a", "split": "test"}], "not one of tune, holdout"),
         (check_queries, [{"query": "a", "weight": -1}], "0 or more"),
-        (check_queries, [{"query": "a", "tags": "x"}], "not JSON"),
+        (check_queries, [{"query": "a", "tags": "x"}], "expected JSON"),
         (check_queries, [{"query": "a", "tags": [1]}], "a list of texts"),
         (check_queries, [{"query": "a", "params": [1]}], "expected an object"),
         (check_queries, 3, "queries are a DataFrame"),
         (check_judgments, [{**HIT, "rating": "good"}], "expected a number"),
         (check_judgments, [{**HIT, "rating": 10**400}], "finite"),
-        (check_judgments, [{**HIT, "query": "\ud800"}], "not Unicode"),
+        (check_judgments, [{**HIT, "query": "\ud800"}], "valid Unicode"),
         (check_runs, [{**HIT, "nbHits": 2**70}], "a whole number"),
         (check_judgments, {"Query": ["a"]}, "judgments are a DataFrame"),
     ],
@@ -255,7 +255,7 @@ def test_a_score_that_is_missing_does_not_silently_undo_the_order() -> None:
     run = DataFrame({"query": "lamp", "objectID": ["a", "b", "c"], "score": [1.0, None, 3.0]})
 
     with pytest.raises(
-        BadRecord, match=r"row 1 has a hit without `score`.*give all or none"
+        BadRecord, match=r"the hit in row 1 has no `score`.*give every hit a score"
     ) as told:
         check_runs(run)
 

@@ -4,7 +4,7 @@ import { mock, test } from "node:test";
 import "./fake.mjs";
 import { drawTokens, findPair } from "../../widgets/kit/code_field.js";
 import { tokenize } from "../../widgets/vendor/prism.js";
-import { diffLines, jsonLines } from "../../widgets/kit/diff.js";
+import { diffLines, drawValueChange, jsonLines } from "../../widgets/kit/diff.js";
 import { classes, follow, h } from "../../widgets/kit/dom.js";
 import { drawMarked, plainText, POST, PRE, splitMarked } from "../../widgets/kit/highlight.js";
 import { fromLocal, toLocal } from "../../widgets/kit/moment.js";
@@ -170,3 +170,17 @@ test("painted code is the same text, and hostile text stays text", () => {
 
   assert.equal(parts.map((part) => (typeof part === "string" ? part : part.textContent)).join(""), text);
 });
+
+for (const [name, before, after, absent, text] of [
+  ["a number", 20, 5, {}, "20 → 5"],
+  ["a text", "min", true, {}, '"min" → true'],
+  ["a new value", null, "<b>", { before: "not set (true)" }, 'not set (true) → "<b>"'],
+  ["a removed value", 7, undefined, { after: "reset to 20" }, "7 → reset to 20"],
+  ["entries of a list", ["name", "brand"], ["name", "unordered(text)"], {}, " name−brand+unordered(text)"],
+  ["a new list", undefined, ["desc(price)"], { before: "not set (none)" }, "before: not set (none)+desc(price)"],
+  ["a removed object", { a: 1 }, null, { after: "reset to none" }, 'reset to none−{−  "a": 1−}'],
+]) {
+  test(`the change of a value is drawn: ${name}`, () => {
+    assert.equal(drawValueChange(before, after, absent).textContent, text);
+  });
+}

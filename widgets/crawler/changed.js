@@ -1,6 +1,6 @@
 // The changed properties that Apply sends, line by line.
 
-import { diffLines, drawDiff, jsonLines } from "../kit/diff.js";
+import { drawValueChange, jsonLines } from "../kit/diff.js";
 import { h } from "../kit/dom.js";
 
 /** The changes, with the title of the dialog that shows them. @param {{name: string, before?: any, after?: any}[]} differing @param {string} crawler */
@@ -11,12 +11,12 @@ export function drawChanged(differing, crawler) {
     { class: "review", data: { title: `Apply ${many} to the crawler ${crawler}?` } },
     h("p", {}, "Only these properties are sent; all others stay unchanged."),
     differing.map(({ name, before, after }) =>
-      h("div", { class: "changed" }, h("h4", {}, name), drawDiff(diffLines(lines(before), lines(after)))),
+      h("div", { class: "changed" }, h("h4", {}, name), drawValueChange(before, after, { lines })),
     ),
   );
 }
 
 /** Split the code of functions into lines. @param {any} value */
 function lines(value) {
-  return value === undefined ? [] : jsonLines(value).flatMap((line) => line.replaceAll("\\n", "\n").split("\n"));
+  return jsonLines(value).flatMap((line) => line.replaceAll("\\n", "\n").split("\n"));
 }

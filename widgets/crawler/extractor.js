@@ -32,7 +32,7 @@ export function extractorPanel(view, test) {
     { hidden: true },
     emptyState({
       title: "No actions yet.",
-      hint: "An action makes records of the pages that match its URL patterns, and puts them into its index. The new one takes the title of every page.",
+      hint: "An action extracts records from the pages that match its URL patterns and stores them in its index. The new action extracts the title of each page.",
       action: { label: "Add an action", act: add },
     }),
   );

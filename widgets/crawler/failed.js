@@ -9,7 +9,7 @@ import { button, fill, h } from "../kit/dom.js";
 export function failedPanel(view, attempt, isNew) {
   const status = h("p", { class: "hint", role: "status" });
   const list = h("ul", { class: "failed-urls", "aria-label": "Failed URLs" });
-  const reload = button("Reload", read, { icon: "⟳", bare: true, title: "Read the list again" });
+  const reload = button("Reload", read, { icon: "⟳", bare: true, title: "Refresh the list" });
 
   async function read() {
     fill(status, "Reading…");

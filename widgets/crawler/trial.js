@@ -29,7 +29,7 @@ export function trialPanel(view, ready) {
       { class: "records" },
       emptyState({
         title: "No page tried yet.",
-        hint: "Try fetches one page and shows the records, links and log that the draft makes of it.",
+        hint: "Try fetches one page and shows the records, links and log that the draft produces.",
         action: { label: "Fetch the page above", act: () => test() },
       }),
     ),
@@ -117,7 +117,7 @@ function drawAction({ index, count: total, records }) {
   return h(
     "section",
     { class: "action", "aria-label": index },
-    h("h4", {}, h("bdi", {}, index), ` ${total.toLocaleString()}`),
+    h("h4", {}, h("bdi", {}, index), `: ${count(total, "record")}`),
     records.map(({ id, text }, place) =>
       h(
         "details",

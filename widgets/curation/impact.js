@@ -1,6 +1,7 @@
 // The impact of a draft on queries, searched on the index and on a copy with the draft.
 
 import { button, fill, h, setAttribute } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 import { tagInput } from "../kit/tags.js";
 import { drawComparison } from "../query/compare.js";
 import { offer } from "./offer.js";
@@ -42,6 +43,10 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
   const conditions = h("div", { class: ["row", "around"], hidden: !marked }, contexts, ideas && offer(contexts, ideas.contexts), filters, ideas && offer(filters, ideas.filters));
   /** The objectID of the rule that the compared draft does not have; empty for the saved version. */
   let without = "";
+  const none = emptyState({
+    title: "No queries tried yet.",
+    hint: `Enter queries, then press Try the draft. For each query, the result shows new hits, hits that dropped out or moved${marked ? ", and the rules that apply" : ""}.`,
+  });
   const go = button("Try the draft", run, { class: ["button", "main"] });
 
   async function run() {
@@ -62,7 +67,7 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
   }
 
   function draw() {
-    if (!found) return fill(result);
+    if (!found) return fill(result, none);
     const rules = Boolean(marked);
     const names = ["query", "hits", "new", "dropped out", "moved", ...(rules ? ["applied rules"] : [])];
     fill(
@@ -114,11 +119,12 @@ export function impactPanel(view, model, { marked, ideas } = {}) {
     return el;
   }
 
+  draw();
   view.link.watch("state", (state) => {
     const typical = state?.typical ?? [];
     fill(
       hint,
-      "Queries run on the index and on a copy with the draft. The copy is dropped afterwards.",
+      "Queries run on the index and on a copy with the draft. The copy is deleted afterwards.",
       typical.length ? ` Default queries: ${typical.map((/** @type {string} */ query) => query || "(everything)").join(", ")}.` : null,
     );
   });

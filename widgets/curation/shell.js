@@ -1,6 +1,8 @@
 // The parts that the synonym editor and the rule editor share: search, filters, counts, bulk edits.
 
+import { drawCode } from "../kit/code_text.js";
 import { button, fill, h } from "../kit/dom.js";
+import { emptyState } from "../kit/empty.js";
 import { frame } from "../kit/frame.js";
 import { tabs } from "../kit/tabs.js";
 import { exchange } from "./exchange.js";
@@ -153,7 +155,7 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
           "p",
           { class: level === "wrong" ? "wrong-text" : "odd-text" },
           level === "wrong" ? "✗ " : "⚠ ",
-          text,
+          drawCode(text),
           " ",
           other ? button(`See ${other}`, () => see(other), { class: ["button", "small", "bare"], title: null }) : null,
         ),
@@ -161,6 +163,24 @@ export function shell(mount, { name, one, find, all, kinds, idOf, textOf, lines,
     /** Clear the search. */
     clear() {
       box.value = kind.value = "";
+    },
+    /**
+     * What to do if no object is listed: clear the search, or begin as `first` says.
+     * @param {number} total @param {import("../kit/empty.js").EmptyState} first @param {() => void} show
+     */
+    drawNone(total, first, show) {
+      if (!total) return emptyState(first);
+      return emptyState({
+        title: `No ${one} matches the search.`,
+        hint: `The index has ${total.toLocaleString()} ${noun(total)}.`,
+        action: {
+          label: "Clear the search",
+          act: () => {
+            this.clear();
+            show();
+          },
+        },
+      });
     },
     /**
      * Build the editor. @param {{list: {focus: () => void}, add: Node, body: Node[], title: string,

@@ -106,7 +106,7 @@ export function scorePanel(model) {
 function drawScore(score, about, named) {
   return h(
     "span",
-    { class: "score-value" },
+    { class: "score-value", title: about },
     h("b", {}, writeScore(score.mean)),
     h("span", { class: "hint" }, named ? h("bdi", {}, score.variant) : null, named ? ": " : null, about),
   );

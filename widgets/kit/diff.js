@@ -65,6 +65,39 @@ function middle(a, b) {
   return lines;
 }
 
+/** @param {any} value */
+const isShort = (value) => (value ?? null) === null || typeof value !== "object";
+
+/** The lines of a value: the entries of a list of short values, else its JSON. @param {any} value */
+const valueLines = (value) =>
+  Array.isArray(value) && value.every(isShort)
+    ? value.map((entry) => (typeof entry === "string" ? entry : JSON.stringify(entry)))
+    : jsonLines(value);
+
+/**
+ * Draw the change of a value: short values side by side, others line by line. Null or undefined is an absent value,
+ * for which `absent` has the texts before and after.
+ * @param {any} before @param {any} after @param {{before?: string, after?: string, lines?: (value: any) => string[]}} [absent]
+ */
+export function drawValueChange(before, after, { before: unset = "not set", after: reset = "removed", lines = valueLines } = {}) {
+  const [none, gone] = [(before ?? null) === null, (after ?? null) === null];
+  const text = (/** @type {any} */ value) => JSON.stringify(value);
+  if (isShort(before) && isShort(after) && ![before, after].some((value) => text(value)?.includes("\\n")))
+    return h(
+      "p",
+      { class: "value-change" },
+      none ? h("span", { class: "hint" }, unset) : h("code", {}, text(before)),
+      " → ",
+      gone ? h("span", { class: "hint" }, reset) : h("code", {}, text(after)),
+    );
+  return h(
+    "div",
+    { class: "value-change" },
+    none || gone ? h("p", { class: "hint" }, none ? `before: ${unset}` : reset) : null,
+    drawDiff(diffLines(none ? [] : lines(before), gone ? [] : lines(after))),
+  );
+}
+
 const SIGNS = { same: " ", added: "+", removed: "−" };
 const NAMES = { same: null, added: "added", removed: "removed" };
 

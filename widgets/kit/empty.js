@@ -2,9 +2,9 @@
 
 import { button, h } from "./dom.js";
 
-/**
- * @param {{title: string, hint?: string | Node, action?: {label: string, act: () => void, disabled?: boolean}}} state
- */
+/** @typedef {{title: string, hint?: string | Node, action?: {label: string, act: () => void, disabled?: boolean}}} EmptyState */
+
+/** @param {EmptyState} state */
 export function emptyState({ title, hint, action }) {
   return h(
     "div",

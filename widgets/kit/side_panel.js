@@ -2,7 +2,8 @@
 
 import { button, fill, freshId, h, setAttribute } from "./dom.js";
 
-const WIDE_PIXELS = 700; // the editor's width from which the panel is always shown
+/** The editor's width from which a panel is always shown. */
+export const WIDE_PIXELS = 700;
 
 /**
  * `button` belongs into a bar above the content, `el` before the content in `.svc-results`.

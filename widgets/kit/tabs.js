@@ -42,7 +42,15 @@ export function tabs({ label, panels, opened = () => {} }) {
     if (!drawn.has(name)) drawn.set(name, panels[at].draw());
     fill(body, drawn.get(name) ?? null);
     body.setAttribute("aria-labelledby", heads[at].id);
+    showHead(heads[at]);
     opened(name);
+  }
+
+  /** Scroll a bar that is wider than the editor to a tab. @param {HTMLElement} head */
+  function showHead(head) {
+    if (!(bar.scrollWidth > bar.clientWidth)) return;
+    const [around, own] = [bar.getBoundingClientRect(), head.getBoundingClientRect()];
+    bar.scrollLeft += Math.max(0, own.right - around.right) - Math.max(0, around.left - own.left);
   }
 
   /** @param {KeyboardEvent} event */

@@ -3,7 +3,7 @@
 import { drawCode } from "../kit/code_text.js";
 import { button, fill, follow, freshId, h } from "../kit/dom.js";
 import { drawComparison } from "./compare.js";
-import { parameterControl } from "./parameters.js";
+import { drawParameter } from "./parameters.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("./parameters.js").Row} Row */
@@ -42,6 +42,11 @@ export function comparePanel(view) {
         if (event.key !== "Enter") return;
         event.preventDefault();
         add();
+      },
+      // A name that is picked from the list needs no Enter. Browsers mark typed characters as such.
+      input: (event) => {
+        const { inputType } = /** @type {InputEvent} */ (event);
+        if (inputType === undefined || inputType === "insertReplacementText") add();
       },
     },
   });
@@ -88,7 +93,7 @@ export function comparePanel(view) {
     if (value === undefined && name !== "query") added = [...new Set([...added, name])];
     other = value === undefined ? rest : { ...rest, [name]: value };
     redraw();
-    if (comparisons) compare();
+    if (comparisons || value !== undefined) compare();
   }
 
   /** @param {string} name @param {string} text */
@@ -139,26 +144,12 @@ export function comparePanel(view) {
   function drawRow(row, old) {
     const state = JSON.stringify(other[row.name]) ?? "";
     if (old && old.dataset.state === state) return old;
-    const el = old ?? h("div", {});
-    el.className = `svc-parameter${row.name in other ? " svc-set" : ""}`;
-    el.dataset.state = state;
-    const input = parameterControl(row, other[row.name], {
-      put: (value) => put(row.name, value),
-      type: (text) => type(row.name, text),
-    });
-    input.id ||= freshId("compared");
-    fill(
-      el,
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: input.id }, h("code", { class: "inline-code" }, row.name)),
-        input,
-        h("span", { class: "hint" }, drawCode(row.meaning)),
-      ),
-      button(`Remove ${row.name}`, () => remove(row.name), { icon: "×", bare: true }),
-    );
-    return el;
+    const change = {
+      put: (/** @type {any} */ value) => put(row.name, value),
+      type: (/** @type {string} */ text) => type(row.name, text),
+    };
+    const gone = button(`Remove ${row.name}`, () => remove(row.name), { icon: "×", bare: true });
+    return drawParameter(row, old, other[row.name], { change, about: drawCode(row.meaning), remove: gone });
   }
 
   /** @param {boolean} [mayCopy] whether the index may be copied to try settings */

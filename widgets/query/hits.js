@@ -137,7 +137,7 @@ export function hitList(view, model, bar = []) {
       none.firstChild,
       found.reasons.map((reason) => h("p", { dir: "auto" }, reason)),
       found.searches.map(({ label, hits, value }) =>
-        button(`${label}: ${hits.toLocaleString()}`, () => view.propose(value)),
+        button(`${label}: ${hits.toLocaleString()} ${hits === 1 ? "hit" : "hits"}`, () => view.propose(value)),
       ),
       found.searches.length ? null : h("p", { class: "hint" }, "Load records with svc.load, then search again."),
     );

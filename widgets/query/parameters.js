@@ -47,31 +47,17 @@ export function parameterPanel(view) {
       old.classList.toggle("svc-set", value !== undefined);
       return old;
     }
-    const el = old ?? h("div", {});
-    el.className = `svc-parameter${value === undefined ? "" : " svc-set"}`;
-    el.dataset.state = state;
-    const input = parameterControl(row, value, {
-      put: (next) => put(row.name, next),
-      type: (text) => view.run("put", { name: row.name, text }),
-    });
     const fallback = describeDefault(row.default);
-    input.id ||= freshId("parameter");
-    const about = h("span", { class: "hint", id: freshId("hint") }, drawMeaning(row, fallback.text, fallback.isCode));
-    input.setAttribute("aria-describedby", about.id);
-    fill(
-      el,
-      h(
-        "div",
-        { class: "field" },
-        h("label", { for: input.id }, h("code", { class: "inline-code" }, row.name)),
-        input,
-        about,
-      ),
-      value === undefined
-        ? null
-        : button(`Unset ${row.name}`, () => put(row.name, undefined), { icon: "×", bare: true }),
-    );
-    return el;
+    const change = {
+      put: (/** @type {any} */ next) => put(row.name, next),
+      type: (/** @type {string} */ text) => view.run("put", { name: row.name, text }),
+    };
+    const unset = button(`Unset ${row.name}`, () => put(row.name, undefined), { icon: "×", bare: true });
+    return drawParameter(row, old, value, {
+      change,
+      about: drawMeaning(row, fallback.text, fallback.isCode),
+      remove: value === undefined ? null : unset,
+    });
   }
 
   /** @param {string} name @param {any} value */
@@ -98,6 +84,24 @@ export function parameterPanel(view) {
     ),
     regroup,
   };
+}
+
+/**
+ * Draw a parameter with its control, its meaning and the button that removes it.
+ * @param {Row} row @param {HTMLElement | null} old @param {any} value
+ * @param {{change: Parameters<typeof parameterControl>[2], about: any, remove: HTMLElement | null}} parts
+ */
+export function drawParameter(row, old, value, { change, about, remove }) {
+  const el = old ?? h("div", {});
+  el.className = `svc-parameter${value === undefined ? "" : " svc-set"}`;
+  el.dataset.state = JSON.stringify(value) ?? "";
+  const input = parameterControl(row, value, change);
+  input.id ||= freshId("parameter");
+  const hint = h("span", { class: "hint", id: freshId("hint") }, about);
+  input.setAttribute("aria-describedby", hint.id);
+  const label = h("label", { for: input.id }, h("code", { class: "inline-code" }, row.name));
+  fill(el, h("div", { class: "field" }, label, input, hint), remove);
+  return el;
 }
 
 /**

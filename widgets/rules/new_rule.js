@@ -15,6 +15,7 @@ const ALWAYS = "always";
 
 /** @type {Template[]} */
 export const TEMPLATES = [
+  { name: "", title: "Choose in the form", fields: [], consequence: () => ({}) },
   {
     name: "pin",
     title: "Pin a record",
@@ -66,7 +67,6 @@ export const TEMPLATES = [
     fields: [{ name: "index", label: "Index", kind: "index" }],
     consequence: ({ index }) => ({ redirect: { indexName: index } }),
   },
-  { name: "", title: "Something else (choose in the form)", fields: [], consequence: () => ({}) },
 ];
 
 /**
@@ -121,7 +121,7 @@ export async function askRule(view, indices) {
     pattern.hidden = ["empty", ALWAYS].includes(when.value);
   }
 
-  const template = () => TEMPLATES.find(({ name }) => name === choice.value) ?? TEMPLATES[TEMPLATES.length - 1];
+  const template = () => TEMPLATES.find(({ name }) => name === choice.value) ?? TEMPLATES[0];
 
   function drawFields() {
     fill(fields, template().fields.map((each) => drawField(view, each, values, indices)));

@@ -1,6 +1,7 @@
 // The changes of the draft, and the history of applied changes.
 
 import { button, fill, h } from "../kit/dom.js";
+import { drawValueChange } from "../kit/diff.js";
 import { brief } from "./state.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
@@ -12,38 +13,23 @@ export const unsetText = (fallback) => (fallback === undefined ? "not set" : `no
 /** @param {any} fallback the default, if it is known */
 export const resetText = (fallback) => `reset to ${fallback === undefined ? "its default" : brief(fallback)}`;
 
-/** Changes as a table of before and after. @param {Change[]} changes */
-export function drawChanges(changes) {
-  return h(
-    "table",
-    { class: "changes" },
-    h(
-      "thead",
-      {},
-      h("tr", {}, ["setting", "before", "after"].map((text) => h("th", { scope: "col" }, text))),
-    ),
-    h(
-      "tbody",
-      {},
-      changes.map(({ name, how, before, after, default: fallback }) =>
-        h(
-          "tr",
-          {},
-          h("th", { scope: "row" }, name),
-          h("td", {}, how === "set" ? h("span", { class: "hint" }, unsetText(fallback)) : h("code", {}, whole(before))),
-          h(
-            "td",
-            {},
-            how === "reset" ? h("span", { class: "hint" }, resetText(fallback)) : h("code", {}, whole(after)),
-          ),
-        ),
-      ),
-    ),
-  );
-}
+/** The settings that change: short values before and after, others entry by entry or line by line. @param {Change[]} changes */
+export const drawChanges = (changes) => h("div", { class: "changes" }, changes.map(drawChange));
 
-/** @param {any} value */
-const whole = (value) => JSON.stringify(value, null, Array.isArray(value) && value.length > 3 ? 1 : 0) ?? "none";
+/** @param {Change} change */
+const drawChange = ({ name, how, before, after, default: fallback }) =>
+  h(
+    "div",
+    { class: "change" },
+    h("h4", {}, h("code", {}, name)),
+    drawValueChange(how === "set" ? null : before, how === "reset" ? null : after, {
+      before: unsetText(fallback),
+      after: resetText(fallback),
+    }),
+  );
+
+/** @param {number} number */
+const countSettings = (number) => `${number.toLocaleString()} ${number === 1 ? "setting" : "settings"}`;
 
 /** The changes that Apply sends. @param {Frame} view @param {Change[]} changes */
 export function drawReview(view, changes) {
@@ -51,7 +37,7 @@ export function drawReview(view, changes) {
   const box = h("input", { type: "checkbox", on: { change: () => view.run("reach", { forward: box.checked }) } });
   return h(
     "div",
-    { class: "review" },
+    { class: "review", data: { title: `Apply ${countSettings(changes.length)} to ${view.state()?.index}?` } },
     h("p", {}, "Only these settings are sent; all others stay unchanged."),
     drawChanges(changes),
     replicas?.length
@@ -77,9 +63,9 @@ export function historyPanel(view, done) {
             "div",
             { class: "row" },
             h("b", {}, new Date(row.when * 1000).toLocaleString()),
-            h("span", { class: "hint" }, Object.keys(row.after).join(", ")),
+            h("span", { class: "hint" }, countSettings(Object.keys(row.after).length)),
             button(
-              "Draft reversal",
+              "Restore previous values",
               async () => {
                 await view.run("take_back", { place });
                 done();

@@ -104,7 +104,7 @@ export function previewPanel(view) {
 
   function drawStatus() {
     const names = now.others.map((name) => h("code", {}, name));
-    const drop = button("Drop the copy", () => view.run("drop_copy"), { class: ["button", "small"] });
+    const drop = button("Delete the copy", () => view.run("drop_copy"), { class: ["button", "small"] });
     const make = button("Preview on a copy", () => view.run("make_copy", {}, { long: true }), {
       class: ["button", "small"],
       title: "Copies the index with its records, and tries the draft on the copy; the index does not change",
@@ -119,7 +119,7 @@ export function previewPanel(view) {
           ? h(
               "p",
               { class: "missing" },
-              "Not in this preview, because it is not a search parameter: ",
+              `Not in this preview, because ${names.length === 1 ? "it is not a search parameter" : "they are not search parameters"}: `,
               names.flatMap((el, place) => (place ? [", ", el] : [el])),
               ". ",
               make,

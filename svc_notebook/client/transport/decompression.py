@@ -55,18 +55,18 @@ class AnswerReader:
     def finish(self) -> bytes:
         """Return the whole content."""
         if self._inflater and self._received and not self._inflater.ended:
-            raise httpx.DecodingError("the compressed answer is not complete")
+            raise httpx.DecodingError("the compressed response is not complete")
         return self._parts[0] if len(self._parts) == 1 else b"".join(self._parts)
 
     def _keep(self, piece: bytes) -> None:
         self._size += len(piece)
         if self._size > self._max_bytes:
-            raise TooLarge(f"the answer is larger than {self._max_bytes:,} bytes")
+            raise TooLarge(f"the response is larger than {self._max_bytes:,} bytes")
         free = self._size <= RATIO_FREE_BYTES
         if not free and self._size > self._received * MAX_UNPACKING_RATIO:
             raise TooLarge(
-                f"{self._received:,} bytes of the answer decompress to more than {self._size:,}, "
-                f"over {MAX_UNPACKING_RATIO} times as much"
+                f"{self._received:,} bytes of the response decompress to {self._size:,} bytes, "
+                f"more than {MAX_UNPACKING_RATIO} times their number"
             )
         self._parts.append(piece)
 
@@ -102,7 +102,7 @@ class _Inflater:
             try:
                 piece = self._open.decompress(data, PIECE_BYTES)
             except zlib.error as error:
-                reason = f"the answer does not have the encoding of its header: {error}"
+                reason = f"the response does not have the encoding that its header names: {error}"
                 raise httpx.DecodingError(reason) from None
             if piece:
                 yield piece
@@ -124,5 +124,5 @@ def _open_inflater(encoding: str) -> _Inflater | None:
     if encoding in ("gzip", "x-gzip", "deflate"):
         return _Inflater(is_gzip=encoding != "deflate")
     raise httpx.DecodingError(
-        f"the answer has the encoding `{encoding[:40]}`; only {ENCODINGS} are accepted"
+        f"the response has the encoding `{encoding[:40]}`; only {ENCODINGS} are accepted"
     )

@@ -54,7 +54,7 @@ _FAILURES: dict[type[httpx.RequestError], tuple[bool, bool, bool]] = {
 def read_failure(error: httpx.RequestError) -> FailedAttempt:
     """Convert a network exception to a failed attempt; raises `BadInput` if the call is invalid."""
     if isinstance(error, (httpx.UnsupportedProtocol, httpx.LocalProtocolError)):
-        raise BadInput(f"this cannot be sent: {error}") from hide_frames(error)
+        raise BadInput(f"the request cannot be sent: {error}") from hide_frames(error)
     kind = next(kind for kind in type(error).__mro__ if kind in _FAILURES)
     arrived, lasting, timed_out = _FAILURES[kind]
     reason = str(error) or _words(type(error).__name__)
@@ -122,7 +122,7 @@ def _read_value(endpoint: Endpoint, status: int, content: bytes, read: Decode) -
     value = decode_json(content, read)
     if isinstance(value, (dict, list)):
         return ReceivedReply(value)
-    message = f"answered {status} with something that is not JSON; {NOT_THE_API}"
+    message = f"responded with status {status} and a body that is not JSON; {NOT_THE_API}"
     broken = ServiceBroken(f"the service {message}", status=status, endpoint=endpoint.name)
     return FailedAttempt(message, arrived=True, cause=broken)
 

@@ -91,10 +91,10 @@ def _failed(endpoint: Endpoint, tries: list[AttemptOutcome], *, repeatable: bool
         )
     if all(how.timed_out for _, how in failed):
         return TimedOut(
-            f"{endpoint.name} took too long: {message}", endpoint=endpoint.name, tried=tried
+            f"{endpoint.name} timed out: {message}", endpoint=endpoint.name, tried=tried
         )
     return Unreachable(
-        f"{endpoint.name}: no answer: {message}", endpoint=endpoint.name, tried=tried
+        f"{endpoint.name}: no response: {message}", endpoint=endpoint.name, tried=tried
     )
 
 
@@ -213,7 +213,7 @@ class HttpSender:
             raise BadInput(f"{endpoint.name}: {error}") from None
         except TimeoutError:
             return FailedAttempt(
-                "the answer never ended", arrived=True, lasting=False, timed_out=True
+                "the response did not end", arrived=True, lasting=False, timed_out=True
             )
         except TooLarge as error:
             return ReceivedReply(refusal=_too_large(endpoint, error))

@@ -81,7 +81,7 @@ def _find_foreign(value: Any) -> tuple[str, str] | None:
         if wrong := next(
             (key for key in value if type(key) is not str or _has_lone_surrogate(key)), None
         ):
-            return "", f"has the key {wrong!r}; a key is proper text"
+            return "", f"has the key {wrong!r}; keys must be valid text"
     elif isinstance(value, (list, tuple)):
         members = ((f"[{number}]", item) for number, item in enumerate(value))
     else:
@@ -97,12 +97,12 @@ def _foreign(value: Any) -> str | None:
         return None
     if type(value) is str:
         return (
-            "is text with half a character (a lone surrogate)"
+            "contains a lone surrogate, which is not valid Unicode"
             if _has_lone_surrogate(value)
             else None
         )
     if type(value) is int:
-        return None if -(2**63) <= value < 2**64 else "is a number beyond 64 bits"
+        return None if -(2**63) <= value < 2**64 else "is a number that does not fit in 64 bits"
     if type(value) is float:
         return None if math.isfinite(value) else f"is {value}, which JSON cannot represent"
     kind = type(value)

@@ -182,9 +182,9 @@ def _describe(key: Target, mine: Any, yours: Any) -> str:
     if kind == "record" and None in (mine, yours):
         return f"one pins `{name}`, the other hides it"
     if kind == "record":
-        return f"`{name}` is pinned to {mine + 1} and to {yours + 1}"
+        return f"`{name}` is pinned at positions {mine + 1} and {yours + 1}"
     if kind == "place":
-        return f"both pin a record to {int(name) + 1}"
+        return f"both pin a record at position {int(name) + 1}"
     return "they redirect to different indices" if kind == "redirect" else f"both set `{name}`"
 
 

@@ -83,12 +83,13 @@ class RuleEditor(CurationEditor):
         """Find rules that do nothing, never apply, or conflict with others."""
         faults: Faults = {rule["objectID"]: list(find_own_faults(rule)) for rule in value}
         count: Counter[str] = Counter()
-        for name, other, text in find_conflicts(value, MAX_CONFLICTS_PER_RULE + 1):
+        for name, other, about in find_conflicts(value, MAX_CONFLICTS_PER_RULE + 1):
             count[name] += 1
             if count[name] <= MAX_CONFLICTS_PER_RULE:
-                faults[name].append({"level": "odd", "text": f"{text}: `{other}`", "other": other})
+                text = f"conflicts with `{other}`: {about}"
+                faults[name].append({"level": "odd", "text": text, "other": other})
         for name in (name for name, number in count.items() if number > MAX_CONFLICTS_PER_RULE):
-            faults[name].append({"level": "odd", "text": "it conflicts with more rules"})
+            faults[name].append({"level": "odd", "text": "conflicts with further rules"})
         return {name: found for name, found in faults.items() if found}
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:

@@ -314,7 +314,7 @@ class JudgmentEditor(Editor):
     def _check_metric(self, proposal: Any) -> str:
         metric: str = proposal["value"]
         if metric not in self._metrics:
-            raise BadOption(f"`metric` is one of {', '.join(self._metrics)}, not {metric!r}")
+            raise BadOption(f"`metric` must be one of {', '.join(self._metrics)}, not {metric!r}")
         return metric
 
     @traitlets.observe("metric")
@@ -324,7 +324,7 @@ class JudgmentEditor(Editor):
             self._score_soon()
 
     def _score_soon(self) -> None:
-        """Compute the scores in another thread: no grade waits for them."""
+        """Compute the scores in another thread: grading does not wait for them."""
         if len(self._pools) != len(self._questions) or not self._questions:
             return
         self._is_scored = False
@@ -365,11 +365,16 @@ class JudgmentEditor(Editor):
             {
                 **{name: card[name] for name in CARD_MEMBERS if name in card},
                 **_judgment_members(judgments.get((*question.key, hit.id))),
-                "found": [] if self.blind else [list(place) for place in hit.places.items()],
+                "found": [] if self.blind else self._places(hit),
                 "others": [] if self.blind else others.get(hit.id, []),
             }
             for card, hit in zip(cards, found, strict=True)
         ]
+
+    def _places(self, hit: Pooled) -> list[list[str | int]]:
+        """List the rank of a hit in each variant; a single variant needs no name."""
+        named = len(self.variants) > 1
+        return [[name if named else "rank", rank] for name, rank in hit.places.items()]
 
     def _own_judgments(self) -> OwnJudgments:
         return {table.key_of(row)[:3]: row for row in self.value if row["rater"] == self.rater}

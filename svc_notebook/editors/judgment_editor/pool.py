@@ -43,7 +43,7 @@ class Pooled:
 def read_variants(given: Any, index: str) -> list[PoolVariant]:
     """Read variants, an index or search parameters by name; by default the index alone."""
     if not given:
-        return [PoolVariant("as it is", index)]
+        return [PoolVariant("current settings", index)]
     if not isinstance(given, Mapping):
         raise BadInput("`variants` must be a dict: for each name an index or search parameters")
     return [_read_variant(str(name), variant, index) for name, variant in given.items()]

@@ -135,6 +135,7 @@ class QueryEditor(Editor):
         return [
             {"value": value, "label": _label(value), "hits": self._hit_counts.get(key)}
             for key, value in reversed(known.items())
+            if value or key in self._hit_counts  # an editor begins empty before its first search
         ]
 
     async def try_draft(self, target: DraftTarget | None) -> None:

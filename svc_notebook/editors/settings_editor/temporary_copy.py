@@ -13,10 +13,7 @@ from svc_notebook.editors.settings_editor.changes import changes_of
 
 
 class Copy:
-    """A copy of an index on which settings, synonyms and rules are tried.
-
-    Whoever makes one drops it.
-    """
+    """A copy of an index on which changes are tried; the caller that creates it drops it."""
 
     def __init__(self, client: AsyncClient, index: str) -> None:
         self._client = client

@@ -59,7 +59,7 @@ async def read_dask(
     """
     dataframe, config = _import_dask()
     if npartitions < 1:
-        raise BadInput("`npartitions` is 1 or more")
+        raise BadInput("`npartitions` must be 1 or more")
     _check_divisions(divisions)
     if columns is None:
         params = {**FULL_RECORD_PARAMS, **params}
@@ -83,7 +83,9 @@ def _check_divisions(divisions: object) -> None:
     every = list(divisions) if isinstance(divisions, Iterable) else []
     numbers = [each for each in every if isinstance(each, (int, float, np.number))]
     if not every or len(numbers) < len(every) or not all(map(math.isfinite, numbers)):
-        raise BadInput(f"`divisions` are the bounds of a number: [0, 10, 100], not {divisions!r}")
+        raise BadInput(
+            f"`divisions` must be the bounds of a number: [0, 10, 100], not {divisions!r}"
+        )
 
 
 def read_partition(
@@ -139,7 +141,7 @@ async def _infer_schema(
 ) -> pd.DataFrame:
     """Return an empty DataFrame with the columns and dtypes of each partition's first records."""
     if isinstance(columns, str):
-        raise BadInput(f"`columns` should be a list of names: columns=[{columns!r}]")
+        raise BadInput(f"`columns` must be a list of names: columns=[{columns!r}]")
     wanted = None if columns is None else ["objectID", *(c for c in columns if c != "objectID")]
     share = max(SAMPLE_RECORDS // len(filters), MIN_SAMPLE_RECORDS_PER_PARTITION)
     page: SearchParams = {"hitsPerPage": min(share, BROWSE_PAGE_RECORDS), **params}

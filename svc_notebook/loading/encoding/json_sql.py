@@ -37,7 +37,7 @@ PLAIN = r"VARCHAR|ENUM\(.*\)"
 TEXTS = r'"(\\.|[^"\\])*"'
 FLAT = r"[^\[\]{}]*"
 SHALLOW = FLAT + rf"(?:[\[{{]{FLAT}" * MAX_DEPTH + rf"[\]}}]{FLAT})*" * MAX_DEPTH
-TOO_LARGE = "is beyond 64 bits; send it as text: dtype={'%s': 'string'}"
+TOO_LARGE = "does not fit in 64 bits; send it as text: dtype={'%s': 'string'}"
 
 
 class ValueCheck(NamedTuple):

@@ -34,7 +34,9 @@ def write_json(value: object, zone: str | None = None) -> str | None:
     try:
         return msgspec.json.encode(to_json_value(value, zone)).decode()
     except UnicodeEncodeError as error:
-        raise Unsendable("contains half a character (a lone surrogate); remove it") from error
+        raise Unsendable(
+            "contains a lone surrogate, which is not valid Unicode; remove it"
+        ) from error
 
 
 def is_missing(value: object) -> bool:
@@ -83,7 +85,7 @@ def _text(value: Any, zone: str | None, depth: int) -> str:
 
 def _integer(value: Any, zone: str | None, depth: int) -> int:
     if not MIN_INTEGER <= value <= MAX_INTEGER:
-        raise Unsendable("is beyond 64 bits; send it as text")
+        raise Unsendable("does not fit in 64 bits; send it as text")
     return int(value)
 
 

@@ -122,7 +122,7 @@ async def export(
 
 def _check_path(path: str | os.PathLike[str]) -> tuple[Path, Format]:
     if not isinstance(path, (str, os.PathLike)):
-        raise BadInput(f"`path` is the path of a file, not {path!r}: 'films.parquet'")
+        raise BadInput(f"`path` must be the path of a file, not {path!r}: 'films.parquet'")
     target = Path(path).expanduser()
     form = format_of(target)
     if target.is_dir():
@@ -135,15 +135,15 @@ def _check_path(path: str | os.PathLike[str]) -> tuple[Path, Format]:
 
 def _check_choices(index: object, columns: object, include: Sequence[str]) -> None:
     if not isinstance(index, str) or not index:
-        raise BadInput(f"`index` is the name of an index, not {index!r}")
+        raise BadInput(f"`index` must be the name of an index, not {index!r}")
     for name, given in (("columns", columns), ("include", include)):
         if isinstance(given, str):
-            raise BadInput(f"`{name}` should be a list of names: {name}=[{given!r}]")
+            raise BadInput(f"`{name}` must be a list of names: {name}=[{given!r}]")
     known = get_args(Include)
     for each in include:
         if each not in known:
             raise BadInput(
-                f"`include` is a list of {', '.join(known)}, not {each!r}"
+                f"`include` must be a list of {', '.join(known)}, not {each!r}"
                 f"{did_you_mean(each, known)}"
             )
 

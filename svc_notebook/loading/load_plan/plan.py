@@ -266,7 +266,7 @@ def _notes(
     for name in absent_columns(table, options):
         yield f"no document has `{name}`{did_you_mean(name, known)}"
     if repeats := len(errors.repeats):
-        yield f"{repeats:,} rows equal an earlier row: a number makes their ids distinct"
+        yield f"{repeats:,} rows equal an earlier row; a number at the end makes their ids unique"
     if unlisted > 0:
         yield f"`rejected` lists only some of the rejected rows: {unlisted:,} more are rejected"
 

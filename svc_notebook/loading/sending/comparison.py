@@ -43,7 +43,7 @@ async def compare(
     if not isinstance(df, pd.DataFrame) and not are_records(df):
         raise BadInput(f"compare takes a DataFrame or dicts, not {type(df).__name__}")
     if missing not in get_args(Missing):
-        raise BadInput(f"`missing` is one of {', '.join(get_args(Missing))}, not {missing!r}")
+        raise BadInput(f"`missing` must be one of {', '.join(get_args(Missing))}, not {missing!r}")
     checked = LoadSettings.of(options)
     check_mergeable(checked)
     db = Database()

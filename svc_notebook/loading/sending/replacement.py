@@ -24,7 +24,7 @@ async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> 
     """Reject an unknown choice, and an existing index if it must not exist."""
     if if_exists not in CHOICES:
         raise BadInput(
-            f"`if_exists` is one of {', '.join(CHOICES)}, not {if_exists!r}"
+            f"`if_exists` must be one of {', '.join(CHOICES)}, not {if_exists!r}"
             f"{did_you_mean(str(if_exists), CHOICES)}"
         )
     if if_exists == "replace":
@@ -76,7 +76,7 @@ def check_min_share(min_share: float | None, if_exists: IfExists) -> None:
         or not isinstance(min_share, (int, float))
         or not 0 <= min_share <= 1
     ):
-        raise BadInput(f"`min_share` is a share from 0 to 1, not {min_share!r}")
+        raise BadInput(f"`min_share` must be a share from 0 to 1, not {min_share!r}")
     if if_exists != "replace":
         raise BadInput("`min_share` applies to if_exists='replace' only; pass that, too")
 

@@ -67,7 +67,7 @@ def need_crawl() -> None:
 def check_name(name: str) -> str:
     """Return a valid name of a crawler; raises `BadInput`."""
     if not name.strip() or len(name) > MAX_CRAWLER_NAME_CHARACTERS:
-        raise BadInput(f"`name` should have 1 to {MAX_CRAWLER_NAME_CHARACTERS} characters")
+        raise BadInput(f"`name` must have 1 to {MAX_CRAWLER_NAME_CHARACTERS} characters")
     return name
 
 

@@ -88,7 +88,7 @@ def _fixed_start(call: RequestContext, published: PublishedIndex, size: int) -> 
 def _size(params: Mapping[str, Any]) -> int:
     size = int(params.get("hitsPerPage", limits.MAX_BROWSED_RECORDS))
     if size < 1:
-        raise BadInput("`hitsPerPage` of a browse should be at least 1")
+        raise BadInput("`hitsPerPage` of a browse must be at least 1")
     return size
 
 

@@ -186,7 +186,7 @@ def _explain(raw: bytes, error: Exception) -> MalformedBody:
         huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
         if huge:
             return MalformedBody(f"`{huge[0]}`: the number does not fit in 64 bits")
-        text = "a \\u escape encodes half a character"
+        text = "a \\u escape is a lone surrogate, which is not valid Unicode"
     return MalformedBody(f"the body is not valid JSON: {text}")
 
 

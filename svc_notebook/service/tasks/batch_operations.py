@@ -30,7 +30,7 @@ def check_operation(action: str, body: Any, at: str) -> BatchOperation:
     if action in INDEX_ACTIONS:
         return BatchOperation(action)
     if not isinstance(body, dict):
-        raise BadInput(f"`{at}` should be an object")
+        raise BadInput(f"`{at}` must be an object")
     object_id = _object_id(body, at) if action != "addObject" else _object_id_or_new(body, at)
     if action == "deleteObject":
         return BatchOperation(action, object_id)

@@ -114,7 +114,7 @@ def read_proposal(change: Proposal) -> dict[Scope, Objects]:
             if (part := [each for each in documents if _scope_of(each) == scope])
         }
     if not any(found.values()):
-        raise BadInput("the change is empty: give settings, synonyms or rules")
+        raise BadInput("the change is empty: pass settings, synonyms or rules")
     return found
 
 

@@ -195,7 +195,7 @@ async def impact(
     >>> impact.queries[["query", "up", "down", "entered", "left"]]
     """
     if queries is None and judgments is None:
-        raise BadInput("give `queries` to try the change on, or `judgments`")
+        raise BadInput("pass `queries` to try the change on, or `judgments`")
     for_index, request = split_change(change)
     own = asynchronous(client)
     only_request = bool(request) and not any(for_index.values())
@@ -258,7 +258,7 @@ def _headline(impact: Impact) -> str:
     return (
         f"{impact.index}, {format_count(impact.tried, 'change')} tried by "
         f"{impact.by}, nothing saved: {impact.touched:,} of {len(impact.queries):,} queries "
-        f"touched; {format_count(entered, 'hit')} new, {left:,} dropped out, {moved:,} moved; "
+        f"affected; {format_count(entered, 'hit')} new, {left:,} dropped out, {moved:,} moved; "
         f"zero results {zero_results[0]:,} → {zero_results[1]:,}"
     )
 

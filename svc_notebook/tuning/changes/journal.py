@@ -120,7 +120,7 @@ class Journal:
             _WARNED_PATHS.add(self.path)
             count_text = "1 line" if lines == 1 else f"{lines} lines"
             warn_user(
-                f"skipped {count_text} of the journal {self.path}, by another version of "
+                f"skipped {count_text} of the journal {self.path}, written by another version of "
                 "svc-notebook: list and undo those changes with that version"
             )
 

@@ -162,7 +162,9 @@ async def snapshot(
     'products'
     """
     if isinstance(path, str) and not path.endswith(ENDING):
-        raise BadInput(f"name the file {path}{ENDING}: without {ENDING} the name means an index")
+        raise BadInput(
+            f"`path` must end in {ENDING}, such as {path}{ENDING}: other names mean an index"
+        )
     now = datetime.now(UTC).isoformat(timespec="seconds")
     taken = Snapshot(index, now, await read_state(asynchronous(client), index))
     if path is not None:
@@ -209,7 +211,10 @@ def _checked(found: Any, name: str) -> Snapshot:
     if not isinstance(found, Mapping) or not {"settings", "synonyms", "rules"} <= found.keys():
         raise BadInput(f"{name} is not a snapshot: it needs settings, synonyms and rules")
     if found.get("edition", SNAPSHOT_FORMAT) != SNAPSHOT_FORMAT:
-        raise BadInput(f"{name} was written by another edition ({found['edition']})")
+        raise BadInput(
+            f"{name} has the format {found['edition']!r} of another version of svc-notebook; "
+            "read it with that version"
+        )
     settings = {
         key: value for key, value in found["settings"].items() if key not in READ_ONLY_SETTINGS
     }

@@ -214,7 +214,9 @@ def find_newest(changes: list[Change], index: str) -> Change:
             undone.add(each.parent)
         elif not each.parent and each.change_id not in undone:
             return each
-    raise BadInput(f"there is nothing to undo: no change of {index} is known here")
+    raise BadInput(
+        f"there is nothing to undo: the journal on this machine has no change of {index}"
+    )
 
 
 async def _find_conflicts(client: AsyncClient, change: Change, scope: Scope) -> list[str]:

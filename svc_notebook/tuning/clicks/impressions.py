@@ -197,9 +197,9 @@ def check_impressions(given: DataFrame) -> DataFrame:
             **counts,
         }
     )
-    _refuse(checked["position"] < 1, checked, "position", "the first position is 1")
-    _refuse(checked["position"] % 1 != 0, checked, "position", "a position is a whole number")
-    _refuse(checked["clicks"] < 0, checked, "clicks", "clicks are 0 or more")
+    _refuse(checked["position"] < 1, checked, "position", "positions start at 1")
+    _refuse(checked["position"] % 1 != 0, checked, "position", "positions must be whole numbers")
+    _refuse(checked["clicks"] < 0, checked, "clicks", "clicks must be 0 or more")
     more = checked["clicks"] > checked["impressions"]
     _refuse(more, checked, "clicks", "there are more clicks than impressions")
     checked["position"] = checked["position"].astype("int64")

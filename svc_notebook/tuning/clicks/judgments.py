@@ -80,14 +80,15 @@ def judgments(
     """
     if model not in MODELS:
         raise BadInput(
-            f"a model is one of {', '.join(MODELS)}, not {model!r}{did_you_mean(model, MODELS)}"
+            f"`model` must be one of {', '.join(MODELS)}, not {model!r}"
+            f"{did_you_mean(model, MODELS)}"
         )
     if searches is not None:
         shown = impressions(shown, searches, action=action, settle=settle)
     method = MODELS[model]
     strength = method.smoothing if smoothing is None else smoothing
     if strength < 0:
-        raise BadInput(f"`smoothing` is 0 or more, not {strength}")
+        raise BadInput(f"`smoothing` must be 0 or more, not {strength}")
     counted = ImpressionArrays.of(check_impressions(shown))
     fitted = method.fit(counted, strength)
     frame = counted.pairs.assign(
@@ -133,6 +134,8 @@ def grade(frame: DataFrame, grades: int | Sequence[float] | None) -> Series[floa
         return Series(np.floor(part.to_numpy() * grades + 0.5), frame.index)
     limits = np.array(list(grades), dtype=np.float64)
     if not len(limits) or (np.diff(limits) <= 0).any():
-        raise BadInput(f"`grades` are limits that rise, such as [0.5, 1, 2], not {list(grades)}")
+        raise BadInput(
+            f"`grades` must be limits in ascending order, such as [0.5, 1, 2], not {list(grades)}"
+        )
     reached = np.searchsorted(limits, rating.to_numpy(), side="right")
     return Series(reached.astype(np.float64), frame.index)

@@ -185,8 +185,8 @@ class Method(NamedTuple):
 
 MODELS: dict[str, Method] = {
     "ctr": Method(ctr, 0, "clicks per impression"),
-    "dctr": Method(dctr, 2, "clicks per impression, with an even chance to begin with"),
-    "coec": Method(coec, 0, "clicks over what is usual at the same positions; 1 is usual"),
-    "sdbn": Method(sdbn, 2, "attractiveness times satisfaction down to the last click"),
-    "pbm": Method(pbm, 2, "attractiveness, the effect of positions taken out"),
+    "dctr": Method(dctr, 2, "clicks per impression, with a uniform prior"),
+    "coec": Method(coec, 0, "clicks over those expected at the same positions; 1 is average"),
+    "sdbn": Method(sdbn, 2, "attractiveness times satisfaction, for hits up to the last click"),
+    "pbm": Method(pbm, 2, "attractiveness, with the effect of positions removed"),
 }

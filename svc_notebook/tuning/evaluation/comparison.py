@@ -300,7 +300,7 @@ def compare(
     if base.empty:
         raise BadInput("`a` has no query")
     if base["run"].nunique() != 1:
-        raise BadInput(f"`a` must be one run, not {base['run'].nunique()}")
+        raise BadInput(f"`a` must contain one run, not {base['run'].nunique()}")
     others = list(_others(b))
     if not others:
         raise BadInput("`b` has no run")

@@ -20,14 +20,12 @@ from svc_notebook.tuning.evaluation.criteria import (
     difference,
     ranks_first,
 )
-from svc_notebook.tuning.evaluation.criterion_phrases import describe_value
+from svc_notebook.tuning.evaluation.criterion_phrases import describe_reason, describe_value
 from svc_notebook.tuning.tables.tables import ANSWER, Table, check_runs
 
-TEXTS = ["criterion", "better", "objectID", "value", "next_objectID", "next_value", "swap", "also"]
-COLUMNS = [
-    "rank", "criterion", "better", "objectID", "value", "next_objectID", "next_value",
-    "swap", "setting", "also", "raw_value", "next_raw_value",
-]  # fmt: skip
+TEXTS = ["title", "reason", "next_title", "criterion", "better", "value", "next_value",
+         "objectID", "next_objectID", "swap", "also"]  # fmt: skip
+COLUMNS = ["rank", *TEXTS[:-1], "setting", "also", "raw_value", "next_raw_value"]
 CUSTOM = "custom"
 # What changes the compared value of a criterion, besides the order of criteria.
 ALSO = {
@@ -46,7 +44,13 @@ ALSO = {
 Settings = Mapping[str, Any]
 
 
-def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
+def explain(
+    run: Table,
+    query: str,
+    *,
+    filters: str | None = None,
+    titles: Mapping[str, str] | None = None,
+) -> DataFrame:
     """Explain the order of a run's hits: the first criterion in which each differs from the next.
 
     Parameters
@@ -57,16 +61,20 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
         Query whose hits are explained.
     filters : str, default None
         Filters of the query; necessary if the run has the query with several filters.
+    titles : dict or Series, default None
+        Titles of records by objectID; a run contains no attributes of records.
 
     Returns
     -------
     DataFrame
-        One row per pair of adjacent hits: `rank` (int64, from 1), `criterion` and `better`
-        (str), `objectID` and `value` (str) of the hit, `next_objectID` and `next_value` (str)
-        of the next hit, `swap` (str, smallest change of the order of criteria that ranks the
-        next hit higher, or empty), `setting` (object, that change as a dict or None), `also`
-        (str, what else changes the compared values), `raw_value` and `next_raw_value` (object,
-        the values of the response).
+        One row per pair of adjacent hits: `rank` (int64, from 1), `title` (str, the
+        objectID if `titles` lacks it), `reason` (str, why it ranks above the next hit, in
+        words), `next_title` (str), `criterion` (str, the one that decides), `better` (str, which
+        value ranks higher), `value` and `next_value` (str, phrases such as `1 typo`), `objectID`
+        and `next_objectID` (str), `swap` (str, smallest change of the order of criteria that
+        ranks the next hit higher, or empty), `setting` (object, that change as a dict or None),
+        `also` (str, what else changes the compared values), `raw_value` and `next_raw_value`
+        (object, the values of the response). The columns of `svc.explain` have the same meaning.
 
     Raises
     ------
@@ -76,9 +84,11 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
     Examples
     --------
     >>> hits = svc.tuning.run("products", ["desk lamp"], k=2)
-    >>> svc.tuning.explain(hits, "desk lamp")[["criterion", "objectID", "next_objectID"]]
-      criterion objectID next_objectID
-    0       tie  LMP-001       LMP-002
+    >>> names = svc.samples.products().set_index("sku")["name"]
+    >>> why = svc.tuning.explain(hits, "desk lamp", titles=names)
+    >>> why[["title", "next_title", "criterion"]]
+                         title               next_title criterion
+    0  Classic brass desk lamp  Compact steel desk lamp       tie
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = hits_of(check_runs(run), query, filters)
@@ -89,13 +99,14 @@ def explain(run: Table, query: str, *, filters: str | None = None) -> DataFrame:
         found = difference(one, other, steps)
         swap, setting = _find_swap(one, other, found, settings, params)
         also = ALSO.get(found.criterion, "the records' own values")
-        values = (
+        value, next_value = (
             describe_value(found.criterion, value, hit, settings.get("searchableAttributes") or ())
             for value, hit in ((found.value, one), (found.other, other))
         )
         rows.append((
-            rank, found.criterion, found.first, one["objectID"], next(values), other["objectID"],
-            next(values), swap, setting, also, found.value, found.other,
+            rank, _title(one, titles), describe_reason(found.criterion, value, next_value),
+            _title(other, titles), found.criterion, found.first, value, next_value,
+            one["objectID"], other["objectID"], swap, setting, also, found.value, found.other,
         ))  # fmt: skip
     frame = DataFrame(rows, columns=COLUMNS, dtype=object)
     frame = frame.astype({"rank": "int64", **dict.fromkeys(TEXTS, "str")})
@@ -119,6 +130,11 @@ def hits_of(run: DataFrame, query: str, filters: str | None) -> list[tuple[int, 
         raise BadInput(f"`{about}` of {query!r} is ambiguous or missing; known: {known or 'none'}")
     hits = rows[rows["objectID"].notna()].sort_values("rank").to_dict("records")
     return [(int(hit["rank"]), _hit(hit)) for hit in hits]
+
+
+def _title(hit: Settings, titles: Mapping[str, str] | None) -> str:
+    title = None if titles is None else titles.get(hit["objectID"])
+    return title if isinstance(title, str) else str(hit["objectID"])
 
 
 def _hit(row: Mapping[Any, Any]) -> dict[str, Any]:

@@ -88,13 +88,13 @@ def known_gains(judgments: DataFrame, gains: Mapping[float, float] | None) -> Da
     values = rated["rating"]
     if gains is not None:
         if not isinstance(gains, Mapping):
-            raise BadInput("`gains` is a dict, such as {100: 3, 10: 2, 1: 1, 0: 0}")
+            raise BadInput("`gains` must be a dict, such as {100: 3, 10: 2, 1: 1, 0: 0}")
         named = {float(rating): float(gain) for rating, gain in gains.items()}
         unmapped = sorted(set(values.unique()) - named.keys())
         if unmapped:
             raise BadInput(f"`gains` does not contain the rating {unmapped[0]:g}")
         if any(not 0 <= gain < float("inf") for gain in named.values()):
-            raise BadInput("`gains` are 0 or more")
+            raise BadInput("`gains` must be 0 or more")
         values = values.map(named)
     keyed = rated[[*QUESTION, "objectID"]].assign(gain=values)
     return keyed.groupby([*QUESTION, "objectID"], sort=False)[["gain"]].mean().reset_index()

@@ -98,7 +98,7 @@ def next_to_judge(a: Table, b: Table, judgments: Table, n: int = 20) -> DataFram
     >>> svc.tuning.next_to_judge(before, after, "judgments.csv", n=5)
     """
     if n < 1:
-        raise BadInput(f"`n` is 1 or more, not {n}")
+        raise BadInput(f"`n` must be 1 or more, not {n}")
     before, after, judged = check_runs(a), check_runs(b), check_judgments(judgments)
     gains = known_gains(judged, None)
     moves = find_moves(before, after, gains)

@@ -105,7 +105,7 @@ async def run(
     3        mug     2  MUG-002      20
     """
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_HITS_PER_QUERY:
-        raise BadInput(f"`k` is from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
+        raise BadInput(f"`k` must be from 1 to {MAX_HITS_PER_QUERY} hits, not {k!r}")
     own = asynchronous(client)
     shared = _check_params(params)
     questions = read_questions(queries)

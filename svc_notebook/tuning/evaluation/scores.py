@@ -138,13 +138,13 @@ def score_runs(
 ) -> DataFrame:
     """Score checked runs that have a row for each query; see `evaluate`.
 
-    Without `warns`, there is no warning of runs without a judged hit.
+    If `warns` is true, a run without a judged hit causes a warning.
     """
     measures = read_measures(metrics)
     if unjudged not in [*TREATMENTS]:
-        raise BadInput(f"`unjudged` is {', '.join(TREATMENTS)}, not {unjudged!r}")
+        raise BadInput(f"`unjudged` must be one of {', '.join(TREATMENTS)}, not {unjudged!r}")
     if isinstance(relevant, bool | str) or not relevant > 0:
-        raise BadInput(f"`relevant` is a rating of more than 0, not {relevant!r}")
+        raise BadInput(f"`relevant` must be a rating of more than 0, not {relevant!r}")
     known = known_gains(given, gains)
     for measure in measures:
         _check_scale(measure, known["gain"].to_numpy())
@@ -302,8 +302,8 @@ def _check_scale(measure: Measure, gains: Floats) -> None:
     best, grades = gains.max(), set(gains[gains > 0])
     if best > MAX_USUAL_GRADE or (best >= 10 and grades <= {1.0, 10.0, 100.0}):
         raise BadInput(
-            f"`{measure.name}` doubles with each grade, and the best here is {best:g}; number the "
-            "grades by gains={100: 3, 10: 2, 1: 1, 0: 0}, or take ndcg, which is linear"
+            f"`{measure.name}` has an exponential gain, and the highest grade is {best:g}: map the "
+            "grades by gains={100: 3, 10: 2, 1: 1, 0: 0}, or use ndcg, whose gain is linear"
         )
 
 
@@ -364,4 +364,6 @@ def _facts(
 def _check_scores(scores: Any) -> None:
     missing = [name for name in SCORES if name not in getattr(scores, "columns", ())]
     if missing:
-        raise BadInput(f"scores are what evaluate(runs, judgments) returns; no `{missing[0]}` here")
+        raise BadInput(
+            f"`scores` must be the result of evaluate(runs, judgments); it has no `{missing[0]}`"
+        )

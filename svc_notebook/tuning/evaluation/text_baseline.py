@@ -101,7 +101,7 @@ async def baseline(
     """
     given: Any = queries if queries is not None else judgments
     if given is None:
-        raise BadInput("give `judgments` or `queries`")
+        raise BadInput("pass `judgments` or `queries`")
     if queries is None and judgments is not None:
         given = check_judgments(judgments)
     _check_options(k, k1, b, method)

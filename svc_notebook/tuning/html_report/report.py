@@ -165,7 +165,9 @@ def _write_search(subject: Subject) -> Iterator[str]:
     texts = (
         f"<p>{escape(repr(subject.plan))}.</p><p>Best on the tune queries: {escape(str(best))}.</p>"
     )
-    picture = draw(lambda: plot_search(subject), "each trial, and the finalists held out")
+    picture = draw(
+        lambda: plot_search(subject), "each trial, and the finalists on the held-out queries"
+    )
     rows = subject.trace.sort_values("score", ascending=False).head(SHOWN_QUERIES)
     columns = ["trial", "variant", "queries", "score", "delta", "judged"]
     yield write_section(
@@ -192,7 +194,7 @@ def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None)
     yield write_section("Scores", write_wide_table(_format_numbers(tested)) + small)
     pictures = [
         draw(lambda: plot_deltas(compared), "difference of each query"),
-        draw(lambda: plot_density(compared), "the mean difference, resampled"),
+        draw(lambda: plot_density(compared), "bootstrap distribution of the mean difference"),
         draw(lambda: plot_judged(summary(compared.long)), "judged share"),
     ]
     yield write_section("Uncertainty", "".join(pictures))
@@ -233,7 +235,7 @@ def _write_configuration(
         yield write_section("How to undo it", words + write_code(call))
     elif not isinstance(subject, Comparison) and (change := _proposed(subject)):
         words = "<p>Nothing was saved. This saves it, and <code>svc.tuning.undo</code> undoes it:"
-        yield write_section("How to do it", f"{words}</p>{write_code(_as_call(subject, change))}")
+        yield write_section("How to save it", f"{words}</p>{write_code(_as_call(subject, change))}")
     facts: dict[str, Any] = {}
     if isinstance(subject, Search):
         facts = {"plan": subject.plan._asdict(), "best": subject.best,

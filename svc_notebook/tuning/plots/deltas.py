@@ -65,7 +65,7 @@ def plot_deltas(
     >>> axes = svc.tuning.plot_deltas(svc.tuning.compare(before, after, "judgments.csv"))
     """
     if top < 1:
-        raise BadInput("`top` is 1 or more")
+        raise BadInput("`top` must be 1 or more")
     metric, run = pick(comparison, metric, run)
     rows = comparison.scores
     part = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")

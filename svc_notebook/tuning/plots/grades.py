@@ -145,7 +145,7 @@ def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
             raise BadInput("two raters are needed, named in `rater`")
         return known[0], known[1]
     if isinstance(raters, str) or len(raters) != 2:
-        raise BadInput(f"`raters` are two names, such as ('ada', 'ben'), not {raters!r}")
+        raise BadInput(f"`raters` must be two names, such as ('ada', 'ben'), not {raters!r}")
     for name in raters:
         if name not in known:
             raise BadInput(f"no judgments of the rater {name!r}; raters are {', '.join(known)}")

@@ -51,7 +51,7 @@ def _draw_trials(axis: Axes, found: SearchedVariants) -> None:
 
 def _draw_finalists(axis: Axes, found: SearchedVariants) -> None:
     own = colours()
-    clean(axis, f"the best on {found.plan.holdout:,} held out")
+    clean(axis, f"the best on {found.plan.holdout:,} held-out queries")
     plain_title(axis)
     if found.holdout is None:
         draw_empty(axis, "nothing was held out")

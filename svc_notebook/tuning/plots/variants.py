@@ -60,7 +60,7 @@ def plot_variants(
     """
     check_columns(scores, ("run", "query", "filters", "metric", "value"), "evaluate(…)")
     if top < 1:
-        raise BadInput("`top` is 1 or more")
+        raise BadInput("`top` must be 1 or more")
     known = list(dict.fromkeys(scores["metric"]))
     metric = metric or (known[0] if known else "")
     if known and metric not in known:

@@ -111,7 +111,7 @@ async def suggest_synonyms(
     >>> suggested[["word", "synonym", "support", "zero_after"]]
     """
     if queries is None and judgments is None and searches is None:
-        raise BadInput("give `queries`, `judgments` or `searches`")
+        raise BadInput("pass `queries`, `judgments` or `searches`")
     own = asynchronous(client)
     judged = None if judgments is None else check_judgments(judgments)
     queries_table = check_queries(_queries_to_try(queries, judged, searches))

@@ -199,12 +199,14 @@ def sample_queries(
     >>> svc.tuning.sample_queries(log, 2)[["query", "weight", "frequency", "stratum"]]
     """
     if how not in DRAWS:
-        raise BadInput(f"`how` is one of {', '.join(DRAWS)}, not {how!r}{did_you_mean(how, DRAWS)}")
+        raise BadInput(
+            f"`how` must be one of {', '.join(DRAWS)}, not {how!r}{did_you_mean(how, DRAWS)}"
+        )
     if n < 1:
-        raise BadInput(f"`n` is 1 or more, not {n}")
+        raise BadInput(f"`n` must be 1 or more, not {n}")
     counted = count_queries(log)
     if counted.empty:
-        raise BadInput("the log holds no queries; let some searches be made first")
+        raise BadInput("the log has no queries; make some searches first")
     generator = np.random.default_rng(seed)
     drawn = DRAWS[how](counted, min(n, len(counted)), generator)
     drawn["weight"] = drawn["weight"] / drawn["weight"].mean()
@@ -288,7 +290,7 @@ def split(queries: Queries, holdout: float = 0.3, seed: int = 0) -> DataFrame:
     3   desk     tune
     """
     if not 0 < holdout < 1:
-        raise BadInput(f"`holdout` is a share between 0 and 1, such as 0.3, not {holdout}")
+        raise BadInput(f"`holdout` must be a share between 0 and 1, such as 0.3, not {holdout}")
     frame = check_queries(queries)
     sides = ["holdout" if _lot(text, seed) < holdout else "tune" for text in frame["query"]]
     return frame.assign(split=Series(sides, frame.index, dtype="str"))

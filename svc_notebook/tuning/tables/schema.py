@@ -58,7 +58,7 @@ def _read(value: Any, row: int, name: str, column: ColumnSchema) -> Any:
             return column.read(value)
         if not column.required:
             return _copy_default(column.default)
-        raise ValueError("a value is missing")
+        raise ValueError("the value is missing")
     except ValueError as error:
         message = f"row {row}, `{name}`: {error}"
         raise BadRecord(message, row=row, column=name, value=value) from None
@@ -111,7 +111,7 @@ def read_text(value: Any) -> str:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise ValueError(f"this is not Unicode: {error}") from None
+        raise ValueError(f"expected valid Unicode: {error}") from None
     return value
 
 
@@ -120,7 +120,7 @@ def read_id(value: Any) -> str:
     whole = not isinstance(value, bool) and hasattr(value, "__index__")
     text = str(value) if whole else read_text(value)
     if not text:
-        raise ValueError("this is empty")
+        raise ValueError("the value is empty")
     return text
 
 
@@ -141,7 +141,7 @@ def read_rating(value: Any) -> float:
     """Read a number that is at least 0."""
     number = read_number(value)
     if number < 0:
-        raise ValueError(f"this is 0 or more, not {value!r}")
+        raise ValueError(f"expected 0 or more, not {value!r}")
     return number
 
 
@@ -155,14 +155,14 @@ def read_whole(value: Any) -> int:
 def read_rank(value: Any) -> int:
     """Read a rank, at least 1."""
     if (rank := read_whole(value)) < 1:
-        raise ValueError(f"the first rank is 1, not {value!r}")
+        raise ValueError(f"expected a rank of 1 or more, not {value!r}")
     return rank
 
 
 def read_flag(value: Any) -> bool:
     """Read a boolean."""
     if value not in (True, False):
-        raise ValueError(f"this is neither true nor false: {value!r}")
+        raise ValueError(f"expected true or false, not {value!r}")
     return bool(value)
 
 
@@ -170,7 +170,7 @@ def read_time(value: Any) -> str:
     """Read a time with a time zone."""
     moment = pd.Timestamp(value)
     if moment.tzinfo is None:
-        raise ValueError("a time needs its zone, such as `+00:00`")
+        raise ValueError("the time has no time zone; add one, such as `+00:00`")
     return moment.tz_convert("UTC").isoformat()
 
 
@@ -197,7 +197,7 @@ def _from_json(value: Any) -> Any:
     try:
         return json.loads(value)
     except ValueError:
-        raise ValueError(f"this is not JSON: {value!r}") from None
+        raise ValueError(f"expected JSON, not {value!r}") from None
 
 
 def one_of(*known: str) -> Callable[[Any], str]:

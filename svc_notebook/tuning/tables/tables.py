@@ -64,11 +64,13 @@ def check_judgments(given: Table) -> DataFrame:
     """
     frame = _check(given, JUDGMENTS, "judgments")
     both = frame["unrateable"] & frame["rating"].notna()
-    _refuse_first(frame, both, "rating", "row {row} is unrateable and has a rating; it can be one")
+    _refuse_first(
+        frame, both, "rating", "row {row} is unrateable but has a rating; remove one of them"
+    )
     _refuse_twice(
         frame, JUDGED, "objectID",
-        "rows {first} and {row} judge the same: {value!r} for {query!r}; "
-        "keep one of them, or name the raters",
+        "rows {first} and {row} both judge {value!r} for {query!r}; "
+        "remove one of them, or name the raters in the column `rater`",
     )  # fmt: skip
     return frame
 
@@ -109,7 +111,7 @@ def check_queries(given: Queries) -> DataFrame:
     frame = frame[~known.duplicated()].reset_index(drop=True)
     _refuse_twice(
         frame, QUESTION, "query",
-        "{value!r} is there twice, with other params, weight or the like; keep one of them",
+        "{value!r} occurs twice with different values in other columns; keep one of the rows",
     )  # fmt: skip
     return frame
 
@@ -149,13 +151,15 @@ def check_runs(given: Table) -> DataFrame:
     if found.any() and frame.loc[found, "rank"].isna().all():
         frame["rank"] = _rank(frame, found)
     missing = found & frame["rank"].isna()
-    _refuse_first(frame, missing, "rank", "row {row} has a hit without `rank`; give all or none")
+    _refuse_first(
+        frame, missing, "rank", "the hit in row {row} has no `rank`; give every hit a rank, or none"
+    )
     frame["score"] = frame["score"].fillna(-frame["rank"].astype("float64"))
     hits = frame[found]
     _refuse_twice(hits, [*ANSWER, "rank"], "rank", "{query!r} has two hits of rank {value}")
     _refuse_twice(
         hits, [*ANSWER, "objectID"], "objectID",
-        "{query!r} has the hit {value!r} twice, in rows {first} and {row}; a hit counts once",
+        "{query!r} has the hit {value!r} twice, in rows {first} and {row}; keep one of them",
     )  # fmt: skip
     return frame
 
@@ -167,7 +171,7 @@ def _rank(frame: DataFrame, found: Series[bool]) -> Series[Any]:
     if scored.any() and not scored.all():
         row = int(np.flatnonzero(found & frame["score"].isna())[0])
         raise BadRecord(
-            f"row {row} has a hit without `score`, unlike others: give all or none, or `rank`",
+            f"the hit in row {row} has no `score`; give every hit a score, or a `rank`",
             row=row, column="score", value=frame["score"][row],
         )  # fmt: skip
     if scored.all():
@@ -196,7 +200,7 @@ def _check(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> Data
     try:
         known = {name: read_column(frame, name, column) for name, column in columns.items()}
     except UnicodeEncodeError as error:
-        raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
+        raise BadInput(f"{what} contain text that is not valid Unicode: {error}") from None
     own = [name for name in frame if name not in columns]
     return pd.concat([DataFrame(known, index=frame.index), frame[own]], axis=1)
 
@@ -226,7 +230,7 @@ def _take(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> DataF
     except OverflowError:  # pandas 2.2 requires a float for a missing whole number
         return DataFrame(records, dtype=object)
     except UnicodeEncodeError as error:
-        raise BadInput(f"{what} hold a text that is not Unicode: {error}") from None
+        raise BadInput(f"{what} contain text that is not valid Unicode: {error}") from None
 
 
 def _refuse_first(frame: DataFrame, bad: Any, column: str, words: str) -> None:

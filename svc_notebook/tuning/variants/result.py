@@ -136,7 +136,7 @@ def _describe(found: Search) -> list[str]:
     done = f"{len(found.trace):,} trials, {int(found.trace['queries'].sum()):,} searches"
     lines = [f"{found.index}: {found.plan!r}"]
     if not found.finalists:
-        return [*lines, f"{done}: nothing was better than the index as it is"]
+        return [*lines, f"{done}: no variant was better than the current index"]
     lines.append(f"{done}; best on the tune queries: {found.finalists[0]}")
     if found.holdout is None:
         return [*lines, "stopped before the best were held out"]

@@ -42,7 +42,7 @@ class TrialPlan(NamedTuple):
         return (
             f"{self.sampler} search over {self.variants:,} of {self.space:,} variants: "
             f"at most {self.budget:,} searches on {self.tune:,} queries, then the best on "
-            f"{self.holdout:,} held out"
+            f"{self.holdout:,} held-out queries"
         )
 
 
@@ -50,14 +50,16 @@ def budget_of(name: str, space: Space, tune: int, budget: int | None) -> int:
     """Return the maximum number of searches, including the trial of the current index."""
     if name not in SAMPLERS:
         known = ", ".join(SAMPLERS)
-        raise BadInput(f"`sampler` is {known}, not {name!r}{did_you_mean(str(name), SAMPLERS)}")
+        raise BadInput(
+            f"`sampler` must be {known}, not {name!r}{did_you_mean(str(name), SAMPLERS)}"
+        )
     full_budget = (len(space) + 1) * tune
     if budget is None:
         return full_budget if name == "grid" else min(full_budget, (DEFAULT_TRIALS + 1) * tune)
     if name == "grid" and budget < full_budget:
         raise BadInput(
-            f"the whole grid takes {full_budget:,} searches, {len(space):,} variants and the index "
-            f"as it is on {tune:,} queries each; raise the budget, or use another sampler"
+            f"the whole grid takes {full_budget:,} searches: {len(space):,} variants and the "
+            f"current settings, on {tune:,} queries each; raise the budget, or use another sampler"
         )
     if budget < 2 * tune:
         raise BadInput(

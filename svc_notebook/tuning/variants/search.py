@@ -182,7 +182,9 @@ async def _diagnose(
 
 def _stopped(found: Search, notes: str | Path | None) -> Stopped:
     advice = (
-        f"the same call resumes from {notes}" if notes else "only with `notes` a search can resume"
+        f"the same call resumes from {notes}"
+        if notes
+        else "pass `notes` to make a search resumable"
     )
     return Stopped(f"stopped after {len(found.trace)} trials; {advice}", result=found)
 

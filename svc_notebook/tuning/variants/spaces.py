@@ -62,7 +62,7 @@ class Variant:
 
     def __str__(self) -> str:
         described = [f"{name}={_short(value)}" for name, value in self.choices.items()]
-        return ", ".join(described) or "as it is"
+        return ", ".join(described) or "current settings"
 
 
 def _short(value: Any) -> str:
@@ -119,7 +119,7 @@ def _wants_copy(name: str) -> bool:
 def _check(name: str, values: Any) -> None:
     """Reject values that cannot be tried, before any trial."""
     if name in (*IGNORED_SETTINGS, *FIXED):
-        raise BadInput(f"`{name}` has no bearing on which hits come first")
+        raise BadInput(f"`{name}` does not affect the ranking")
     if isinstance(values, str | bytes) or not isinstance(values, Sequence) or not values:
         raise BadInput(f"`{name}`: give a list of values to try, such as [False, True]")
     if name in KINDS:

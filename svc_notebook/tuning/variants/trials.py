@@ -146,8 +146,8 @@ class Notes:
         first, *lines = complete.split(b"\n")
         if _read(first) != {"search": state}:
             raise BadInput(
-                f"{path} contains trials of another search, or of an index that has changed; "
-                "name another file, or delete it"
+                f"{path} contains trials of another search, or of an index that has changed since; "
+                "pass another file, or delete this one"
             )
         found = [row for line in lines if (row := _read(line))]
         if torn:

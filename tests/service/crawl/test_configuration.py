@@ -118,14 +118,14 @@ def token(**members: Any) -> dict[str, Any]:
 
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"maxUrl": 3}, "`maxUrl` is not known; did you mean `maxUrls`?"),
-    ({"rateLimit": 0}, "`rateLimit` should be a number, at least 1"),
-    ({"rateLimit": 101}, "`rateLimit` should be a number, at most 100"),
-    ({"actions": []}, "`actions` should be a list of at least 1 entries"),
-    ({"actions": [ACTION] * 31}, "`actions` should be a list of at most 30 entries"),
-    (action(pathsToMatch=[]), "`actions[0].pathsToMatch` should be a list of at least 1"),
+    ({"rateLimit": 0}, "`rateLimit` must be a number, at least 1"),
+    ({"rateLimit": 101}, "`rateLimit` must be a number, at most 100"),
+    ({"actions": []}, "`actions` must be a list of at least 1 entries"),
+    ({"actions": [ACTION] * 31}, "`actions` must be a list of at most 30 entries"),
+    (action(pathsToMatch=[]), "`actions[0].pathsToMatch` must be a list of at least 1"),
     (action(pathToMatch=["a"]), "`actions[0].pathToMatch` is not known; did you mean"),
     (action(pathsToMatch=["a", "{"]), "`actions[0].pathsToMatch[1]`: `{` cannot be read"),
-    (action(recordExtractor="() => []"), "`actions[0].recordExtractor` should be an object"),
+    (action(recordExtractor="() => []"), "`actions[0].recordExtractor` must be an object"),
     (action(fileTypesToMatch=["htm"]), "`htm` is not one of doc, email, html, odp"),
     (action(schedule="on Monday"), "`actions[0].name` is missing: an action with a schedule"),
     (action(name="a", schedule="on Mondy"), "`actions[0].schedule`: `mondy` is not understood"),
@@ -133,7 +133,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"startUrls": ["shop.test"]}, "`startUrls[0]`: `shop.test` is not a URL"),
     ({"startUrls": ["https://a:b@shop.test"]}, "`startUrls[0]` contains a password"),
     ({"sitemaps": ["file:///etc/passwd"]}, "`sitemaps[0]`: `file:///etc/passwd` is not a URL"),
-    ({"exclusionPatterns": ["a"] * 101}, "`exclusionPatterns` should be a list of at most 100"),
+    ({"exclusionPatterns": ["a"] * 101}, "`exclusionPatterns` must be a list of at most 100"),
     ({"renderJavaScript": True}, "`renderJavaScript`: this service reads pages without a browser"),
     ({"renderJavaScript": {"enabled": True}}, "reads pages without a browser"),
     ({"login": {"browserRequest": {"url": "https://a", "username": "", "password": ""}}},
@@ -147,10 +147,10 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"externalData": ["myCSV"]}, "no data source `myCSV` is registered; use its URL"),
     ({"externalData": ["https://a/x.csv", "https://b/x.csv"]}, "`x` is another source's name"),
     ({"schedule": "every 1 hour"}, "`schedule`: `every 1 hour` occurs more than once in 24 hours"),
-    ({"maxDepth": 101}, "`maxDepth` should be a whole number, at most 100"),
-    ({"indexPrefix": "x" * 65}, "`indexPrefix` should be text of at most 64 characters"),
+    ({"maxDepth": 101}, "`maxDepth` must be a whole number, at most 100"),
+    ({"indexPrefix": "x" * 65}, "`indexPrefix` must be text of at most 64 characters"),
     ({"safetyChecks": {"beforeIndexPublishing": {"maxLostRecordsPercentage": -1}}},
-     "`safetyChecks.beforeIndexPublishing.maxLostRecordsPercentage` should be"),
+     "`safetyChecks.beforeIndexPublishing.maxLostRecordsPercentage` must be"),
 ]  # fmt: skip
 
 

@@ -160,7 +160,7 @@ async function chosenIndex(tools, args, title) {
   const indices = await tools.kernels.current?.call("read_indices");
   const names = indices.map((/** @type {{name: string}} */ entry) => entry.name);
   if (!names.length) {
-    await tell(tools, "There is no index yet", "Load a file to make one.");
+    await tell(tools, "There is no index yet", "Load a file to create one.");
     return null;
   }
   return askItem(tools, title, names, current?.index);

@@ -16,11 +16,11 @@ const POLL_MS = 2000; // while tasks are pending
 const SETTLE_MS = 200; // after a cell has run
 /** @type {Record<string, string>} */
 const EXPLAINED = {
-  starting: "The kernel starts…",
+  starting: "Starting the kernel…",
   other: "This notebook's kernel is not a Python kernel.",
   missing: "The package svc-notebook is not installed in this kernel's environment.",
   unloaded: "The package is not loaded in this kernel.",
-  dead: "The kernel has ended. Restart it to go on.",
+  dead: "The kernel has ended. Restart it to continue.",
 };
 
 /** The explorer's element and what it shows; `act` hears of keys and buttons on a row. */
