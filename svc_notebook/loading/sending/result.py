@@ -40,7 +40,7 @@ class LoadResult:
     tasks : tuple of int
         Numbers of the tasks.
     seconds : float
-        Duration in seconds.
+        Duration in seconds, from reading the source until its rows are published.
     resumed : int
         Number of rows that an interrupted load had already sent.
     unchanged : int
@@ -151,7 +151,8 @@ class LoadCounts:
 
     plan: LoadPlan
     index: str
-    started: float = field(default_factory=monotonic)
+    # When the source was opened.
+    started: float
     rows_of: dict[int, int] = field(default_factory=dict)
     resumed: int = 0
     unchanged: int = 0
