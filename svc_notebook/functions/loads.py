@@ -19,7 +19,7 @@ from svc_notebook.loading.sources.source import Source
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 SIZE_OPTIONS = ("record_bytes", "batch_bytes")
-FILE_OPTIONS = ("separator", "quote", "header", "skip", "comment", "encoding", "path")
+FILE_OPTIONS = ("separator", "quote", "header", "skip", "comment", "encoding", "path", "sheet")
 
 
 class LoadOptions(loading.RowOptions, total=False):
@@ -77,8 +77,9 @@ async def load(
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
-        Rows to load.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
+        Rows to load: a file (CSV, JSON, Parquet, Excel) here or at a URL (`https://`, `s3://`,
+        `gs://`, `az://`, others of fsspec), or data of pandas, Polars, DuckDB, Ibis or Arrow.
     index : str
         Name of the index.
     client : Client or AsyncClient, default the current client
@@ -141,8 +142,9 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
-        Rows to load.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
+        Rows to load: a file (CSV, JSON, Parquet, Excel) here or at a URL (`https://`, `s3://`,
+        `gs://`, `az://`, others of fsspec), or data of pandas, Polars, DuckDB, Ibis or Arrow.
     index : str
         Name of the index.
 

@@ -59,8 +59,8 @@ def _group(
     of_column: dict[str, dict[str, str]] = defaultdict(dict)
     others = []
     for expression in wanted:
-        columns = set(COLUMN.findall(expression))
-        column = columns.pop() if len(columns) == 1 else ""
+        names = set(COLUMN.findall(expression))
+        column = names.pop() if len(names) == 1 else ""
         if column in types:
             of_column[column][COLUMN.sub(VALUE, expression)] = expression
         else:

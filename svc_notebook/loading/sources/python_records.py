@@ -184,6 +184,11 @@ class RecordStream:
             return None
         return [self._padded(texts) for texts in self._columns.values()]
 
+    def begin_columns(self, names: Iterable[str]) -> None:
+        """Set the order of columns that are known before the first record."""
+        for name in names:
+            self._columns.setdefault(name, [])
+
     def add(self, item: Any) -> None:
         """Add one record."""
         if reason := _reason_against(item):
