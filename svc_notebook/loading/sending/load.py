@@ -309,6 +309,7 @@ class _LoadRun:
         await send_batches(
             self._client, target, lambda: self._next(batches), self._enter, limiter=self._limiter
         )
+        self.counts.slowed = self._limiter.decreases
         if self._left:
             raise BadInput(
                 f"{self._prepared.table.name} changed while it was read: load it again when it is "

@@ -51,6 +51,9 @@ class LoadResult:
         Action of the load, such as `replace`.
     dry_run : bool
         Whether nothing was sent.
+    slowed : int
+        Number of times that the load went on with fewer concurrent calls, because the service
+        was overloaded.
 
     Examples
     --------
@@ -74,6 +77,8 @@ class LoadResult:
     action: Action = "replace"
     # Whether nothing was sent: then the plan is displayed.
     dry_run: bool = False
+    # How often the concurrency was halved.
+    slowed: int = 0
 
     @property
     def rejected(self) -> pd.DataFrame:
@@ -159,6 +164,7 @@ class LoadCounts:
     published: int = 0
     differences: pd.DataFrame | None = None
     action: Action = "replace"
+    slowed: int = 0
 
     def enter(self, task: int, rows: int) -> None:
         """Record the acknowledgement of a batch."""
@@ -183,4 +189,5 @@ class LoadCounts:
             differences=self.differences,
             action=self.action,
             dry_run=dry_run,
+            slowed=self.slowed,
         )
