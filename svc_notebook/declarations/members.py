@@ -49,6 +49,7 @@ ROW_MEMBERS = {
     "comment": "character that begins lines of a CSV to skip; `#` is detected",
     "encoding": "encoding of the file; detected by default",
     "path": "the list of records inside a JSON document, for example `data.items`",
+    "sheet": "the sheet of an Excel workbook; the first visible one by default",
 }
 LOG_MEMBERS = {
     "offset": "number of the newest requests to skip",

@@ -509,7 +509,7 @@ def load(
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
-    in_flight: int = 4,
+    in_flight: int | None = None,
     progress: bool | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
@@ -570,7 +570,7 @@ def push(
     if_exists: IfExists = "append",
     min_share: float | None = None,
     verify: bool = False,
-    in_flight: int = 4,
+    in_flight: int | None = None,
     progress: bool | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:

@@ -21,6 +21,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 SIZE_OPTIONS = ("record_bytes", "batch_bytes")
 FILE_OPTIONS = (
     "separator", "quote", "header", "header_rows", "strict", "skip", "comment", "encoding", "path",
+    "sheet",
 )  # fmt: skip
 
 
@@ -68,7 +69,7 @@ async def load(
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
-    in_flight: int = 4,
+    in_flight: int | None = None,
     on_progress: OnProgress | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
@@ -79,8 +80,9 @@ async def load(
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
-        Rows to load.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
+        Rows to load: a file (CSV, JSON, Parquet, Excel) here or at a URL (`https://`, `s3://`,
+        `gs://`, `az://`, others of fsspec), or data of pandas, Polars, DuckDB, Ibis or Arrow.
     index : str
         Name of the index.
     client : Client or AsyncClient, default the current client
@@ -90,7 +92,8 @@ async def load(
         records, fail, or send only new and changed records.
     min_share : float, default None
         With `replace`, minimum number of new records, as a share from 0 to 1 of the number
-        of previous records; None requires half, but only if rows were rejected.
+        of previous records; None requires half of 1,000 records or more, and of any number
+        if rows were rejected.
     dry_run : bool, default False
         Send nothing; the `plan` of the result describes the load.
     resume : bool, default False
@@ -98,9 +101,9 @@ async def load(
     verify : bool, default False
         Read all records back; the `differences` of the result list the records that are not
         stored as sent.
-    in_flight : int, default 4
-        Number of concurrent batches; for a distributed load, of concurrent
-        partitions.
+    in_flight : int, default None
+        Number of concurrent batches, 4 by default; for a distributed load, of concurrent
+        partitions, by default as many as the workers have threads.
     on_progress : callable, default None
         Function that is called with the number of rows sent and the total number of rows,
         or None.
@@ -143,8 +146,9 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
 
     Parameters
     ----------
-    source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
-        Rows to load.
+    source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
+        Rows to load: a file (CSV, JSON, Parquet, Excel) here or at a URL (`https://`, `s3://`,
+        `gs://`, `az://`, others of fsspec), or data of pandas, Polars, DuckDB, Ibis or Arrow.
     index : str
         Name of the index.
 
@@ -197,7 +201,7 @@ async def push(
     if_exists: IfExists = "append",
     min_share: float | None = None,
     verify: bool = False,
-    in_flight: int = 4,
+    in_flight: int | None = None,
     on_progress: OnProgress | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
@@ -218,7 +222,8 @@ async def push(
         records, fail, or send only new and changed records.
     min_share : float, default None
         With `replace`, minimum number of new records, as a share from 0 to 1 of the number
-        of previous records; None requires half, but only if rows were rejected.
+        of previous records; None requires half of 1,000 records or more, and of any number
+        if rows were rejected.
     verify : bool, default False
         Read all records back; the `differences` of the result list the records that are not
         stored as sent.

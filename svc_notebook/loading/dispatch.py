@@ -11,6 +11,7 @@ from svc_notebook.loading.dask.load import load_partitions
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
 from svc_notebook.loading.options import IfExists, LoadSettings, RowOptions
+from svc_notebook.loading.sending.concurrency_limiter import DEFAULT_IN_FLIGHT
 from svc_notebook.loading.sending.load import load_source
 from svc_notebook.loading.sending.replacement import check_min_share
 from svc_notebook.loading.sources.partitions import find_partitions
@@ -42,7 +43,7 @@ async def push(
     if_exists: IfExists = "append",
     min_share: float | None = None,
     verify: bool = False,
-    in_flight: int = 4,
+    in_flight: int | None = None,
     on_progress: OnProgress | None = None,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
@@ -65,7 +66,7 @@ async def load(
     dry_run: bool = False,
     resume: bool = False,
     verify: bool = False,
-    in_flight: int = 4,
+    in_flight: int | None = None,
     on_progress: OnProgress | None = None,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
@@ -78,7 +79,7 @@ async def load(
     `(rows sent, rows)`.
     """
     _check_index(index)
-    if in_flight < 1:
+    if in_flight is not None and in_flight < 1:
         raise BadInput("`in_flight` must be 1 or more")
     check_min_share(min_share, if_exists)
     checked = LoadSettings.of(options)
@@ -91,7 +92,8 @@ async def load(
         )  # fmt: skip
     return await load_source(
         client, source, index, checked, if_exists=if_exists, min_share=min_share,
-        dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
+        dry_run=dry_run, resume=resume, verify=verify,
+        in_flight=in_flight or DEFAULT_IN_FLIGHT,
         on_progress=on_progress,
     )  # fmt: skip
 

@@ -59,6 +59,7 @@ class RowOptions(TypedDict, total=False):
     comment: str | None
     encoding: str | None
     path: str | None
+    sheet: str | None
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,8 @@ class LoadSettings:
     encoding: str | None = None
     # The path of the list of records in a JSON document.
     path: str | None = None
+    # The sheet of an Excel workbook.
+    sheet: str | None = None
     # Part of hashed ids, so that equal rows of different partitions get different ids.
     salt: str = ""
     # Whether the rows are a partition of a distributed load, which another worker may send again.

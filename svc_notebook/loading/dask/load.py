@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -15,18 +16,31 @@ from svc_notebook.client.operations import count_records
 from svc_notebook.client.replacement import replacing
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
-from svc_notebook.errors import BadInput, CallFailed, Stopped, SvcError
+from svc_notebook.errors import BadInput, CallFailed, ServiceBroken, Stopped, SvcError, TooMany
 from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.profile import ID_NAMES
+from svc_notebook.loading.load_plan.row_errors import MAX_LISTED_ROWS
 from svc_notebook.loading.options import IfExists, LoadSettings
+from svc_notebook.loading.sending.concurrency_limiter import (
+    DEFAULT_IN_FLIGHT,
+    ConcurrencyLimiter,
+)
 from svc_notebook.loading.sending.load import load_source
-from svc_notebook.loading.sending.replacement import check_target, warn_of_hashes
+from svc_notebook.loading.sending.replacement import check_target, default_share, warn_of_hashes
 from svc_notebook.loading.sending.result import LoadResult
 from svc_notebook.loading.sources.partitions import SourcePartitions, find_workers
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
+
+# Partitions in flight if all workers have more threads; each is a task of the event loop.
+MAX_IN_FLIGHT = 1024
+# Attempts of one partition, each with all retries of its batches.
+MAX_ATTEMPTS, FIRST_PAUSE_SECONDS = 4, 1.0
+WATCH_SECONDS = 1.0
+# How long a load waits for a scheduler or workers that are gone, and for the first worker.
+MAX_SILENT_SECONDS, MAX_START_SECONDS = 5.0, 60.0
 
 
 async def load_partitions(
@@ -40,7 +54,7 @@ async def load_partitions(
     dry_run: bool,
     resume: bool,
     verify: bool,
-    in_flight: int,
+    in_flight: int | None,
     on_progress: OnProgress | None,
 ) -> LoadResult:
     """Send each partition, `in_flight` at a time, on Dask workers if available, else here.
@@ -57,7 +71,7 @@ async def load_partitions(
         await warn_of_hashes(client, index)
     try:
         if if_exists == "replace":
-            await run.replace(min_share or 0)
+            await run.replace(await _share(client, index, min_share))
         else:
             await run.send(index)
     except asyncio.CancelledError:
@@ -66,6 +80,13 @@ async def load_partitions(
         error.add_note(run.progress())
         raise
     return run.result()
+
+
+async def _share(client: AsyncClient, index: str, min_share: float | None) -> float:
+    """Return the minimum share of records; the number of rows is known when all are sent."""
+    if min_share is not None:
+        return min_share
+    return default_share(await count_records(client, index))
 
 
 def _checked(
@@ -143,8 +164,14 @@ class _DaskRun:
     partitions: SourcePartitions
     index: str
     options: LoadSettings
-    in_flight: int
+    # None follows the number of the workers' threads.
+    in_flight: int | None
     on_progress: OnProgress | None
+    limiter: ConcurrencyLimiter = field(default_factory=lambda: ConcurrencyLimiter(1))
+    # No partition is begun before this time, which the overload of one of them sets.
+    paused_until: float = 0.0
+    decreased_at: float = 0.0
+    finished: asyncio.Event = field(default_factory=asyncio.Event)
     done: dict[int, LoadResult] = field(default_factory=dict)
     started: float = field(default_factory=monotonic)
 
@@ -161,15 +188,79 @@ class _DaskRun:
 
     async def send(self, target: str) -> None:
         """Send every partition; the first failure cancels the others."""
+        workers = find_workers()
+        threads = await asyncio.to_thread(_count_threads, workers) if workers else 0
+        self.limiter = ConcurrencyLimiter(self.in_flight or threads or DEFAULT_IN_FLIGHT)
         waiting = iter(self.partitions)
-        slots = min(self.in_flight, len(self.partitions))
-        await run_together(self._send_each(waiting, target) for _ in range(slots))
+        slots = min(self.in_flight or MAX_IN_FLIGHT, len(self.partitions))
+        work = [self._send_each(waiting, target) for _ in range(slots)]
+        watch = [self._watch(workers)] if workers and work else []
+        await run_together([*work, *watch])
 
     async def _send_each(self, waiting: Iterator[tuple[int, Any]], target: str) -> None:
-        for number, partition in waiting:
-            self.done[number] = await self._send_one(number, partition, target)
-            if self.on_progress:
-                self.on_progress(self.rows, self.rows * len(self.partitions) // len(self.done))
+        while True:
+            number, partition = next(waiting, (0, None))
+            if partition is None:
+                return
+            self._enter(number, await self._send_again(number, partition, target))
+
+    async def _send_again(self, number: int, partition: Any, target: str) -> LoadResult:
+        """Send a partition; if the service is overloaded, again after a pause for all of them."""
+        for attempt in range(MAX_ATTEMPTS):
+            async with self.limiter.slot():
+                await asyncio.sleep(max(self.paused_until - monotonic(), 0))
+                started = monotonic()
+                try:
+                    result = await self._send_one(number, partition, target)
+                except (TooMany, ServiceBroken) as error:
+                    if attempt + 1 == MAX_ATTEMPTS:
+                        raise
+                    wait = max(getattr(error, "wait", 0.0), FIRST_PAUSE_SECONDS * 2**attempt)
+                    self.paused_until = max(self.paused_until, monotonic() + wait)
+                    self._adapt(started, slowed=True)
+                else:
+                    self._adapt(started, slowed=result.slowed > 0)
+                    return result
+        raise AssertionError("the last attempt returns or raises")
+
+    def _adapt(self, started: float, *, slowed: bool) -> None:
+        """Send fewer partitions at once if the service slowed one down; else slowly more."""
+        if not slowed:
+            self.limiter.count_success()
+        elif started > self.decreased_at:
+            # Partitions that ran at the same time met the same overload: it counts once.
+            self.limiter.decrease()
+            self.decreased_at = monotonic()
+
+    def _enter(self, number: int, result: LoadResult) -> None:
+        self.done[number] = self._bounded(result)
+        if len(self.done) == len(self.partitions):
+            self.finished.set()
+        if self.on_progress:
+            self.on_progress(self.rows, self.rows * len(self.partitions) // len(self.done))
+
+    def _bounded(self, result: LoadResult) -> LoadResult:
+        """List at most as many rejected rows of all partitions as a load in one process does."""
+        listed = sum(len(each.rejected) for each in self.done.values())
+        first = result.rejected.head(max(MAX_LISTED_ROWS - listed, 0))
+        return replace(result, plan=replace(result.plan, rejected=first))
+
+    async def _watch(self, workers: Any) -> None:
+        """Raise if the scheduler or all workers are gone; follow the number of workers."""
+        seen, had_workers = monotonic(), False
+        while not self.finished.is_set():
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self.finished.wait(), WATCH_SECONDS)
+            threads = 0
+            if workers.status == "running":
+                with suppress(TimeoutError, OSError, ValueError):
+                    asked = asyncio.to_thread(_count_threads, workers)
+                    threads = await asyncio.wait_for(asked, MAX_SILENT_SECONDS)
+            if threads:
+                seen, had_workers = monotonic(), True
+                self.limiter.set_maximum(self.in_flight or threads)
+            elif monotonic() - seen > (MAX_SILENT_SECONDS if had_workers else MAX_START_SECONDS):
+                raise _cluster_lost(workers)
 
     async def _send_one(self, number: int, partition: Any, target: str) -> LoadResult:
         options = self.options_of(number)
@@ -216,6 +307,7 @@ class _DaskRun:
             tasks=tuple(task for result in results for task in result.tasks),
             seconds=monotonic() - self.started,
             action=results[0].action if results else "replace",
+            slowed=sum(result.slowed for result in results),
         )
 
     def _plan(self, plans: list[LoadPlan]) -> LoadPlan:
@@ -273,8 +365,39 @@ async def _send_on_worker(
     work = delayed(send_partition, pure=False)(partition, *rest, dask_key_name=name)
     future = workers.compute(work)
     try:
+        # Waiting in a thread for a scheduler that is gone would never end.
+        await _done(future)
         sent: Sent = await asyncio.to_thread(future.result)
     except BaseException:
-        future.cancel()
+        if workers.status == "running":
+            future.cancel()
         raise
     return sent.unpack()
+
+
+async def _done(future: Any) -> None:
+    """Wait until a Dask future is done, or the caller is cancelled."""
+    loop, done = asyncio.get_running_loop(), asyncio.Event()
+
+    def tell(_: Any) -> None:
+        with suppress(RuntimeError):  # the loop of a cancelled load may be closed
+            loop.call_soon_threadsafe(done.set)
+
+    future.add_done_callback(tell)
+    await done.wait()
+
+
+def _count_threads(workers: Any) -> int:
+    return int(sum(workers.nthreads().values()))
+
+
+def _cluster_lost(workers: Any) -> SvcError:
+    if workers.status == "running":
+        return SvcError(
+            "the Dask cluster has no workers: start some (cluster.scale(4)), then load again; "
+            "equal ids overwrite what was sent"
+        )
+    return SvcError(
+        "the Dask scheduler does not answer: start the cluster and connect to it, then load again; "
+        "equal ids overwrite what was sent"
+    )

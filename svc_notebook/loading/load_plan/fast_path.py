@@ -97,7 +97,7 @@ def write_small(
         return SmallLoad([], (), Ids("", HASHED))
     if not cells or options.dtype or options.nest or options.salt or options.spread:
         raise NeedsDatabase
-    if options.path is not None:
+    if options.path is not None or options.sheet is not None:
         raise NeedsDatabase
     rows = min(rows, options.limit or rows)
     values = {each.field.name: each.texts[:rows] for each in cells}

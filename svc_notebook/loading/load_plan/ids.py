@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading import sql
+from svc_notebook.loading.aggregates import aggregate
 from svc_notebook.loading.database import MAX_PARALLEL_COLUMNS
 from svc_notebook.loading.encoding.canonical_json import (
     FUNCTION,
@@ -131,7 +132,7 @@ def _unique(table: SourceTable, names: Sequence[str], source: str, rows: int) ->
     """Return the columns that have a different value, short and without blanks, in every row."""
     by_name = {field.name: field for field in table.fields}
     counts = {name: _count_short(by_name[name]) for name in names}
-    found = table.db.aggregates(counts.values(), source) if counts else {}
+    found = aggregate(table, counts.values(), source) if counts else {}
     return [name for name, count in counts.items() if found[count] == rows]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.loading.aggregates import aggregate
 from svc_notebook.loading.database import ROW_COUNT
 from svc_notebook.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
 from svc_notebook.loading.encoding.json_types import JSON, json_types_sql, name_json_types
@@ -60,13 +61,14 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     chosen = choose_columns(table, options)
     inferred = [field for field in chosen if _is_inferred(table, field, options)]
     first_rows = sample_sql(table, len(inferred))
-    sample = table.db.aggregates(sample_aggregates(inferred), first_rows)
+    sample = aggregate(table, sample_aggregates(inferred), first_rows)
     possible = {field.name: possible_types(field, sample) for field in inferred}
     likely = {name: types[:1] for name, types in possible.items()}
     # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.
-    nulls = list(map(null_count, table.fields))
+    every = [_largest_row(table)]
+    nulls = map(null_count, table.fields)
     wanted = _aggregates(table, chosen, likely, sample, options)
-    found = table.db.aggregates(wanted, table.scan, always=nulls)
+    found = aggregate(table, [*nulls, *wanted], table.scan, always=every)
     undecided = [
         field
         for field in inferred
@@ -79,7 +81,7 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
             for field in undecided
             for each in type_aggregates(field, possible[field.name], missing_words=True)
         ]
-        found |= table.db.aggregates(others, table.sql, always=nulls)
+        found |= aggregate(table, others, table.sql, always=every)
     columns = tuple(
         infer_column(field, possible[field.name], found, sample)
         if field.name in possible
@@ -131,7 +133,6 @@ def _aggregates(
     sample: Aggregates,
     options: LoadSettings,
 ) -> Iterator[str]:
-    yield _largest_row(table)
     for field in id_fields(table, options):
         yield from (_id_count(field), _distinct_ids(field))
     for field in chosen:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from svc_notebook.loading import sql
+from svc_notebook.loading.aggregates import aggregate
 from svc_notebook.loading.database import MAX_AGGREGATES_PER_PASS, ROW_COUNT
 from svc_notebook.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER, text_column_sql
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
@@ -151,7 +152,7 @@ def find_mixed_columns(
     wanted = [each for field, kind in suspects for each in _misfit_aggregates(field, kind)]
     if not wanted:
         return ()
-    found = table.db.aggregates(wanted, table.numbered)
+    found = aggregate(table, wanted, table.numbered)
     mixed = []
     for field, kind in suspects:
         values = (found[each] for each in _misfit_aggregates(field, kind))

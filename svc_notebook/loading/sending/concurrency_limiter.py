@@ -37,6 +37,8 @@ MAX_ATTEMPTS = 4
 FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.5, 30.0
 # Batches that must succeed before the concurrency is increased.
 BATCHES_BEFORE_INCREASE = 8
+# Batches in flight, and partitions of a load without workers.
+DEFAULT_IN_FLIGHT = 4
 
 
 class ConcurrencyLimiter:
@@ -46,6 +48,8 @@ class ConcurrencyLimiter:
         self.maximum = self.limit = maximum
         # Whether a batch has succeeded.
         self.used = False
+        # How often the limit was halved.
+        self.decreases = 0
         self._busy = 0
         self._successes = 0
         self._change = asyncio.Condition()
@@ -66,7 +70,14 @@ class ConcurrencyLimiter:
     def decrease(self) -> None:
         """Halve the limit after a failure."""
         self.limit = max(1, self.limit // 2)
+        self.decreases += 1
         self._successes = 0
+
+    def set_maximum(self, maximum: int) -> None:
+        """Set another maximum; the limit follows it, unless it was decreased."""
+        if self.limit == self.maximum or self.limit > maximum:
+            self.limit = maximum
+        self.maximum = maximum
 
     def count_success(self) -> None:
         """Increase the limit by one after enough successes."""

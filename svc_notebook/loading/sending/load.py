@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
+from time import monotonic
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -44,6 +45,7 @@ from svc_notebook.loading.sending.unchanged import (
 )
 from svc_notebook.loading.sending.verification import still_holds
 from svc_notebook.loading.sending.verification import verify as read_back
+from svc_notebook.loading.sources.python_records import RecordStream
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
@@ -71,14 +73,14 @@ async def load_source(
 
     Raises `Stopped` with the result so far if cancelled.
     """
+    started = source.started if isinstance(source, RecordStream) else monotonic()
     db = Database()
     run: _LoadRun | None = None
     try:
         prepared = await db.in_thread(prepare, source, index, options, db)
-        run = _LoadRun(client, index, prepared, in_flight, on_progress)
+        run = _LoadRun(client, index, prepared, in_flight, on_progress, started)
         if not dry_run:
             await run.carry_out(if_exists, min_share, resume=resume, verify=verify)
-        return run.counts.close(dry_run=dry_run)
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
     except (CallFailed, TaskFailed) as error:
@@ -91,6 +93,7 @@ async def load_source(
         raise
     finally:
         await db.leave()
+    return run.counts.close(dry_run=dry_run)
 
 
 async def _primary_of(client: AsyncClient, index: str) -> str | None:
@@ -136,6 +139,7 @@ class _LoadRun:
         prepared: Prepared,
         in_flight: int,
         on_progress: OnProgress | None,
+        started: float,
     ) -> None:
         self._client = client
         self._prepared = prepared
@@ -148,7 +152,8 @@ class _LoadRun:
         # Rows that are still to be read, and whether some of them may have been sent before.
         self._left = 0
         self._may_repeat = False
-        self.counts = LoadCounts(prepared.plan, index, action=prepared.options.action)
+        action = prepared.options.action
+        self.counts = LoadCounts(prepared.plan, index, started, action=action)
 
     async def carry_out(
         self, if_exists: IfExists, min_share: float | None, *, resume: bool, verify: bool
@@ -304,6 +309,7 @@ class _LoadRun:
         await send_batches(
             self._client, target, lambda: self._next(batches), self._enter, limiter=self._limiter
         )
+        self.counts.slowed = self._limiter.decreases
         if self._left:
             raise BadInput(
                 f"{self._prepared.table.name} changed while it was read: load it again when it is "

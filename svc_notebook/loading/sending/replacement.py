@@ -15,8 +15,9 @@ from svc_notebook.loading.options import IfExists
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# Minimum share of the old number of records.
-DEFAULT_MIN_SHARE = 0.5
+# Minimum share of the old number of records, by default for an index of this many records, and for
+# any index if rows were rejected.
+DEFAULT_MIN_SHARE, MIN_GUARDED_RECORDS = 0.5, 1000
 CHOICES: tuple[IfExists, ...] = ("append", "replace", "fail", "merge")
 
 
@@ -51,12 +52,13 @@ async def check_share(
 ) -> None:
     """Refuse to replace an index with fewer records than the share `min_share` of it.
 
-    By default, refuse less than half, and only if rows were rejected.
+    By default, that is half of a large index, and of any index if rows were rejected.
     """
-    if min_share is None and not plan.rejected_rows:
+    if min_share == 0:
         return
     old = await count_records(client, index)
-    if plan.sendable >= old * (DEFAULT_MIN_SHARE if min_share is None else min_share):
+    share = default_share(old, plan.rejected_rows) if min_share is None else min_share
+    if plan.sendable >= old * share:
         return
     would = f"{index} has {old:,} records and would have {plan.sendable:,}"
     if plan.rejected_rows:
@@ -65,6 +67,11 @@ async def check_share(
             "is unchanged. Correct them, or allow fewer records: min_share=0"
         )
     raise BadInput(f"{would}; it is unchanged. To allow fewer records, pass min_share=0")
+
+
+def default_share(old: int, rejected_rows: int = 0) -> float:
+    """Return the minimum share of an index of `old` records for a load that names none."""
+    return DEFAULT_MIN_SHARE if rejected_rows or old >= MIN_GUARDED_RECORDS else 0
 
 
 def check_min_share(min_share: float | None, if_exists: IfExists) -> None:

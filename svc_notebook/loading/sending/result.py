@@ -40,7 +40,7 @@ class LoadResult:
     tasks : tuple of int
         Numbers of the tasks.
     seconds : float
-        Duration in seconds.
+        Duration in seconds, from reading the source until its rows are published.
     resumed : int
         Number of rows that an interrupted load had already sent.
     unchanged : int
@@ -51,6 +51,9 @@ class LoadResult:
         Action of the load, such as `replace`.
     dry_run : bool
         Whether nothing was sent.
+    slowed : int
+        Number of times that the load went on with fewer concurrent calls, because the service
+        was overloaded.
 
     Examples
     --------
@@ -74,6 +77,8 @@ class LoadResult:
     action: Action = "replace"
     # Whether nothing was sent: then the plan is displayed.
     dry_run: bool = False
+    # How often the concurrency was halved.
+    slowed: int = 0
 
     @property
     def rejected(self) -> pd.DataFrame:
@@ -151,13 +156,15 @@ class LoadCounts:
 
     plan: LoadPlan
     index: str
-    started: float = field(default_factory=monotonic)
+    # When the source was opened.
+    started: float
     rows_of: dict[int, int] = field(default_factory=dict)
     resumed: int = 0
     unchanged: int = 0
     published: int = 0
     differences: pd.DataFrame | None = None
     action: Action = "replace"
+    slowed: int = 0
 
     def enter(self, task: int, rows: int) -> None:
         """Record the acknowledgement of a batch."""
@@ -182,4 +189,5 @@ class LoadCounts:
             differences=self.differences,
             action=self.action,
             dry_run=dry_run,
+            slowed=self.slowed,
         )

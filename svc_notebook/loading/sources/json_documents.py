@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+import numpy as np
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading import sql
-from svc_notebook.loading.database import Database
+from svc_notebook.loading.database import MAX_PARALLEL_COLUMNS, Database
 from svc_notebook.loading.sources.encoding import fresh
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn
 
@@ -28,6 +29,7 @@ BLANK_REST = re.compile(rb"\s*\Z")
 FIRST_IS_OBJECT = re.compile(rb"\[\s*\{")
 COPY_BYTES = 1 << 20
 MAX_NAMED_LISTS = 5
+MAX_STORED_CELLS = 1_000_000  # in memory, while wide documents are stored
 
 
 def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Database) -> SourceTable:
@@ -46,17 +48,14 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
         raise BadInput(f"{name} has no JSON object with members; a record is a JSON object")
     fields = tuple(TableColumn(key, f"c{i}", "JSON") for i, key in enumerate(keys))
     pointers = sql.listing(f"/{key.replace('~', '~0').replace('/', '~1')}" for key in keys)
-    picked = ", ".join(
-        f"nullif(m[{i + 1}]::VARCHAR, 'null')::JSON AS c{i}" for i, _ in enumerate(keys)
-    )
-    members = f"(SELECT json, json_extract(json, {pointers}) AS m FROM {read})"
-    everything = f"SELECT {picked}, json_type(json) = 'OBJECT' AS fine FROM {members}"
+    rows, numbered = _rows(read, pointers, len(keys), db)
     return SourceTable(
         db=db,
-        sql=f"(SELECT * FROM ({everything}) WHERE fine)",
+        sql=rows,
         fields=fields,
         name=name,
         ragged=True,
+        numbered_sql=numbered,
         skipped=lambda: [
             error
             for path in paths
@@ -65,6 +64,45 @@ def open_documents(paths: Sequence[Path], name: str, layout: Layout, db: Databas
             )
         ],
     )
+
+
+def _rows(read: str, pointers: str, columns: int, db: Database) -> tuple[str, str]:
+    """Return the SQL of the documents' members as columns, and the same with `pos`, if stored.
+
+    DuckDB repeats the extraction of all members in the expression of each one, so that the time of
+    a query grows with the square of their number; the members of wide documents are stored once.
+    """
+    members = f"(SELECT json, json_extract(json, {pointers}) AS m FROM {read})"
+    if columns <= MAX_PARALLEL_COLUMNS:
+        each = (f"nullif(m[{i + 1}]::VARCHAR, 'null')::JSON AS c{i}" for i in range(columns))
+        everything = f"SELECT {', '.join(each)}, json_type(json) = 'OBJECT' AS fine FROM {members}"
+        return f"(SELECT * FROM ({everything}) WHERE fine)", ""
+    db.grant(SCAN_MEGABYTES + columns)
+    path = _store(f"SELECT m FROM {members} WHERE json_type(json) = 'OBJECT'", columns, db)
+    stored = f"read_parquet({sql.text(str(path))})"
+    return f"(SELECT * EXCLUDE pos FROM {stored})", stored
+
+
+def _store(query: str, columns: int, db: Database) -> Path:
+    """Store the members of documents, a list in each row, as columns of a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    path = fresh(db.folder, "documents.parquet")
+    texts = [pa.field(f"c{i}", pa.string()) for i in range(columns)]
+    schema = pa.schema([*texts, pa.field("pos", pa.int64())])
+    first = 0
+    with pq.ParquetWriter(path, schema, use_dictionary=False) as writer:
+        for chunk in db.chunks(query, max(MAX_STORED_CELLS // columns, 1)):
+            cells = chunk.column(0).flatten().cast(pa.string())
+            cells = pc.if_else(pc.equal(cells, "null"), None, cells)
+            rows = chunk.num_rows
+            each = (cells.take(np.arange(i, rows * columns, columns)) for i in range(columns))
+            positions = pa.array(np.arange(first, first + rows))
+            writer.write_table(pa.table([*each, positions], schema=schema))
+            first += rows
+    return path
 
 
 def _keys(documents: str, db: Database) -> list[str]:

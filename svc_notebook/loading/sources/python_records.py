@@ -14,6 +14,7 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,8 @@ class RecordStream:
         self._buffered_rows = self._buffered_characters = 0
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._files: list[Path] = []
+        # When reading began.
+        self.started = monotonic()
         self.rows = 0
         self.errors: list[RowError] = []
         self.skipped: list[RowError] = []
@@ -180,6 +183,11 @@ class RecordStream:
         if self._files:
             return None
         return [self._padded(texts) for texts in self._columns.values()]
+
+    def begin_columns(self, names: Iterable[str]) -> None:
+        """Set the order of columns that are known before the first record."""
+        for name in names:
+            self._columns.setdefault(name, [])
 
     def add(self, item: Any) -> None:
         """Add one record."""

@@ -1,4 +1,4 @@
-"""Sources of a load as tables: a path, glob, URL, SQL query, dicts, DataFrame or Arrow table."""
+"""Sources of a load as tables: files, URLs, SQL queries, relations, dicts, DataFrames, Arrow."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from svc_notebook.errors import BadInput, did_you_mean_file
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database, import_duckdb
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.archives import is_workbook, refuse_archive
 from svc_notebook.loading.sources.csv_file import open_delimited
 from svc_notebook.loading.sources.dataframe import check_unique, open_arrow, open_frame
 from svc_notebook.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
@@ -26,6 +27,9 @@ from svc_notebook.loading.sources.json_documents import open_documents, take_lis
 from svc_notebook.loading.sources.pandas_index import find_index, read_schemas
 from svc_notebook.loading.sources.parquet import read_parquet
 from svc_notebook.loading.sources.python_records import RecordStream
+from svc_notebook.loading.sources.query_results import is_query_result, open_query_result
+from svc_notebook.loading.sources.remote_files import fetch, is_remote
+from svc_notebook.loading.sources.workbook import open_workbook
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn, TableOrigin
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
@@ -45,6 +49,8 @@ def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTa
     import_duckdb()
     if options.path is not None and not _is_path(source):
         raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
+    if options.sheet is not None and not _is_path(source):
+        raise BadInput("`sheet` names a sheet of an Excel workbook; pass the workbook's file")
     if isinstance(source, pd.DataFrame):
         return open_frame(source, options, db)
     if isinstance(source, RecordStream):
@@ -54,9 +60,13 @@ def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTa
     if isinstance(source, str) and URL.match(source):
         path = download(source, db.folder)
         return open_files([path], _file_name(source), options, db, url=source)
+    if isinstance(source, str) and is_remote(source):
+        return open_files(fetch(source, db.folder), _file_name(source), options, db, url=source)
     if isinstance(source, (str, os.PathLike)):
         paths = find_files(os.fspath(source))
         return open_files(paths, Path(source).name, options, db)
+    if is_query_result(source):
+        return open_query_result(source, options, db)
     return open_arrow(source, options, db)
 
 
@@ -127,12 +137,14 @@ def open_files(
 ) -> SourceTable:
     """Make a table of files of one format, compressed or not."""
     db.about = name
-    readable = [in_utf8(decompress(path, db.folder), db.folder) for path in paths]
+    readable = [_readable(path, db.folder) for path in paths]
     readable, notes = _extract_lists(readable, options, db)
     formats = [format_of(path) for path in readable]
     if len(set(formats)) > 1:
         found = ", ".join(sorted(set(formats)))
         raise BadInput(f"the files of {name} have several formats: {found}; load each separately")
+    if options.sheet is not None and formats[0] != "workbook":
+        raise BadInput(f"{name} is not an Excel workbook; `sheet` names a sheet of one")
     table = OPENERS[formats[0]](readable, name, options, db)
     origin = origin_of(paths, url)
 
@@ -147,6 +159,16 @@ def open_files(
         return other and with_origin(other)
 
     return with_origin(table)
+
+
+def _readable(path: Path, folder: Path) -> Path:
+    """Return a file that can be read: the given one, or an uncompressed copy in UTF-8."""
+    if is_workbook(path):
+        return path
+    refuse_archive(path, path)
+    plain = decompress(path, folder)
+    refuse_archive(plain, path)
+    return in_utf8(plain, folder)
 
 
 def _extract_lists(
@@ -211,6 +233,8 @@ def format_of(path: Path) -> str:
         start = file.read(FORMAT_SAMPLE_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"PAR1"):
         return "parquet"
+    if is_workbook(path):
+        return "workbook"
     suffix = path.suffix.lower()
     if suffix in DELIMITED:
         return "delimited"
@@ -235,6 +259,7 @@ OPENERS: dict[str, Callable[[Sequence[Path], str, LoadSettings, Database], Sourc
     "lines": lambda paths, name, _, db: open_documents(paths, name, "newline_delimited", db),
     "array": lambda paths, name, _, db: open_documents(paths, name, "array", db),
     "parquet": open_parquet,
+    "workbook": open_workbook,
 }
 
 

@@ -1,0 +1,100 @@
+"""Faults of a cluster and of the service while many partitions are in flight."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pandas as pd
+import pytest
+from dask.delayed import delayed
+
+from svc_notebook import loading
+from svc_notebook.client import Client, background_loop
+from svc_notebook.errors import SvcError, TooMany
+from svc_notebook.loading.dask import load as spread_load
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.partitions import SourcePartitions
+
+FRAME = pd.DataFrame({"sku": [f"{n:04d}" for n in range(400)], "price": range(400)})
+
+
+class SlowService:
+    """Stands in for the sending of partitions: a service that allows a number of calls at once."""
+
+    def __init__(self, allowed: int, result: loading.LoadResult) -> None:
+        self.allowed, self.result = allowed, result
+        self.busy = 0
+        self.sent: list[int] = []
+        self.running: list[int] = []
+
+    async def send(self, number: int, partition: Any, target: str) -> loading.LoadResult:
+        self.busy += 1
+        self.running.append(self.busy)
+        try:
+            refused = self.busy > self.allowed
+            await asyncio.sleep(0.01)
+            if refused:
+                raise TooMany("slow down", wait=0.01)
+        finally:
+            self.busy -= 1
+        self.sent.append(number)
+        return self.result
+
+
+def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parts = [delayed(FRAME.iloc[:2]) for _ in range(2000)]
+    partitions = SourcePartitions("2,000 parts", ("sku", "price"), parts)
+    one = background_loop.run(loading.load(client.aio, FRAME.iloc[:2], index, id="sku"))
+    service = SlowService(allowed=100, result=one)
+    monkeypatch.setattr(spread_load, "FIRST_PAUSE_SECONDS", 0.01)
+
+    async def send() -> Any:
+        options = LoadSettings.of({"id": "sku"})
+        run = spread_load._DaskRun(client.aio, partitions, index, options, 200, None)
+        monkeypatch.setattr(run, "_send_one", service.send)
+        await run.send(index)
+        return run
+
+    run = background_loop.run(send())
+
+    assert sorted(service.sent) == list(range(2000))
+    # All refused calls of one moment are one overload: the limit is halved, not lost.
+    assert run.limiter.decreases < 10
+    assert max(service.running[-50:]) <= service.allowed + 1
+    assert run.result().published == 4000
+
+
+class LostCluster:
+    """A cluster whose scheduler answered once, and then has no workers, or does not answer."""
+
+    def __init__(self, status: str) -> None:
+        self.status, self._threads = status, [{"tcp://worker": 2}]
+
+    def nthreads(self) -> dict[str, int]:
+        return self._threads.pop() if self._threads else {}
+
+
+@pytest.mark.parametrize(
+    ("status", "message"),
+    [
+        ("running", r"no workers: start some \(cluster.scale\(4\)\)"),
+        ("connecting", "the Dask scheduler does not answer: start the cluster"),
+    ],
+)
+def test_a_cluster_that_is_gone_is_an_error_with_advice(
+    status: str, message: str, client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS", "MAX_START_SECONDS"):
+        monkeypatch.setattr(spread_load, name, 0.01)
+    partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)])
+    options = LoadSettings.of({"id": "sku"})
+
+    async def watch() -> None:
+        run = spread_load._DaskRun(client.aio, partitions, index, options, None, None)
+        await run._watch(LostCluster(status))
+
+    with pytest.raises(SvcError, match=message):
+        background_loop.run(watch())
