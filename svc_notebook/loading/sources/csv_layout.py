@@ -345,6 +345,8 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
     ):
         return True
     first, *others = usual
+    if len(rows[0]) == width - 1:  # as R writes it, without a name for the first column
+        first, others = ["", *rows[0]], usual
     return any(
         name and not VALUE.fullmatch(name) and all(map(VALUE.fullmatch, column))
         for name, *column in zip(first, *others, strict=True)
