@@ -48,7 +48,16 @@ LAYERS: list[dict[str, set[str]]] = [
     {
         "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
         "loading": {
-            *("dask", "duckdb", "httpx", "msgspec", "numpy", "pandas", "platformdirs"),
+            *(
+                "charset_normalizer",
+                "dask",
+                "duckdb",
+                "httpx",
+                "msgspec",
+                "numpy",
+                "pandas",
+                "platformdirs",
+            ),
             *("pyarrow",),
         },
     },
