@@ -48,8 +48,8 @@ LAYERS: list[dict[str, set[str]]] = [
     {
         "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
         "loading": {
-            *("dask", "duckdb", "fsspec", "httpx", "msgspec", "numpy", "openpyxl", "pandas"),
-            *("platformdirs", "polars", "pyarrow"),
+            *("charset_normalizer", "dask", "duckdb", "fsspec", "httpx", "msgspec", "numpy"),
+            *("openpyxl", "pandas", "platformdirs", "polars", "pyarrow"),
         },
     },
     {"declarations": {"msgspec"}, "plots": {"matplotlib", "pandas"}},

@@ -131,8 +131,19 @@ def test_a_line_that_repeats_the_header_is_skipped(write: Write) -> None:
         ('id,n\n1,"a \\""b\\"" c"\n2,"d ""e"" f"\n', ['a \\"b\\" c', 'd "e" f']),
         ('id,n\n1,"5" disc"\n2,"he said, "hi, you" ok"\n', ['5" disc', 'he said, "hi, you" ok']),
         ('id,n\n1,""a"\n2,b"c\n', ['"a', 'b"c']),
+        ('id,m,n\n1,""a","b ""c"""\n2,,x\n', ['b "c"', "x"]),
     ],
-    ids=["doubled", "names", "apostrophes", "backslash", "mixed", "JSON", "not escaped", "extra"],
+    ids=[
+        "doubled",
+        "names",
+        "apostrophes",
+        "backslash",
+        "mixed",
+        "JSON",
+        "not escaped",
+        "extra",
+        "beside",
+    ],
 )
 def test_quotes_and_escapes_of_every_kind(write: Write, content: str, texts: list[object]) -> None:
     packed = pack(write(content), id="id")
@@ -159,6 +170,16 @@ def test_a_row_that_begins_with_a_hash_is_never_a_comment(write: Write, row: str
 
     assert packed.records[1]["a"] == row[:2]
     assert packed.plan.skipped_lines == 0
+
+
+def test_a_surplus_of_any_length_is_kept_without_its_empty_end(write: Write) -> None:
+    path = write("x,y\n1,2,3,,,\n4,5,,,,\n6,7,,8\n")
+
+    assert values(path) == [
+        {"x": 1, "y": 2, "column2": 3},
+        {"x": 4, "y": 5},
+        {"x": 6, "y": 7, "column3": 8},
+    ]
 
 
 WORDS = {

@@ -101,7 +101,9 @@ def _split_loosely(body: str, dialect: Dialect) -> list[str]:
                 return []
             last = end < 0
             end = len(body) - 1 if last else end
-            cells.append(_quoted(body[at + 1 : end], dialect))
+            cell = body[at : end + 1]
+            well = is_well_quoted(cell, dialect)
+            cells.append(write_cell(cell, dialect) if well else _quoted(cell[1:-1], dialect))
             at = -1 if last else end + 2
         else:
             end = body.find(separator, at)

@@ -7,7 +7,6 @@ another layout is copied in that form.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from io import StringIO
@@ -16,12 +15,9 @@ from pathlib import Path
 
 from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_cells import is_open, split_cells, split_records
+from svc_notebook.loading.sources.csv_cells import is_open, split_cells
 from svc_notebook.loading.sources.csv_dialect import (
-    SNIFFED_ROWS,
     UNUSUAL_SEPARATORS,
-    USUAL_SEPARATORS,
-    VALUE,
     Dialect,
     Row,
     escape_of,
@@ -31,14 +27,10 @@ from svc_notebook.loading.sources.csv_dialect import (
 )
 from svc_notebook.loading.sources.csv_header import count_header_rows, is_header
 from svc_notebook.loading.sources.csv_quotes import end_of_quote
+from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
 from svc_notebook.loading.sources.encoding import fresh
 
-# The share of rows with the most frequent width: of a usual separator that is not questioned, and
-# of an unusual one, which needs a minimum number of rows as well.
-CERTAIN_SHARE, UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.8, 0.95, 3
-# Blanks belong to the separator if they follow at least this share of the separators.
-PADDED_SHARE = 0.95
 MAX_PREAMBLE_LINES = 100
 # Skipped lines that a note contains, and their length.
 MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS = 3, 60
@@ -190,7 +182,7 @@ def find_layout(text: str, options: LoadSettings) -> Layout:
     # Lines inside quoted values can be left out here: they decide neither separator nor width.
     likely = [line for line in lines[skipped:] if not line.startswith(comment)]
     if separator is None:
-        separator = _find_separator("".join(likely or lines[skipped:]), quote)
+        separator = find_separator("".join(likely or lines[skipped:]), quote)
         if separator in UNUSUAL_SEPARATORS:
             shown = "blanks" if separator == " " else f"`{separator}`"
             notes.append(f"cells are separated by {shown}")
@@ -201,7 +193,7 @@ def find_layout(text: str, options: LoadSettings) -> Layout:
     dialect = Dialect(separator, quote, escape, header=True, names=())
     layout = Layout(
         dialect, width, skipped, comment, options.comment is not None,
-        padded=separator == " " or (width > 1 and _is_padded(likely, dialect)),
+        padded=separator == " " or (width > 1 and is_padded(likely, dialect)),
     )  # fmt: skip
     comments = SkippedLines()
     table = list(layout.read_lines(lines, comments))
@@ -296,61 +288,6 @@ def _find_upper(layout: Layout, lines: Sequence[str], options: LoadSettings) -> 
     return replace(layout, preamble=layout.preamble + first, upper=upper, length=length)
 
 
-def _find_separator(text: str, quote: str) -> str:
-    best, share = max(
-        ((separator, _rate(text, separator, quote)) for separator in USUAL_SEPARATORS),
-        key=lambda rated: rated[1],
-    )
-    if share[0] >= CERTAIN_SHARE:
-        return best
-    unusual = (one for one in UNUSUAL_SEPARATORS if _is_evident(text, one, quote))
-    return next(unusual, best)
-
-
-def _rate(text: str, separator: str, quote: str) -> tuple[float, float, int]:
-    """Rate a separator by the share of rows with the most frequent width, and by that width.
-
-    A cell with one quote inside is a part of a value. Of separators with nearly the same share, the
-    one is worse whose cells contain another separator.
-    """
-    rows = parse_rows(text, separator, quote, padded=True)
-    width = usual_width(rows)
-    if width < 2:
-        return 0, 0, 0
-    cells = [cell for _, row in rows if len(row) == width for cell in row]
-    others = [other for other in USUAL_SEPARATORS if other not in (separator, ",")]
-    halves = sum(cell.count(quote) % 2 for cell in cells) / len(cells)
-    torn = sum(any(other in cell for other in others) for cell in cells) / len(cells)
-    share = len(cells) / width / len(rows)
-    return round(share - halves, 1), -torn, width
-
-
-def _is_evident(text: str, separator: str, quote: str) -> bool:
-    """Return whether a character that occurs in text, too, separates cells.
-
-    Nearly all rows must have the same width, and some column must contain numbers or dates below a
-    name, for a list of names or of times has neither; a table of numbers alone has three columns.
-    """
-    if separator == " ":
-        text = re.sub(r" +(?=[\r\n]|\Z)", "", text)
-    rows = [[cell.strip() for cell in row] for _, row in parse_rows(text, separator, quote)]
-    width = max(Counter(map(len, rows)).items(), key=lambda item: item[1], default=(0, 0))[0]
-    usual = [row for row in rows if len(row) == width]
-    if width < 2 or len(usual) < max(MIN_UNUSUAL_ROWS, UNUSUAL_SHARE * len(rows)):
-        return False
-    if separator in "^~" or (
-        separator == " "
-        and width > 2
-        and all(VALUE.fullmatch(cell) for row in usual for cell in row)
-    ):
-        return True
-    first, *others = usual
-    return any(
-        name and not VALUE.fullmatch(name) and all(map(VALUE.fullmatch, column))
-        for name, *column in zip(first, *others, strict=True)
-    )
-
-
 def _has_tags(rows: Sequence[Row]) -> bool:
     """Return whether rows below the first begin with `#`, as `#red,1` does."""
     return any(row[0].startswith(DEFAULT_COMMENT) for _, row in rows[1:])
@@ -379,18 +316,6 @@ def _find_table(rows: Sequence[Row], width: int) -> int:
 
 def _is_title(row: Sequence[str]) -> bool:
     return sum(bool(cell.strip()) for cell in row) <= 1
-
-
-def _is_padded(lines: Sequence[str], dialect: Dialect) -> bool:
-    """Return whether a blank follows nearly every separator outside of quotes."""
-    records = split_records(lines[:SNIFFED_ROWS], dialect)
-    ends = [
-        cell.startswith(" ")
-        for record in records
-        for cell in split_cells(record, dialect)[1:]
-        if cell
-    ]
-    return len(ends) > 1 and sum(ends) >= PADDED_SHARE * len(ends)
 
 
 def _count(lines: int) -> str:

@@ -201,9 +201,8 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect) -> tuple[str, ...]:
     for path in paths:
         for record in _open_records(path, dialect):
             cells = _read_cells(record, dialect) or []
-            more = [read_cell(cell, dialect) for cell in cells[width:]]
-            while more and more[-1] is None:
-                more.pop()
+            kept = _without_empty_end(cells, width, dialect)
+            more = [read_cell(cell, dialect) for cell in kept[width:]]
             if len(surplus) < len(more) <= MAX_SURPLUS_CELLS:
                 named = more if _is_header(cells, dialect) else [None] * len(more)
                 for place in range(len(surplus), len(more)):
@@ -282,19 +281,27 @@ def _regular(record: str, copy: RegularCopy, dialect: Dialect, width: int, *, st
     if len(cells) == header_width + 1 and dialect.trailing and not cells[-1]:
         return _join([write_cell(cell, dialect) for cell in cells[:-1]], width, dialect)
     if len(cells) > header_width:
-        empty = all(read_cell(cell, dialect) is None for cell in cells[header_width:])
-        if strict or (len(cells) > width and not empty):
-            one_empty = len(cells) == header_width + 1 and empty
+        kept = _without_empty_end(cells, header_width, dialect)
+        if strict or len(kept) > width:
+            one_empty = len(cells) == header_width + 1 and len(kept) == header_width
             copy.remove(body, EMPTY_SURPLUS if one_empty else SURPLUS, dialect)
             return ""
         copy.long.add(copy.rows)
-        cells = cells[:header_width] if empty else cells
+        cells = kept
     elif len(cells) < header_width:
         if strict:
             copy.remove(body, SHORT, dialect)
             return ""
         copy.filled.add(copy.rows)
     return _join([write_cell(cell, dialect) for cell in cells], width, dialect)
+
+
+def _without_empty_end(cells: Sequence[str], width: int, dialect: Dialect) -> list[str]:
+    """Leave out the empty cells at the end of a row beyond `width`."""
+    kept = [*cells]
+    while len(kept) > width and read_cell(kept[-1], dialect) is None:
+        kept.pop()
+    return kept
 
 
 def _join(cells: Sequence[str], width: int, dialect: Dialect) -> str:

@@ -1,0 +1,94 @@
+"""The separator of a delimited file, inferred from a sample, and the blanks around it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from svc_notebook.loading.sources.csv_cells import split_cells, split_records
+from svc_notebook.loading.sources.csv_dialect import (
+    SNIFFED_ROWS,
+    UNUSUAL_SEPARATORS,
+    USUAL_SEPARATORS,
+    VALUE,
+    Dialect,
+    parse_rows,
+    usual_width,
+)
+
+# The share of rows with the most frequent width: of a usual separator that is not questioned, and
+# of an unusual one, which needs a minimum number of rows as well.
+CERTAIN_SHARE, UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.8, 0.95, 3
+# Blanks belong to the separator if they follow at least this share of the separators.
+PADDED_SHARE = 0.95
+
+
+def find_separator(text: str, quote: str) -> str:
+    """Return the separator that gives most rows the same number of cells."""
+    best, share = max(
+        ((separator, _rate(text, separator, quote)) for separator in USUAL_SEPARATORS),
+        key=lambda rated: rated[1],
+    )
+    if share[0] >= CERTAIN_SHARE:
+        return best
+    unusual = (one for one in UNUSUAL_SEPARATORS if _is_evident(text, one, quote))
+    return next(unusual, best)
+
+
+def _rate(text: str, separator: str, quote: str) -> tuple[float, float, int]:
+    """Rate a separator by the share of rows with the most frequent width, and by that width.
+
+    A cell with one quote inside is a part of a value. Of separators with nearly the same share, the
+    one is worse whose cells contain another separator.
+    """
+    rows = parse_rows(text, separator, quote, padded=True)
+    width = usual_width(rows)
+    if width < 2:
+        return 0, 0, 0
+    cells = [cell for _, row in rows if len(row) == width for cell in row]
+    others = [other for other in USUAL_SEPARATORS if other not in (separator, ",")]
+    halves = sum(cell.count(quote) % 2 for cell in cells) / len(cells)
+    torn = sum(any(other in cell for other in others) for cell in cells) / len(cells)
+    share = len(cells) / width / len(rows)
+    return round(share - halves, 1), -torn, width
+
+
+def _is_evident(text: str, separator: str, quote: str) -> bool:
+    """Return whether a character that occurs in text, too, separates cells.
+
+    Nearly all rows must have the same width, and some column must contain numbers or dates below a
+    name, for a list of names or of times has neither; a table of numbers alone has three columns.
+    """
+    if separator == " ":
+        text = re.sub(r" +(?=[\r\n]|\Z)", "", text)
+    rows = [[cell.strip() for cell in row] for _, row in parse_rows(text, separator, quote)]
+    width = max(Counter(map(len, rows)).items(), key=lambda item: item[1], default=(0, 0))[0]
+    usual = [row for row in rows if len(row) == width]
+    if width < 2 or len(usual) < max(MIN_UNUSUAL_ROWS, UNUSUAL_SHARE * len(rows)):
+        return False
+    if separator in "^~" or (
+        separator == " "
+        and width > 2
+        and all(VALUE.fullmatch(cell) for row in usual for cell in row)
+    ):
+        return True
+    first, *others = usual
+    if len(rows[0]) == width - 1:  # as R writes it, without a name for the first column
+        first, others = ["", *rows[0]], usual
+    return any(
+        name and not VALUE.fullmatch(name) and all(map(VALUE.fullmatch, column))
+        for name, *column in zip(first, *others, strict=True)
+    )
+
+
+def is_padded(lines: Sequence[str], dialect: Dialect) -> bool:
+    """Return whether a blank follows nearly every separator outside of quotes."""
+    records = split_records(lines[:SNIFFED_ROWS], dialect)
+    ends = [
+        cell.startswith(" ")
+        for record in records
+        for cell in split_cells(record, dialect)[1:]
+        if cell
+    ]
+    return len(ends) > 1 and sum(ends) >= PADDED_SHARE * len(ends)
