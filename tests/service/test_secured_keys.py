@@ -121,6 +121,20 @@ def test_embedded_filters_apply_to_every_kind_of_search(shop: Inside) -> None:
     assert [answer["nbHits"] for answer in found] == [3, 3, 3, 3]
 
 
+def test_the_text_score_does_not_tell_of_other_records(inside: Inside) -> None:
+    own = [{"objectID": n, "owner": "a", "text": text} for n, text in ("1y", "2z")]
+    inside.fill("texts", *own, attributesForFaceting=["owner"], searchableAttributes=["text"])
+    key = make_secured_key(inside.facts["searchKey"], filters="owner:a")
+    asked = {"query": "y", "getRankingInfo": True}
+    alone = search(inside, key, "texts", body=asked).json()["hits"]
+
+    others = [{"objectID": f"b{n}", "owner": "b", "text": "y " * n} for n in range(9)]
+    inside.fill("texts", *own, *others)
+
+    assert search(inside, key, "texts", body=asked).json()["hits"] == alone
+    assert search(inside, inside.facts["searchKey"], "texts", body=asked).json()["nbHits"] == 9
+
+
 @pytest.mark.parametrize("ranking", [[], ["desc(n)"]])
 def test_a_browse_cursor_of_another_key_does_not_lift_the_filters(
     shop: Inside, ranking: list[str]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
 from urllib.parse import quote_plus
@@ -207,11 +208,13 @@ def _find(call: RequestContext, searched: SearchWithRules, params: Params) -> Se
     """Search, and repeat the search if hits were overwritten before they were read."""
     index, catalog = searched.index, call.service.catalog
     language_resources = catalog.resources.language_resources(index.id)
+    # Without rules, too: textual relevance must not depend on records that the key may not see.
+    pins = replace(searched.outcome.pins, within=call.caller.restrict({}, index.name))
     for attempts_left in reversed(range(MAX_ATTEMPTS)):
         read: list[str] = []
         since = catalog.in_flight_writes.last_visible()
         fetch = fetch_from(call, index, read)
-        found = index.engine.get().search(params, fetch, language_resources, searched.outcome.pins)
+        found = index.engine.get().search(params, fetch, language_resources, pins)
         if not (
             attempts_left
             and catalog.in_flight_writes.may_have_changed(since, index.records_id, read)

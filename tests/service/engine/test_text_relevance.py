@@ -171,6 +171,21 @@ def test_filters_do_not_change_scores() -> None:
     assert some == {name: every[name] for name in some}
 
 
+def test_scores_do_not_depend_on_records_that_a_key_may_not_see() -> None:
+    settings = {**SETTINGS, "attributesForFaceting": ["tenant"]}
+    own = {"a": {"title": "red lamp", "tenant": "x"}, "b": {"title": "oak", "tenant": "x"}}
+    others = {str(n): {"title": f"lamp {'of ' * n}", "tenant": "y"} for n in range(9)}
+    within = {"filters": "tenant:x"}
+    pins = Pins(within=within)
+
+    alone, together = (
+        find(make_index(records, settings), "lamp ", pins, **within, getRankingInfo=True).hits
+        for records in (own, own | others)
+    )
+
+    assert alone == together
+
+
 # ----------------------------------------------------------------- the same for every history
 
 

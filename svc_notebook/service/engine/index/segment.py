@@ -123,8 +123,13 @@ class Segment:
     def length_totals(self, groups: Array, count: int, alive: Array) -> LengthTotals:
         """Return the totals of the lengths of live records."""
         lengths, totals = self._measured(groups, count)
-        dead = np.flatnonzero(~alive)
-        return totals.minus(add_up(lengths[dead])) if len(dead) else totals
+        living = int(np.count_nonzero(alive))
+        if living == len(self):
+            return totals
+        # Adding up the fewer of both is faster.
+        if 2 * living < len(self):
+            return add_up(lengths[np.flatnonzero(alive)])
+        return totals.minus(add_up(lengths[np.flatnonzero(~alive)]))
 
     def highest_length(self, groups: Array, count: int) -> int:
         """Return the length of the longest attribute."""

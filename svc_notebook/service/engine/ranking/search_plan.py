@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -42,11 +42,15 @@ KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
 @dataclass(frozen=True, eq=False)
 class SearchPlan:
-    """The state of one search that is shared by all segments."""
+    """The state of one search that is shared by all segments.
+
+    `visible` are filters of the caller's key: a score must not depend on other records.
+    """
 
     readers: Sequence[SegmentReader]
     options: EffectiveParameters
     scores_ties: bool = True
+    visible: Mapping[str, Any] = field(default_factory=dict)
 
     @cached_property
     def filters(self) -> FilterEvaluation:
@@ -77,11 +81,12 @@ class SearchPlan:
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
 
     def _statistics_of(self, matches: Sequence[SegmentMatch]) -> TermStatistics:
+        seen = SearchPlan(self.readers, EffectiveParameters(self.options.settings, self.visible))
         return TermStatistics(
             [
                 SegmentTerms(
                     match.segment,
-                    reader.alive,
+                    seen.eligible(reader),
                     match.fields,
                     [one.typos for one in match.words],
                 )

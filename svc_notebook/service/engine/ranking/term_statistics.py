@@ -23,7 +23,10 @@ NOT_FOUND_TYPOS = 99
 
 @dataclass(frozen=True, eq=False)
 class SegmentTerms:
-    """The words of a query in one segment: per word, the fewest typos of each record."""
+    """The words of a query in one segment: per word, the fewest typos of each record.
+
+    `alive` are the live records that the caller's key may see.
+    """
 
     segment: Segment
     alive: Array

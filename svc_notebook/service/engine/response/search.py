@@ -113,7 +113,8 @@ def find_hits(
 ) -> SearchResult:
     """Run a search and return its result."""
     options = options.with_similar_query()
-    plan, hit_range = SearchPlan(without_hidden(readers, pins), options), HitRange.of(options)
+    plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
+    hit_range = HitRange.of(options)
     parsed = read_query(options)
     query, matches = plan.match_or_relax(parsed)
     pinned = find_pinned(plan, pins)
