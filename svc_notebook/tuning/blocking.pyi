@@ -15,7 +15,7 @@ from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
-from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
+from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.judge_batches import Cost
 from svc_notebook.tuning.evaluation.judge_batches import Judge
 from svc_notebook.tuning.evaluation.scores import METRICS
@@ -88,7 +88,7 @@ def diagnose(
     seed: int = 0,
     client: AnyClient | None = None,
     progress: bool | None = None,
-) -> Diagnosis:
+) -> RelevanceDiagnosis:
     """Find out why judged queries score low, and what to change first; nothing is saved."""
 
 def diff(
