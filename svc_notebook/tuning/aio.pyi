@@ -13,6 +13,7 @@ from svc_notebook.tuning.changes.snapshots import snapshot as snapshot
 from svc_notebook.tuning.changes.undo import history as history
 from svc_notebook.tuning.changes.undo import undo as undo
 from svc_notebook.tuning.diagnosis.diagnosis import diagnose as diagnose
+from svc_notebook.tuning.evaluation.judge_batches import rate as rate
 from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.runs import run as run
@@ -33,6 +34,7 @@ __all__ = [
     "impact",
     "measure",
     "missing",
+    "rate",
     "restore",
     "run",
     "scratch",

@@ -15,7 +15,9 @@ from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
-from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
+from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
+from svc_notebook.tuning.evaluation.judge_batches import Cost
+from svc_notebook.tuning.evaluation.judge_batches import Judge
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
 from svc_notebook.tuning.evaluation.text_baseline import Method
@@ -38,6 +40,7 @@ __all__ = [
     "impact",
     "measure",
     "missing",
+    "rate",
     "restore",
     "run",
     "scratches",
@@ -85,7 +88,7 @@ def diagnose(
     seed: int = 0,
     client: AnyClient | None = None,
     progress: bool | None = None,
-) -> Diagnosis:
+) -> RelevanceDiagnosis:
     """Find out why judged queries score low, and what to change first; nothing is saved."""
 
 def diff(
@@ -162,6 +165,24 @@ def missing(
     client: AnyClient | None = None,
 ) -> DataFrame:
     """Return the judgments of records that the index does not have."""
+
+def rate(
+    index: str,
+    pairs: Table,
+    judge: Judge,
+    *,
+    attributes: Sequence[str] | None = None,
+    batch: int = 20,
+    cost: Cost = 0.0,
+    max_cost: float | None = None,
+    dry_run: bool = False,
+    cache: str | Path | None = None,
+    rater: str = "judge",
+    human: Table | None = None,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> DataFrame:
+    """Let a function rate pairs of a query and a record, such as a language model."""
 
 def restore(
     index: str,

@@ -13,6 +13,7 @@ COROUTINES: dict[str, str] = {
     "impact": "svc_notebook.tuning.changes.impact.impact",
     "measure": "svc_notebook.tuning.evaluation.measurement.measure",
     "missing": "svc_notebook.tuning.evaluation.measurement.missing",
+    "rate": "svc_notebook.tuning.evaluation.judge_batches.rate",
     "restore": "svc_notebook.tuning.changes.snapshots.restore",
     "run": "svc_notebook.tuning.evaluation.runs.run",
     "scratches": "svc_notebook.tuning.changes.scratch.scratches",

@@ -44,7 +44,7 @@ SHOWN_PROPOSALS = 10
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Diagnosis:
+class RelevanceDiagnosis:
     """What fails for judged queries, and what to change first; displayed as HTML in notebooks.
 
     Attributes
@@ -167,7 +167,7 @@ async def diagnose(
     seed: int = 0,
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
-) -> Diagnosis:
+) -> RelevanceDiagnosis:
     """Find out why judged queries score low, and what to change first; nothing is saved.
 
     Only queries that `search` selects on are read: those marked `tune` in the column `split`,
@@ -199,7 +199,7 @@ async def diagnose(
 
     Returns
     -------
-    Diagnosis
+    RelevanceDiagnosis
         The findings, the first changes in order of gain, and the first space for `search`.
 
     Raises
@@ -310,7 +310,7 @@ def _conclude(
     levers: Sequence[Lever],
     trials: _Trials,
     metric: str,
-) -> Diagnosis:
+) -> RelevanceDiagnosis:
     evidence = {finding.name: finding.evidence for finding in findings}
     rows, left_out, space = [], [], []
     for lever in levers:
@@ -337,7 +337,7 @@ def _conclude(
     space.sort(key=lambda each: -each[0])
     types = {"touched": "int64", "gain": "float64", "low": "float64", "high": "float64"}
     texts = dict.fromkeys(("finding", "name", "where", "evidence"), "str")
-    return Diagnosis(
+    return RelevanceDiagnosis(
         index=seen.index,
         metric=metric,
         queries=len(seen.queries),

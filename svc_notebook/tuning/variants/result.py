@@ -13,7 +13,7 @@ from svc_notebook.display import format_difference
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.changes.request_part import write_code
 from svc_notebook.tuning.changes.snapshots import Snapshot
-from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis
+from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.comparison import Comparison
 from svc_notebook.tuning.evaluation.comparison_summary import (
     definitions,
@@ -55,8 +55,8 @@ class Search:
         Best variants on the queries used for tuning.
     before : Snapshot
         Settings, synonyms and rules of the index before the search.
-    diagnosis : Diagnosis or None
-        Diagnosis that proposed the space; None if the space was given.
+    diagnosis : RelevanceDiagnosis or None
+        RelevanceDiagnosis that proposed the space; None if the space was given.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class Search:
     holdout: Comparison | None = field(repr=False)
     finalists: tuple[Variant, ...] = field(repr=False)
     before: Snapshot = field(repr=False)
-    diagnosis: Diagnosis | None = field(default=None, repr=False)
+    diagnosis: RelevanceDiagnosis | None = field(default=None, repr=False)
 
     @property
     def best(self) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
-from svc_notebook.tuning.diagnosis.diagnosis import Diagnosis, diagnose
+from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis, diagnose
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.metric_names import read_measures
 from svc_notebook.tuning.statistics import check_seed
@@ -160,11 +160,11 @@ async def _diagnose(
     client: AsyncClient, index: str, queries: Any, judgments: Any, sampler: str | None,
     metric: str, budget: int | None, holdout: float, k: int, seed: int,
     on_progress: OnProgress | None,
-) -> tuple[Diagnosis, str, int | None]:  # fmt: skip
+) -> tuple[RelevanceDiagnosis, str, int | None]:  # fmt: skip
     """Diagnose the tune queries, and select the sampler and the budget for the proposed space."""
     if judgments is None:
         raise BadInput("a search needs judgments to compare variants")
-    found: Diagnosis = await diagnose(
+    found: RelevanceDiagnosis = await diagnose(
         index, judgments, queries, metric=metric, holdout=holdout, k=k, seed=seed,
         client=client, on_progress=on_progress,
     )  # fmt: skip
@@ -367,7 +367,7 @@ class _RunningSearch:
         before: Snapshot,
         holdout: Comparison | None,
         best: int,
-        diagnosis: Diagnosis | None,
+        diagnosis: RelevanceDiagnosis | None,
     ) -> Search:
         """Return the result so far."""
         finalists = tuple(self.finalists(best))

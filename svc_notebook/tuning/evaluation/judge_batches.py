@@ -1,0 +1,265 @@
+"""Ratings by a judge that is a function: a language model, a rule, or another service."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import json
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public
+from svc_notebook.errors import BadInput, unreadable
+from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.diagnosis.record_words import read_records
+from svc_notebook.tuning.evaluation.rater_agreement import agreement
+from svc_notebook.tuning.tables.schema import now
+from svc_notebook.tuning.tables.tables import QUESTION, Table, check_judgments
+
+Pair = Mapping[str, Any]
+Judge = Callable[[Sequence[Pair]], Sequence[float | None] | Awaitable[Sequence[float | None]]]
+Cost = float | Callable[[Sequence[Pair]], float]
+MAX_BATCH_PAIRS = 1000
+
+
+@public(bar="pairs")
+async def rate(
+    index: str,
+    pairs: Table,
+    judge: Judge,
+    *,
+    attributes: Sequence[str] | None = None,
+    batch: int = 20,
+    cost: Cost = 0.0,
+    max_cost: float | None = None,
+    dry_run: bool = False,
+    cache: str | Path | None = None,
+    rater: str = "judge",
+    human: Table | None = None,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> DataFrame:
+    """Let a function rate pairs of a query and a record, such as a language model.
+
+    The function gets a batch of pairs, each a dict of `query`, `filters`, `objectID` and
+    `record`, and returns a rating of 0 or more for each, or None if it cannot rate it. It may
+    be a coroutine function. Ratings are stored in `cache` after each batch, so that a stopped
+    call resumes; a record that has changed is rated again.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index, whose records are read.
+    pairs : DataFrame, list of dict or path
+        Pairs with the columns `query` and `objectID`, and `filters` if there are any: a run, or
+        the result of `next_to_judge`.
+    judge : callable
+        Function that rates a batch of pairs.
+    attributes : list of str, default all
+        Attributes of the records that the function gets.
+    batch : int, default 20
+        Number of pairs for each call of the function, up to 1,000.
+    cost : float or callable, default 0.0
+        Cost of a pair, or a function of the pairs of a batch that returns the cost of the
+        batch.
+    max_cost : float, default None
+        Cost above which nothing is rated.
+    dry_run : bool, default False
+        Estimate the cost, and rate nothing.
+    cache : path, default None
+        File of earlier ratings, one JSON object per line; it is created if necessary.
+    rater : str, default 'judge'
+        Name of the rater: name the model and the version of the prompt.
+    human : DataFrame, list of dict or path, default None
+        Judgments of people, to measure the agreement on the pairs that both have rated.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of rated pairs and the number of all pairs.
+
+    Returns
+    -------
+    DataFrame
+        One row per pair, with the columns of `check_judgments`; empty if `dry_run`.
+        `attrs["svc"]` contains the numbers `pairs`, `cached`, `asked` and `missing` (records
+        that the index lacks), the `cost` of what was or would be asked and, with `human`,
+        `agreement` as `svc.tuning.agreement` returns it.
+
+    Raises
+    ------
+    BadInput
+        If an option is not valid, the cost is too high, or the function returns something else
+        than a rating for each pair.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> def judge(batch):
+    ...     return [3 if pair["query"] in pair["record"]["name"].lower() else 0 for pair in batch]
+    >>> hits = svc.tuning.run("products", ["mug"], k=2)
+    >>> svc.tuning.rate("products", hits, judge)[["query", "objectID", "rating", "rater"]]
+      query objectID  rating  rater
+    0   mug  MUG-001     3.0  judge
+    1   mug  MUG-002     3.0  judge
+    """
+    if isinstance(batch, bool) or not isinstance(batch, int) or not 1 <= batch <= MAX_BATCH_PAIRS:
+        raise BadInput(f"`batch` is from 1 to {MAX_BATCH_PAIRS} pairs, not {batch!r}")
+    if not callable(judge):
+        raise BadInput("`judge` is a function of a batch of pairs")
+    wanted = _read_pairs(pairs)
+    own = asynchronous(client)
+    records = await read_records(own, index, wanted["objectID"].drop_duplicates().tolist())
+    given = [
+        {**row, "record": _part(records[row["objectID"]], attributes)}
+        for row in wanted.to_dict("records")
+        if row["objectID"] in records
+    ]
+    known = _RatingCache(cache, rater)
+    asked = [pair for pair in given if known.key(pair) not in known.ratings]
+    batches = [asked[start : start + batch] for start in range(0, len(asked), batch)]
+    price = sum(_price(cost, part) for part in batches)
+    facts: dict[str, Any] = {
+        "index": index, "pairs": len(wanted), "cached": len(given) - len(asked),
+        "asked": len(asked), "missing": len(wanted) - len(given), "cost": price,
+        "rater": rater, "dry_run": dry_run,
+    }  # fmt: skip
+    if max_cost is not None and price > max_cost:
+        raise BadInput(
+            f"rating {len(asked):,} pairs would cost {price:g}, more than max_cost={max_cost:g}; "
+            "rate fewer pairs, or raise the limit"
+        )
+    if not dry_run:
+        done = len(given) - len(asked)
+        for part in batches:
+            known.add(part, await _ask(judge, part))
+            done += len(part)
+            if on_progress:
+                on_progress(done, len(given))
+    judged = _judgments([] if dry_run else given, known, rater)
+    if human is not None and not dry_run:
+        facts["agreement"] = _agreement(judged, check_judgments(human))
+    judged.attrs["svc"] = facts
+    return judged
+
+
+def _read_pairs(pairs: Table) -> DataFrame:
+    frame = pd.read_csv(pairs, dtype="str") if isinstance(pairs, str | Path) else DataFrame(pairs)
+    for name in ("query", "objectID"):
+        if name not in frame:
+            raise BadInput(f"pairs need a column `{name}`")
+    filters = frame["filters"].fillna("") if "filters" in frame else ""
+    frame = frame[["query", "objectID"]].assign(filters=filters)
+    frame = frame[frame["objectID"].notna()].drop_duplicates().reset_index(drop=True)
+    return frame.astype("str")
+
+
+def _part(record: Mapping[str, Any], attributes: Sequence[str] | None) -> dict[str, Any]:
+    if attributes is None:
+        return dict(record)
+    return {name: record[name] for name in attributes if name in record}
+
+
+def _price(cost: Cost, part: Sequence[Pair]) -> float:
+    return float(cost(part)) if callable(cost) else cost * len(part)
+
+
+async def _ask(judge: Judge, part: Sequence[Pair]) -> list[float | None]:
+    answer: Any = judge(part)
+    if inspect.isawaitable(answer):
+        answer = await answer
+    ratings = list(answer) if isinstance(answer, Sequence | pd.Series) else None
+    if ratings is None or isinstance(answer, str) or len(ratings) != len(part):
+        count = "no list" if ratings is None else f"{len(ratings)} ratings"
+        raise BadInput(f"the judge returned {count} for {len(part)} pairs; one for each is needed")
+    return [_rating(value, pair) for value, pair in zip(ratings, part, strict=True)]
+
+
+def _rating(value: Any, pair: Pair) -> float | None:
+    if value is None or value != value:
+        return None
+    if (
+        isinstance(value, bool | str)
+        or not hasattr(value, "__float__")
+        or not (0 <= float(value) < float("inf"))
+    ):
+        raise BadInput(
+            f"the judge rated {pair['objectID']!r} for {pair['query']!r} with {value!r}; a rating "
+            "is a number from 0, or None"
+        )
+    return float(value)
+
+
+class _RatingCache:
+    """Ratings by pair, rater and content of the record, in a file or in memory."""
+
+    def __init__(self, path: str | Path | None, rater: str) -> None:
+        self._path = None if path is None else Path(path).expanduser()
+        self._rater = rater
+        self._is_torn = False  # the last line of the file is not complete
+        self.ratings: dict[str, float | None] = {}
+        if self._path and self._path.exists():
+            try:
+                text = self._path.read_text(encoding="utf-8")
+            except OSError as error:
+                raise unreadable(self._path, error) from None
+            rows = map(_read, text.splitlines())
+            self.ratings = {row["key"]: row["rating"] for row in rows if row}
+            self._is_torn = bool(text) and not text.endswith("\n")
+
+    def key(self, pair: Pair) -> str:
+        """Return the identity of a rating."""
+        facts = [self._rater, *(pair[name] for name in (*QUESTION, "objectID", "record"))]
+        text = json.dumps(facts, sort_keys=True, ensure_ascii=False, default=str)
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+    def add(self, part: Sequence[Pair], ratings: Sequence[float | None]) -> None:
+        """Store the ratings of a batch."""
+        rows = []
+        for pair, rating in zip(part, ratings, strict=True):
+            key = self.key(pair)
+            self.ratings[key] = rating
+            about = {name: pair[name] for name in (*QUESTION, "objectID")}
+            rows.append({"key": key, "rating": rating, "rater": self._rater, "at": now(), **about})
+        if self._path:
+            try:
+                with self._path.open("a", encoding="utf-8") as file:
+                    file.write("\n" if self._is_torn else "")
+                    self._is_torn = False
+                    file.writelines(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+            except OSError as error:
+                raise BadInput(f"{self._path} cannot be written: {error.strerror}") from None
+
+
+def _read(line: str) -> dict[str, Any] | None:
+    """Read one line; a torn one counts as not there, so that its pair is rated again."""
+    try:
+        row = json.loads(line)
+    except ValueError:
+        return None
+    return row if isinstance(row, dict) and row.keys() >= {"key", "rating"} else None
+
+
+def _judgments(given: Sequence[Pair], known: _RatingCache, rater: str) -> DataFrame:
+    rows = []
+    for pair in given:
+        rating = known.ratings[known.key(pair)]
+        rows.append({
+            **{name: pair[name] for name in (*QUESTION, "objectID")}, "rating": rating,
+            "unrateable": rating is None, "rater": rater, "source": "import",
+        })  # fmt: skip
+    return check_judgments(rows)
+
+
+def _agreement(judged: DataFrame, human: DataFrame) -> Any:
+    both = [*QUESTION, "objectID"]
+    shared = judged[both].merge(human[both].drop_duplicates(), on=both)
+    parts = [frame.merge(shared, on=both) for frame in (human, judged)]
+    return agreement(pd.concat(parts, ignore_index=True)) if len(shared) else None
