@@ -135,6 +135,8 @@ def _verb_of(called: str, variables: Mapping[str, object]) -> Verb | None:
 
 
 def _row(name: str, path: list[str]) -> Verb | None:
+    if name == "edit":  # the module, which opens the workbench when it is called
+        return _ROWS.get(("editors", "workbench"))
     kind = next((part for part in ("tuning", "editors") if part in path), "functions")
     kind = "editors" if "edit" in path else kind
     return _ROWS.get((kind, name))

@@ -43,9 +43,9 @@ def __dir__() -> list[str]:
 class _CallableModule(ModuleType):
     """This module, which opens the workbench when it is called."""
 
-    def __call__(self, *args: Any, **options: Any) -> Any:
-        """Open the workbench of an index; see `workbench`."""
-        return self.workbench(*args, **options)
+    def __call__(self, index: str, query: str = "", **options: Any) -> Any:
+        """Open the workbench of an index; see `svc.edit.workbench`."""
+        return self.workbench(index, query, **options)
 
 
 sys.modules[__name__].__class__ = _CallableModule

@@ -51,6 +51,7 @@ def told(code: str) -> tuple[str, list[str], bool] | None:
         ('svc.tuning.history("fi', "fi", ["films"]),
         ('tuning.undo("fi', "fi", ["films"]),
         ('svc.edit.rules("fi', "fi", ["films"]),
+        ('svc.edit("fi', "fi", ["films"]),
         ('svc.pin("fi', "fi", ["films"]),
         ('svc.search("films", "some wor', "wor", []),  # a query is anything, and no file
     ],

@@ -211,6 +211,17 @@ def test_drafts_are_undone_and_redone_together(bench: Workbench) -> None:
     assert not bench.settings.dirty
 
 
+def test_an_undo_reverts_the_latest_change_of_any_part(bench: Workbench) -> None:
+    bench.value = {"settings": {"hitsPerPage": 7}}
+    bench.synonyms.put(SYNONYM)  # the workbench may not have taken it yet
+
+    bench.undo()
+
+    assert bench.value == {"settings": {"hitsPerPage": 7}}
+    bench.redo()
+    assert bench.synonyms.value == [SYNONYM]
+
+
 def test_the_score_of_judged_queries_follows_the_draft(client: Client, shop: str) -> None:
     bench = svc.edit(shop, "lamp", judgments=JUDGMENTS, client=client)
 

@@ -247,6 +247,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   let markedElement = root;
   /** @param {KeyboardEvent} event */
   function markElement(event) {
+    if (root.parentElement?.closest(".svc-editor")) return; // the editor around this one marks
     markedElement.removeAttribute(NO_SHORTCUTS);
     const focused = event.target instanceof HTMLElement && root.contains(event.target) ? event.target : null;
     if (!focused || (isSave(event) && buttons.apply.hidden)) return;

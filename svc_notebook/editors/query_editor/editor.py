@@ -398,10 +398,16 @@ class QueryEditor(Editor):
         self.answer = {**self._draw_found(), "held": list_active_filters(own), "took": took}
 
     async def _find_places(self, params: Params) -> dict[str, int] | None:
-        """Return the places of the first hits without the draft; None without a draft."""
+        """Return the places of the first hits without the draft; None without a draft.
+
+        They are also unknown if the saved configuration does not allow the search.
+        """
         if self._target is None or self.index != self._primary:
             return None
-        return await find_places(self.client, self.index, params)
+        try:
+            return await find_places(self.client, self.index, params)
+        except SvcError:
+            return None
 
     def _draw_found(self) -> dict[str, Any]:
         _, params, settings = self._searched()

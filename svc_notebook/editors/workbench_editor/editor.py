@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -316,6 +316,10 @@ class Workbench(Editor):
             for part, editor in self._drafted.items()
         }
         return {part: changes for part, changes in found.items() if changes}
+
+    def _change_draft(self, change: Callable[[Draft], Draft]) -> None:
+        """Change the draft, after the changes that the editors have made meanwhile."""
+        super()._change_draft(lambda draft: change(draft.put(self._collect())))
 
     def _set_draft(self, draft: Draft) -> None:
         """Set the draft, give each editor its part, and search with all of them."""
