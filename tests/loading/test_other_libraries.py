@@ -18,7 +18,7 @@ from bokeh_sampledata.penguins import data as penguins
 import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 ROW = {
     "n": 1,

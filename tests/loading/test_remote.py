@@ -16,7 +16,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.loading import plan
-from tests.loading.packing import values
+from tests.loading.encoded_records import values
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.loading import aggregates, plan
-from tests.loading.packing import values
+from tests.loading.encoded_records import values
 
 COLUMNS = 300
 MISSING = {"": None}

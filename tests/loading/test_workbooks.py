@@ -14,7 +14,7 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.loading import plan
-from tests.loading.packing import pack, values
+from tests.loading.encoded_records import pack, values
 
 
 def write(path: Path, **sheets: list[list[Any]]) -> Path:
