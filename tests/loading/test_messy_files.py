@@ -172,6 +172,13 @@ def test_a_row_that_begins_with_a_hash_is_never_a_comment(write: Write, row: str
     assert packed.plan.skipped_lines == 0
 
 
+def test_a_comment_as_wide_as_a_row_is_loaded_and_the_others_are_skipped(write: Write) -> None:
+    packed = pack(write("# note, one\nid,n,m\n1,2,3\n# tail, of, it\n2,3,4\n"))
+
+    assert [record["id"] for record in packed.records] == ["1", "# tail", "2"]
+    assert packed.plan.notes[0] == "1 line with `#` skipped: `# note, one`"
+
+
 def test_a_surplus_of_any_length_is_kept_without_its_empty_end(write: Write) -> None:
     path = write("x,y\n1,2,3,,,\n4,5,,,,\n6,7,,8\n")
 

@@ -289,8 +289,8 @@ def _find_upper(layout: Layout, lines: Sequence[str], options: LoadSettings) -> 
 
 
 def _has_tags(rows: Sequence[Row]) -> bool:
-    """Return whether rows below the first begin with `#`, as `#red,1` does."""
-    return any(row[0].startswith(DEFAULT_COMMENT) for _, row in rows[1:])
+    """Return whether rows below the first begin with `#` and a character, as `#red,1` does."""
+    return any(row[0].startswith(DEFAULT_COMMENT) and row[0][1:2].strip() for _, row in rows[1:])
 
 
 def _find_table(rows: Sequence[Row], width: int) -> int:
