@@ -97,6 +97,16 @@ def test_the_option_in_the_note_loads_the_other_table(write: Write) -> None:
     assert [row["name"] for row in values(path, skip=6)] == ["lamp", "oak", "elm"]
 
 
+def test_a_table_that_goes_on_beyond_the_sample_is_the_largest(write: Write) -> None:
+    first = "".join(f"name {n},{n}\n" for n in range(12_000))
+    second = "".join(f"{n},a table that fills more,{n}\n" for n in range(15_000))
+    path = write(f"metric,value\n{first}\nid,name,price\n{second}")
+
+    assert len(pack(path, id="id").records) == 15_000
+    assert "lines 12,003 and later are another table" in pack(path, skip=0).plan.notes[0]
+    assert len(pack(path, skip=0).records) == 12_000
+
+
 @pytest.mark.parametrize(
     "content",
     [
