@@ -97,6 +97,16 @@ def test_the_option_in_the_note_loads_the_other_table(write: Write) -> None:
     assert [row["name"] for row in values(path, skip=6)] == ["lamp", "oak", "elm"]
 
 
+def test_a_table_that_goes_on_beyond_the_sample_is_the_largest(write: Write) -> None:
+    first = "".join(f"name {n},{n}\n" for n in range(12_000))
+    second = "".join(f"{n},a table that fills more,{n}\n" for n in range(15_000))
+    path = write(f"metric,value\n{first}\nid,name,price\n{second}")
+
+    assert len(pack(path, id="id").records) == 15_000
+    assert "lines 12,003 and later are another table" in pack(path, skip=0).plan.notes[0]
+    assert len(pack(path, skip=0).records) == 12_000
+
+
 @pytest.mark.parametrize(
     "content",
     [
@@ -170,6 +180,13 @@ def test_a_row_that_begins_with_a_hash_is_never_a_comment(write: Write, row: str
 
     assert packed.records[1]["a"] == row[:2]
     assert packed.plan.skipped_lines == 0
+
+
+def test_a_comment_as_wide_as_a_row_is_loaded_and_the_others_are_skipped(write: Write) -> None:
+    packed = pack(write("# note, one\nid,n,m\n1,2,3\n# tail, of, it\n2,3,4\n"))
+
+    assert [record["id"] for record in packed.records] == ["1", "# tail", "2"]
+    assert packed.plan.notes[0] == "1 line with `#` skipped: `# note, one`"
 
 
 def test_a_surplus_of_any_length_is_kept_without_its_empty_end(write: Write) -> None:

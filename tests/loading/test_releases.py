@@ -12,7 +12,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.kernels.overlays import put_before
 
-TESTS = ("tests/loading/test_row_order.py", "tests/loading/test_ragged.py")
+TESTS = tuple(f"tests/loading/test_{name}.py" for name in ("row_order", "ragged", "messy_files"))
 
 
 def oldest() -> str:

@@ -44,6 +44,7 @@ HINTS = {
     "leading zeros: kept as text": _fits(r"0\d+"),
     "more than 18 digits: kept as text": _fits(r"-?[1-9]\d{18,}"),
     "decimal commas: kept as text": _fits(r"-?\d{1,3}([. ]?\d{3})*,\d+"),
+    "no digit before the point: kept as text": _fits(r"-?\.\d+"),
     "dates, as text; numbers with dtype={{'{0}': 'epoch'}}, timezone='UTC'": _fits(
         r"\d{4}-\d\d-\d\d"
     ),

@@ -34,6 +34,7 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
 )
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
+    SAMPLE_CHARACTERS,
     contains_utf8,
     guess_encoding,
     rewrite,
@@ -336,4 +337,4 @@ def _common_dialect(
 
 def _sample(path: Path) -> str:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return file.read(SAMPLE_BYTES // 4)
+        return file.read(SAMPLE_CHARACTERS)

@@ -29,7 +29,7 @@ from svc_notebook.loading.sources.csv_header import count_header_rows, is_header
 from svc_notebook.loading.sources.csv_quotes import end_of_quote
 from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
-from svc_notebook.loading.sources.encoding import fresh
+from svc_notebook.loading.sources.encoding import SAMPLE_CHARACTERS, fresh
 
 MAX_PREAMBLE_LINES = 100
 # Skipped lines that a note contains, and their length.
@@ -249,14 +249,17 @@ def _choose_table(
     layout: Layout, lines: Sequence[str], tables: Sequence[FoundTable], options: LoadSettings
 ) -> tuple[Layout, list[str]]:
     """Choose the largest of several tables, or the first after the option `skip`."""
-    explicit = options.skip is not None
-    chosen = tables[0] if explicit else max(tables, key=lambda table: len(table.rows))
+    # The last table of a sample can have any number of rows below it.
+    cut = sum(map(len, lines)) >= SAMPLE_CHARACTERS
+    largest = tables[-1] if cut else max(tables, key=lambda table: len(table.rows))
+    chosen = largest if options.skip is None else tables[0]
     numbered = list(_number_lines(layout, lines))
     numbers = [number for number, _ in numbered]
     before = max((table.end for table in tables if table.end <= chosen.first), default=0)
     titles = [line for _, line in numbered[before : chosen.first]]
     notes = [*_describe_titles(titles)]
-    notes += [table.describe(numbers) for table in tables if table is not chosen]
+    others = [table for table in tables if table is not chosen]
+    notes += [table.describe(numbers, cut=cut and table is tables[-1]) for table in others]
     following = [table for table in tables if table.first >= chosen.end]
     length = chosen.end - chosen.first if following else None
     return replace(layout, preamble=chosen.first, length=length), notes
@@ -289,8 +292,8 @@ def _find_upper(layout: Layout, lines: Sequence[str], options: LoadSettings) -> 
 
 
 def _has_tags(rows: Sequence[Row]) -> bool:
-    """Return whether rows below the first begin with `#`, as `#red,1` does."""
-    return any(row[0].startswith(DEFAULT_COMMENT) for _, row in rows[1:])
+    """Return whether rows below the first begin with `#` and a character, as `#red,1` does."""
+    return any(row[0].startswith(DEFAULT_COMMENT) and row[0][1:2].strip() for _, row in rows[1:])
 
 
 def _find_table(rows: Sequence[Row], width: int) -> int:

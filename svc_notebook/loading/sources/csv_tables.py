@@ -48,15 +48,19 @@ class FoundTable:
         """The names of its columns."""
         return tuple(filter(None, self.rows[0].cells))
 
-    def describe(self, numbers: Sequence[int]) -> str:
-        """Return the note of a table that is not loaded, given the file's number of each line."""
+    def describe(self, numbers: Sequence[int], *, cut: bool) -> str:
+        """Return the note of a table that is not loaded, given the file's number of each line.
+
+        `cut` is whether it can go on beyond the lines that were read.
+        """
         names = [f"`{shorten(name, MAX_NAME_CHARACTERS)}`" for name in self.names]
         more = ", …" if len(names) > MAX_SHOWN_NAMES else ""
         first, last = numbers[self.first], numbers[self.end - 1]
+        lines = f"{first + 1:,} and later" if cut else f"{first + 1:,} to {last + 1:,}"
+        rows = "" if cut else f"; {len(self.rows) - 1:,} rows"
         return (
-            f"lines {first + 1:,} to {last + 1:,} are another table and are not loaded "
-            f"({', '.join(names[:MAX_SHOWN_NAMES])}{more}; {len(self.rows) - 1:,} rows): "
-            f"skip={first} loads it"
+            f"lines {lines} are another table and are not loaded "
+            f"({', '.join(names[:MAX_SHOWN_NAMES])}{more}{rows}): skip={first} loads it"
         )
 
 

@@ -14,6 +14,8 @@ from typing import Any, BinaryIO
 from svc_notebook.errors import BadInput
 
 SAMPLE_BYTES = 1_000_000
+# The characters of a file's beginning from which its layout is inferred.
+SAMPLE_CHARACTERS = SAMPLE_BYTES // 4
 CHUNK_BYTES = 1 << 20
 # The byte order marks; if one is the beginning of another, the longer one is first.
 MARKS = (
