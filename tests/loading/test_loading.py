@@ -465,7 +465,6 @@ def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
         background_loop.run(loading.push(client.aio, "films.csv", index))  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("rows", "share", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
 def test_a_large_index_is_not_replaced_by_a_few_rows(client: Client, index: str) -> None:
     many = pd.DataFrame({"id": range(1000)})
     load(client, many, index, id="id")
@@ -480,6 +479,7 @@ def test_a_large_index_is_not_replaced_by_a_few_rows(client: Client, index: str)
     assert load(client, many[:1], index, id="id", if_exists="replace", min_share=0).published == 1
 
 
+@pytest.mark.parametrize(("rows", "share", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
 def test_an_index_is_not_replaced_by_less_than_min_share(
     client: Client, index: str, rows: int, share: float, done: bool
 ) -> None:
