@@ -66,8 +66,8 @@ def _group(
         else:
             others.append(expression)
     groups: dict[tuple[str, ...], list[str]] = defaultdict(list)
-    for column, templates in of_column.items():
-        groups[types[column], *templates].append(column)
+    for column, own in of_column.items():
+        groups[types[column], *own].append(column)
     alike = []
     for (_, *templates), columns in groups.items():
         if len(columns) < MIN_COLUMNS:

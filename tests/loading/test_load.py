@@ -467,6 +467,20 @@ def test_a_path_is_not_pushed_but_loaded(client: Client, index: str) -> None:
         background_loop.run(loading.push(client.aio, "films.csv", index))  # type: ignore[arg-type]
 
 
+def test_a_large_index_is_not_replaced_by_a_few_rows(client: Client, index: str) -> None:
+    many = pd.DataFrame({"id": range(1000)})
+    load(client, many, index, id="id")
+
+    with pytest.raises(BadInput, match="has 1,000 records and would have 499; it is unchanged"):
+        load(client, many[:499], index, id="id", if_exists="replace")
+    load(client, many[:500], index, id="id", if_exists="replace")
+
+    # Fewer than 1,000 are replaced by any number, and others if that is wanted.
+    assert load(client, many[:5], index, id="id", if_exists="replace").published == 5
+    load(client, many, index, id="id")
+    assert load(client, many[:1], index, id="id", if_exists="replace", min_share=0).published == 1
+
+
 @pytest.mark.parametrize(("rows", "share", "done"), [(2, 0.9, False), (2, 0.5, True), (3, 1, True)])
 def test_an_index_is_not_replaced_by_less_than_min_share(
     client: Client, index: str, rows: int, share: float, done: bool
@@ -511,7 +525,8 @@ def test_an_unreachable_service_gets_no_cleanup_calls(
     with pytest.raises(Unreachable):
         background_loop.run(svc.aio.replace_records(index, FILMS, id="id", client=gone))
 
-    assert asked == ["get_settings", "get_settings"]
+    # One call each: the number of the old records, and whether the index is a replica.
+    assert asked == ["search", "get_settings"]
 
 
 @pytest.mark.parametrize("choice", ["append", "replace"])

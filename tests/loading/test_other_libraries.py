@@ -38,7 +38,11 @@ SENT = {
 
 
 def polars_frame() -> pl.DataFrame:
-    schema = {"price": pl.Decimal(10, 2), "kind": pl.Enum(["x", "y"]), "none": pl.Null}
+    schema: dict[str, Any] = {
+        "price": pl.Decimal(10, 2),
+        "kind": pl.Enum(["x", "y"]),
+        "none": pl.Null,
+    }
     return pl.DataFrame([ROW], schema_overrides=schema)
 
 

@@ -93,7 +93,12 @@ def test_sheets_are_named_and_chosen(tmp_path: Path) -> None:
 def test_an_error_in_a_cell_rejects_its_row_and_missing_values_of_formulas_are_told(
     tmp_path: Path,
 ) -> None:
-    rows = [["sku", "share", "sum"], ["a", "#DIV/0!", 1], ["b", 0.5, "=1+1"], ["c", 1, 2]]
+    rows: list[list[Any]] = [
+        ["sku", "share", "sum"],
+        ["a", "#DIV/0!", 1],
+        ["b", 0.5, "=1+1"],
+        ["c", 1, 2],
+    ]
     path = write(tmp_path / "t.xlsx", S=rows)
 
     packed = pack(str(path), id="sku")
