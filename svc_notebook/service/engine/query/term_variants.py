@@ -9,7 +9,7 @@ from itertools import chain
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text.compounds import LINKS, Splitter
-from svc_notebook.service.engine.text.stemming import Stemmer
+from svc_notebook.service.engine.text.stems import Stemmer
 from svc_notebook.service.engine.text.synonyms import Replacement
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 from svc_notebook.service.engine.text.typos import Vocabulary

@@ -20,14 +20,14 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.ranking.occurrences import Chunk, Selection
 from svc_notebook.service.engine.ranking.term_statistics import TermStatistics
 
-SATURATION = 1.2
+SATURATION_COUNT = 1.2
 """The `k1` of BM25: the weighted number of occurrences with half of a word's score."""
 LENGTH_SHARE = 0.75
 """The `b` of BM25: how much the length of an attribute counts, from 0 to 1."""
 INEXACT_WEIGHT = 0.5
 """The weight of an occurrence that is not the word itself, such as a longer word."""
-UNIT = 1 << 20
-"""Weights of occurrences are multiples of 1 / UNIT: their sums are exact in any order."""
+WEIGHT_SCALE = 1 << 20
+"""Weights of occurrences are multiples of 1 / WEIGHT_SCALE: their sums are exact in any order."""
 SCORE_DIGITS = 4
 
 OwnedOccurrences = tuple[Chunk, Array]
@@ -48,14 +48,14 @@ def score_rows(
         sums: Array = np.zeros(len(rows))
         for chunk, owners in _without_repeats(segment, found):
             sums += np.bincount(owners, weights.read(chunk, rows[owners]), len(rows))
-        frequency = sums / UNIT
-        total += rarity * frequency / (SATURATION + frequency)
+        frequency = sums / WEIGHT_SCALE
+        total += rarity * frequency / (SATURATION_COUNT + frequency)
     return np.asarray(np.rint(total * 10**SCORE_DIGITS).astype(np.int64))
 
 
 @dataclass(frozen=True, eq=False)
 class _OccurrenceWeights:
-    """The weights of occurrences by attribute and its length, in multiples of 1 / UNIT.
+    """The weights of occurrences by attribute and its length, in multiples of 1 / WEIGHT_SCALE.
 
     `shares` are how much one word of each attribute's length counts.
     """
@@ -75,7 +75,7 @@ class _OccurrenceWeights:
         lengths = segment.lengths(fields.groups, count)
         highest = segment.highest_length(fields.groups, count)
         shares = LENGTH_SHARE / statistics.mean_lengths
-        return cls(fields, lengths, highest, np.array(fields.weights) * UNIT, shares)
+        return cls(fields, lengths, highest, np.array(fields.weights) * WEIGHT_SCALE, shares)
 
     def read(self, chunk: Chunk, rows: Array) -> Array:
         """Return the weights of occurrences; `rows` are their records."""

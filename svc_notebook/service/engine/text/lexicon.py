@@ -10,7 +10,7 @@ from typing import Any
 
 from svc_notebook.service.engine.text.compounds import Splitter, standard_splitter
 from svc_notebook.service.engine.text.lemmatization import standard_forms
-from svc_notebook.service.engine.text.stemming import Stemmer, find_stemmer
+from svc_notebook.service.engine.text.stems import Stemmer, find_stemmer
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
