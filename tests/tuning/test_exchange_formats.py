@@ -21,11 +21,11 @@ def test_written_files_are_read_by_ir_measures_with_equal_scores(tmp_path: Path)
     ids = tuning.write_trec_run(RUN, tmp_path / "run.txt")
     tuning.write_qrels(JUDGED, tmp_path / "qrels.txt", ids)
 
-    qrels = list(ir_measures.read_trec_qrels(str(tmp_path / "qrels.txt")))
-    run = list(ir_measures.read_trec_run(str(tmp_path / "run.txt")))
+    oracle: Any = ir_measures
+    qrels = list(oracle.read_trec_qrels(str(tmp_path / "qrels.txt")))
+    run = list(oracle.read_trec_run(str(tmp_path / "run.txt")))
     expected = {
-        value.query_id: value.value
-        for value in ir_measures.iter_calc([ir_measures.nDCG @ 10], qrels, run)
+        value.query_id: value.value for value in oracle.iter_calc([oracle.nDCG @ 10], qrels, run)
     }
 
     scores = tuning.evaluate(RUN, JUDGED).set_index("query")["value"]

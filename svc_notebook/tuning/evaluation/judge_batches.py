@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import inspect
 import json
+import math
+import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -117,15 +119,18 @@ async def rate(
     wanted = _read_pairs(pairs)
     own = asynchronous(client)
     records = await read_records(own, index, wanted["objectID"].drop_duplicates().tolist())
-    given = [
-        {**row, "record": _part(records[row["objectID"]], attributes)}
-        for row in wanted.to_dict("records")
-        if row["objectID"] in records
+    given: list[dict[str, Any]] = [
+        {
+            **dict(zip(wanted.columns, row, strict=True)),
+            "record": _part(records[row[1]], attributes),
+        }
+        for row in wanted.to_numpy().tolist()
+        if row[1] in records
     ]
     known = _RatingCache(cache, rater)
     asked = [pair for pair in given if known.key(pair) not in known.ratings]
     batches = [asked[start : start + batch] for start in range(0, len(asked), batch)]
-    price = sum(_price(cost, part) for part in batches)
+    price = math.fsum(_price(cost, part) for part in batches)
     facts: dict[str, Any] = {
         "index": index, "pairs": len(wanted), "cached": len(given) - len(asked),
         "asked": len(asked), "missing": len(wanted) - len(given), "cost": price,
@@ -151,7 +156,9 @@ async def rate(
 
 
 def _read_pairs(pairs: Table) -> DataFrame:
-    frame = pd.read_csv(pairs, dtype="str") if isinstance(pairs, str | Path) else DataFrame(pairs)
+    given: Any = pairs
+    is_path = isinstance(pairs, str | os.PathLike)
+    frame = pd.read_csv(given, dtype="str") if is_path else DataFrame(given)
     for name in ("query", "objectID"):
         if name not in frame:
             raise BadInput(f"pairs need a column `{name}`")

@@ -100,7 +100,8 @@ def write_quepid(judgments: Table, path: str | os.PathLike[str]) -> None:
     if (several > 1).any():
         raise BadInput(f"{several.idxmax()!r} has several filters, which Quepid does not have")
     means = judged.groupby(["query", "objectID"], sort=False)["rating"].mean()
-    rows = [(query, object_id, _plain(value)) for (query, object_id), value in means.items()]  # type: ignore[misc]
+    pairs = means.reset_index().to_numpy().tolist()
+    rows = [(query, object_id, _plain(value)) for query, object_id, value in pairs]
     try:
         with (
             replace_file(target) as draft,
