@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES, find_violations
@@ -161,3 +161,22 @@ def test_hostile_records_and_rules_are_text(
     expect(bench.locator(".svc-applied-parts").first).to_contain_text("<img")
 
     assert notebook.page.evaluate("() => window.struck") is None
+
+
+def test_ctrl_s_applies_from_an_editor_inside_in_notebook_7(
+    lab: Lab, page: Page, service: Running
+) -> None:
+    with service.client() as client:
+        client.delete("/1/indexes/bench")
+    fill(service, "bench", products())
+    notebook = Notebook(page, lab, "workbench-7.ipynb", classic=True)
+    notebook.run(connect(service))
+    bench = open_bench(notebook, OPEN)
+
+    bench.locator(".svc-pane-query .svc-hit").first.focus()
+    page.keyboard.press("h")
+    expect(bench.locator(".svc-draft-trial")).to_contain_text("on a temporary copy: ")
+    expect(bench.locator(".svc-pane-query .svc-hit").first).to_be_focused()
+    page.keyboard.press("Control+S")
+
+    expect(bench.get_by_role("dialog")).to_contain_text("Apply 1 change to bench?")

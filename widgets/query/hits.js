@@ -1,6 +1,6 @@
 // The hits of one page: highlighted text, images, and the criterion that ranks each below the previous one.
 
-import { button, copyText, fill, follow, h, setAttribute } from "../kit/dom.js";
+import { button, copyText, fill, focusedIn, follow, h, setAttribute } from "../kit/dom.js";
 import { drawCode } from "../kit/code_text.js";
 import { plainText } from "../kit/highlight.js";
 import { hitDisplay } from "../kit/hit_card.js";
@@ -151,7 +151,11 @@ export function hitList(view, model, bar = []) {
   function redraw() {
     display.prepare(cards, attributes);
     list.className = `svc-hits svc-in-${display.density()}`;
+    const focused = focusedIn(list);
+    const at = [...list.children].findIndex((item) => item === focused);
     follow(list, cards, (card) => card.id, drawCard);
+    // A hit that is gone, such as a hidden one, leaves the focus to the hit at its place.
+    if (at >= 0 && focused && !list.contains(focused)) focusOn(at);
   }
 
   /** @param {KeyboardEvent} event */
