@@ -75,7 +75,7 @@ async def explain(
     >>> svc.explain("products", "desk lamp", hitsPerPage=3)[["rank", "criterion", "objectID"]]
        rank criterion objectID
     0     1       tie  LMP-001
-    1     2       tie  LMP-002
+    1     2       tie  LMP-003
     """
     own = asynchronous(client)
     search: Any = {**params, "getRankingInfo": True, "attributesToRetrieve": ["*"]}

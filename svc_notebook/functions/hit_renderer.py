@@ -50,7 +50,7 @@ class ShownHits:
     --------
     >>> shown = svc.show_search("products", "desk lamp", hitsPerPage=2)
     >>> shown.frame["objectID"].tolist()
-    ['LMP-001', 'LMP-002']
+    ['LMP-001', 'LMP-003']
     """
 
     def __init__(self, frame: DataFrame, tags: tuple[str, str], budget: int) -> None:

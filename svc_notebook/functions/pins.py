@@ -147,7 +147,7 @@ async def hide(
     --------
     >>> hidden = svc.hide("products", "desk lamp", "LMP-001")
     >>> svc.search("products", "desk lamp")["objectID"].iloc[0]
-    'LMP-002'
+    'LMP-003'
     """
     own, name = asynchronous(client), id_text(object_id)
     await _check_record(own, index, name)

@@ -84,7 +84,7 @@ async def search(
     >>> hits
        rank objectID                     name  price
     0     1  LMP-001  Classic brass desk lamp   23.9
-    1     2  LMP-002  Compact steel desk lamp   42.9
+    1     2  LMP-003     Nordic oak desk lamp   34.9
     >>> hits.attrs["svc"]["nbHits"]
     10
     """
@@ -164,7 +164,7 @@ async def search_many(
     0        mug     1  MUG-001
     1        mug     2  MUG-002
     2  desk lamp     1  LMP-001
-    3  desk lamp     2  LMP-002
+    3  desk lamp     2  LMP-003
     """
     own = asynchronous(client)
     found = await frames.search_many(

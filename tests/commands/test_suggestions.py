@@ -102,8 +102,6 @@ def test_a_warning_is_given_each_time_and_shows_no_line_of_this_package(typed: T
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("edit qury", "`edit qury` is not a verb; did you mean `query`\\?$"),
-        ("edit x", "`edit x` is not a verb; the verbs are crawler, judgments, query"),
         ("synonyms save {}", "FILE is missing; .*; or pass --from VARIABLE, or a cell body"),
         (
             "call nosuch_thing",
@@ -121,3 +119,8 @@ def test_an_index_that_is_like_no_other_is_looked_for_in_the_list(typed: Typed) 
         typed("search q9")
 
     assert caught.value.__notes__ == ["`indices` lists the existing ones"]
+
+
+def test_a_misspelled_editor_is_suggested_where_an_index_is_missing(typed: Typed) -> None:
+    with pytest.raises(svc.errors.NotFound, match="did you mean `edit query`"):
+        typed("edit qury")

@@ -95,7 +95,7 @@ def test_options_replace_what_is_inferred(write: Write) -> None:
 
 @pytest.mark.parametrize(("option", "value"), [("skip", -1), ("skip", "2"), ("comment", "//")])
 def test_bad_options_are_refused(write: Write, option: str, value: object) -> None:
-    with pytest.raises(BadInput, match=f"`{option}` is"):
+    with pytest.raises(BadInput, match=f"`{option}` must be"):
         pack(write(written()), **{option: value})
 
 

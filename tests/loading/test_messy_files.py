@@ -69,7 +69,7 @@ def test_an_option_sets_the_number_of_header_rows(write: Write) -> None:
     assert names_of(path) == ["kind", "name"]
     assert names_of(path, header_rows=2) == ["kind red", "name green"]
     assert values(path, header_rows=2) == [{"kind red": "a", "name green": "b"}]
-    with pytest.raises(BadInput, match="`header_rows` is"):
+    with pytest.raises(BadInput, match="`header_rows` must be"):
         pack(path, header_rows=0)
 
 

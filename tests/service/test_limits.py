@@ -26,6 +26,7 @@ ITEMS: dict[str, Any] = {
     "naturalLanguages": "en",
     "queryLanguages": "en",
     "ranking": "typo",
+    "reRankingApplyFilter": "name:a",
     "customRanking": "asc(n)",
     "removeStopWords": "en",
     "responseFields": "hits",

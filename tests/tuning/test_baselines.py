@@ -88,7 +88,7 @@ def test_a_baseline_is_compared_like_any_run(shop: str) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "give `judgments` or `queries`"),
+        ({}, "pass `judgments` or `queries`"),
         ({"queries": ["x"], "k": 0}, "`k` is from 1"),
         ({"queries": ["x"], "b": 2}, "`b` from 0 to 1"),
         ({"queries": ["x"], "method": "lucen"}, "did you mean `lucene`"),

@@ -40,7 +40,7 @@ def test_the_page_leads_from_a_click_to_judgments() -> None:
     assert names["judged"]["objectID"].tolist() == ["2"]
     assert names["by_hand"]["objectID"].tolist() == ["17", "4"]
     assert names["queries"]["query"].tolist() == ["lamp"]
-    assert names["in_vain"].empty
+    assert names["zero_results"].empty
 
 
 def test_the_page_names_every_model_with_its_smoothing() -> None:

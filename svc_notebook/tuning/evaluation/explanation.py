@@ -88,7 +88,7 @@ def explain(
     >>> why = svc.tuning.explain(hits, "desk lamp", titles=names)
     >>> why[["title", "next_title", "criterion"]]
                          title               next_title criterion
-    0  Classic brass desk lamp  Compact steel desk lamp       tie
+    0  Classic brass desk lamp  Nordic oak desk lamp       tie
     """
     facts = getattr(run, "attrs", {}).get("svc", {})
     hits = hits_of(check_runs(run), query, filters)

@@ -100,7 +100,7 @@ async def run(
     >>> hits[["query", "rank", "objectID", "nbHits"]]
            query  rank objectID  nbHits
     0  desk lamp     1  LMP-001      10
-    1  desk lamp     2  LMP-002      10
+    1  desk lamp     2  LMP-003      10
     2        mug     1  MUG-001      20
     3        mug     2  MUG-002      20
     """
