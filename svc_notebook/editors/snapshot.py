@@ -10,6 +10,8 @@ import json
 from html import escape
 from typing import Any
 
+SNAPSHOT_ROWS = 200  # of one table
+
 
 def write_line(text: str, *, tag: str = "p") -> str:
     """Write one paragraph, or heading, of text."""

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -13,10 +17,13 @@ import svc_notebook as svc
 from svc_notebook.client import Client
 from svc_notebook.client.curation import RULES, find_all
 from svc_notebook.editors import event_loop
+from svc_notebook.editors.rpc import run_on_loop
+from svc_notebook.editors.settings_editor.temporary_copy import Copy
+from svc_notebook.editors.snapshot import SNAPSHOT_ROWS
 from svc_notebook.editors.workbench_editor import draft_trial
 from svc_notebook.editors.workbench_editor.change_set import order_parts
 from svc_notebook.editors.workbench_editor.editor import Workbench
-from svc_notebook.errors import BadInput, BadOption, SvcError
+from svc_notebook.errors import BadInput, BadOption, SvcError, Unreachable
 from svc_notebook.magics.extension import run
 
 SYNONYM = {"objectID": "light", "type": "synonym", "synonyms": ["light", "lamp"]}
@@ -83,6 +90,39 @@ def test_other_drafts_show_in_the_hits_on_one_copy(bench: Workbench, client: Cli
     assert [name for name in names(client) if name.startswith(f"{bench.index}_")] == [copy]
     bench.close()
     assert copy not in names(client)
+
+
+def test_the_copy_of_a_trial_that_still_runs_is_dropped(client: Client, shop: str) -> None:
+    bench = svc.edit(shop, "lamp", client=client)
+    make = Copy.make
+    begun, made = threading.Event(), threading.Event()
+
+    async def make_slowly(copy: Copy, *given: Any) -> None:
+        begun.set()
+        await asyncio.sleep(0.2)  # the copy is made while the workbench is closed
+        await make(copy, *given)
+        made.set()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(Copy, "make", make_slowly)
+        bench.synonyms.put(SYNONYM)
+        assert begun.wait(15)
+        bench.close()
+        trying: Any = bench._trying
+        with suppress(CancelledError):
+            trying.result(15)
+
+    assert not made.is_set()
+    assert [name for name in names(client) if name.startswith(f"{shop}_")] == []
+
+
+def test_a_callback_of_an_editor_can_close_it(bench: Workbench, client: Client) -> None:
+    bench.synonyms.put(SYNONYM)
+    await_that(lambda: bench.trial["by"] == "copy")
+
+    run_on_loop(bench.close)
+
+    await_that(lambda: not [name for name in names(client) if name.startswith(f"{bench.index}_")])
 
 
 def test_a_reverted_draft_shows_the_saved_hits(bench: Workbench) -> None:
@@ -177,6 +217,77 @@ def test_a_failed_part_keeps_its_draft_and_names_what_is_applied(
     assert bench.settings.value.get("hitsPerPage") != 7
 
 
+def test_a_lost_response_does_not_deny_what_is_applied(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save = bench.synonyms.save
+
+    async def lose_response(*given: Any) -> Any:
+        await bench.client.wait(await save(*given), index=bench.index)
+        raise Unreachable("no response")
+
+    bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}
+    monkeypatch.setattr(bench.synonyms, "save", lose_response)
+
+    with pytest.raises(Unreachable) as caught:
+        bench.apply()
+
+    [note] = caught.value.__notes__
+    assert note.startswith(f"the settings and synonyms of {bench.index} are applied")
+    assert "not" not in note
+    assert bench.value == {}
+
+
+def test_without_the_service_the_outcome_is_unknown(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: Any) -> Any:
+        raise Unreachable("no response")
+
+    rule = {"objectID": "r", "consequence": {"hide": [{"objectID": "2"}]}}
+    drafts = {"synonyms": {"light": SYNONYM}, "rules": {"r": rule}}
+    bench.value = {"settings": {"hitsPerPage": 7}, **drafts}
+    monkeypatch.setattr(bench.synonyms, "save", fail)
+    for editor in (bench.synonyms, bench.rules):
+        monkeypatch.setattr(editor, "refresh", fail)
+
+    with pytest.raises(Unreachable) as caught:
+        bench.apply()
+
+    [note] = caught.value.__notes__
+    assert note.startswith(f"the settings of {bench.index} are applied")
+    assert f"not known whether the synonyms of {bench.index} are applied" in note
+    assert "the rules are not" in note
+    assert bench.value == drafts
+
+
+def test_a_stopped_apply_says_what_is_applied(
+    bench: Workbench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = threading.Event()
+
+    async def hang(*_: Any) -> Any:
+        begun.set()
+        await asyncio.Event().wait()
+
+    bench.value = {"settings": {"hitsPerPage": 7}, "synonyms": {"light": SYNONYM}}
+    monkeypatch.setattr(bench.synonyms, "save", hang)
+    bench._dispatcher.accept({"id": 1, "call": "write"})
+    assert begun.wait(15)
+    bench._dispatcher.accept({"cancel": 1})
+    await_that(lambda: bench.state["error"])
+
+    message = bench.state["error"]["message"]
+    assert f"the settings of {bench.index} are applied" in message
+    assert "not known whether the synonyms" in message
+    assert bench.value == {"synonyms": {"light": SYNONYM}}
+    history = svc.tuning.history(bench.index, client=bench.client)
+    assert history[["scope", "state"]].to_numpy().tolist() == [["settings", "done"]]
+    monkeypatch.undo()
+    bench.apply()
+    assert bench.value == {}
+
+
 def test_nothing_is_written_if_a_part_was_changed_elsewhere(
     bench: Workbench, client: Client
 ) -> None:
@@ -236,6 +347,39 @@ def test_the_score_of_judged_queries_follows_the_draft(client: Client, shop: str
     bench.close()
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"settings": {"customRanking": ["asc(rating)"]}},
+        {"settings": {"searchableAttributes": ["brand"]}, "synonyms": {"light": SYNONYM}},
+        {"rules": {"r": {"consequence": {"hide": [{"objectID": "2"}]}}}},
+    ],
+    ids=["parameters", "copy", "rule"],
+)
+def test_the_score_is_that_of_an_evaluation_after_apply(
+    changes: Any, client: Client, shop: str
+) -> None:
+    judgments = pd.concat([
+        JUDGMENTS, pd.DataFrame([{"query": "light", "objectID": "1", "rating": 2}]),
+        pd.DataFrame([{"query": "acme", "objectID": "3", "rating": 1}]),
+    ])  # fmt: skip
+    bench = svc.edit(shop, "lamp", judgments=judgments, client=client)
+
+    def evaluate() -> float:
+        run = svc.tuning.run(shop, judgments, k=10, client=client)
+        return float(svc.tuning.evaluate(run, judgments, ["ndcg@10"])["value"].mean())
+
+    bench.value = changes
+    await_that(lambda: bench.trial["score"])
+    score, before = bench.trial["score"], evaluate()
+    bench.apply()
+
+    assert score["before"] == pytest.approx(before)
+    assert score["after"] == pytest.approx(evaluate())
+    assert score["queries"] == 3
+    bench.close()
+
+
 def test_a_draft_that_cannot_be_tried_says_why(bench: Workbench) -> None:
     bench.value = {"rules": {"bad": {"consequence": {"params": {"filters": "brand:("}}}}}
 
@@ -257,6 +401,48 @@ def test_code_repeats_all_changes(
     bench.revert()
     exec(codes["Python"], {})
     assert client.get_settings(bench.index)["hitsPerPage"] == 7
+
+
+def test_code_gives_another_index_the_same_configuration(
+    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
+    name = "<img src=x onerror='1'> \"%é/\n"
+    bench.value = {
+        "settings": {"attributesForFaceting": ["brand"], "customRanking": None},
+        "synonyms": {name: {**SYNONYM, "objectID": name}},
+        "rules": {
+            name: {
+                "objectID": name,
+                "conditions": [{"pattern": name.strip(), "anchoring": "is"}],
+                "consequence": {"hide": [{"objectID": "2"}], "userData": {"text": "'''\\"}},
+            }
+        },
+    }
+    code = bench.code()["Python"]
+    fresh = f"{bench.index} <img src=x onerror='1'>"
+    client.wait(client.operate_index(bench.index, "copy", fresh), index=bench.index)
+
+    exec(code.replace(repr(bench.index), repr(fresh)), {})
+
+    bench.apply()
+    assert not len(svc.tuning.diff(bench.index, fresh, client=client))
+
+
+def test_the_snapshot_of_many_changes_is_short(bench: Workbench) -> None:
+    words = ((f"s{number}", f"a{number}") for number in range(SNAPSHOT_ROWS + 50))
+    bench.value = {
+        "synonyms": {
+            name: {"objectID": name, "type": "synonym", "synonyms": [word, name]}
+            for name, word in words
+        }
+    }
+
+    text = bench.write_html()
+
+    assert f"the first {SNAPSHOT_ROWS} of {SNAPSHOT_ROWS + 50}" in text
+    assert f"a{SNAPSHOT_ROWS - 1}&" in text
+    assert f"a{SNAPSHOT_ROWS}&" not in text
 
 
 @pytest.mark.parametrize(

@@ -35,13 +35,12 @@ from svc_notebook.editors.hit_cards import DENSITIES
 from svc_notebook.editors.query_editor.editor import QueryEditor
 from svc_notebook.editors.query_editor.panel import PanelRow, list_parameters, read_parameter
 from svc_notebook.editors.rpc import call, run_on_loop
-from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snapshot import SNAPSHOT_ROWS, write_line
 from svc_notebook.errors import BadInput, NotFound, Refused, Unreachable
 from svc_notebook.functions.pins import Place, is_for, name_rule
 from svc_notebook.functions.pins import move_record as move_record
 
 MAX_SAMPLE_QUERIES = 8  # proposed to try a draft on
-SNAPSHOT_ROWS = 200
 FILTER_PARAMS = ("filters", "facetFilters", "numericFilters", "tagFilters", "optionalFilters")
 
 

@@ -16,10 +16,9 @@ from svc_notebook.editors.curation_editors.synonym_checks import (
     head_of,
     words_of,
 )
-from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snapshot import SNAPSHOT_ROWS, write_line
 
 MAX_SAMPLE_QUERIES = 8  # proposed to try a draft on
-SNAPSHOT_ROWS = 200
 
 
 class SynonymEditor(CurationEditor):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -28,7 +28,7 @@ from svc_notebook.editors.query_editor.editor import Action, QueryEditor
 from svc_notebook.editors.rpc import call, report_progress, wait_for
 from svc_notebook.editors.settings_editor.changes import list_changes, show
 from svc_notebook.editors.settings_editor.editor import SettingsEditor
-from svc_notebook.editors.snapshot import write_line
+from svc_notebook.editors.snapshot import SNAPSHOT_ROWS, write_line
 from svc_notebook.editors.snippets import write_change
 from svc_notebook.editors.traits import WORKBENCH_HEIGHT_PIXELS
 from svc_notebook.editors.workbench_editor.applied_changes import AppliedChange, list_applied
@@ -42,7 +42,7 @@ from svc_notebook.editors.workbench_editor.change_set import (
 )
 from svc_notebook.editors.workbench_editor.draft_trial import CopyNeeded, DraftTrial, no_trial
 from svc_notebook.editors.workbench_editor.score_change import describe_change, measure_change
-from svc_notebook.errors import BadInput, SvcError
+from svc_notebook.errors import BadInput, Stopped, SvcError, TaskFailed, TimedOut, Unreachable
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import read_proposal
 from svc_notebook.tuning.changes.journalled_write import noting
@@ -51,6 +51,8 @@ from svc_notebook.tuning.changes.undo import history, undo
 SCORE_DELAY_SECONDS = 0.4  # after the last change: a score searches for every judged query
 UNDO_STEP_SECONDS = 1.2  # changes of one part within this time are one undo step
 NOTE = "workbench"  # in the journal
+# After these a write may have had an effect, or may have one later.
+UNCERTAIN_FAILURES = (Unreachable, TimedOut, TaskFailed, Stopped)
 
 
 class Workbench(Editor):
@@ -86,6 +88,8 @@ class Workbench(Editor):
         self._target: DraftTarget | None = None
         self._trial_count = 0
         self._trial_lock = asyncio.Lock()
+        self._trial_task: asyncio.Task[Any] | None = None  # that makes or changes the copy
+        self._is_closing = False
         self._measure_count = 0
         self._trying: Future[None] | None = None
         self._touched: tuple[str, float] = ("", 0.0)
@@ -142,7 +146,9 @@ class Workbench(Editor):
             for part, changes in self.value.items()
             for name, after in changes.items()
         ]
-        table = write_line("Unsaved changes") + write_table(("", "", "after"), rows)
+        more = f", the first {SNAPSHOT_ROWS} of {len(rows):,}" if len(rows) > SNAPSHOT_ROWS else ""
+        head = write_line(f"Unsaved changes{more}")
+        table = head + write_table(("", "", "after"), rows[:SNAPSHOT_ROWS])
         score = self.trial.get("score")
         measured = write_line(describe_change(score)) if score else ""
         return (table + measured if rows else "") + self.query.write_html()
@@ -151,16 +157,22 @@ class Workbench(Editor):
         """Return the changes as code; without changes, the search."""
         if not self.value:
             return self.query.codes()
-        own = [self._drafted[part].codes() for part in self.value]
+        order = order_parts(self.value, self.settings.saved)
+        own = [self._drafted[part].codes() for part in order]
         return write_change(self.index, self.value, own)
 
     def close(self) -> None:
         """Close the workbench and its editors, and drop the copy of the index."""
-        if self._trial.copy_name and not event_loop.is_here():
-            wait_for(self._trial.drop())
-        for editor in self.parts.values():
-            editor.close()
-        super().close()
+        self._is_closing = True
+        try:
+            if event_loop.is_here():  # a callback of an editor cannot wait for the copy's end
+                event_loop.begin(self._end_trial())
+            else:
+                wait_for(self._end_trial())
+        finally:
+            for editor in self.parts.values():
+                editor.close()
+            super().close()
 
     # Methods for cells.
 
@@ -181,8 +193,8 @@ class Workbench(Editor):
     async def write(self) -> None:
         """Apply all drafts as one change of the journal.
 
-        Nothing is written if a part has errors or was changed elsewhere. If a write fails, the
-        error has the parts that are applied; the drafts of the others stay.
+        Nothing is written if a part has errors or was changed elsewhere. If a write fails or is
+        stopped, the error has the parts that are applied; the drafts of the others stay.
         """
         self._refuse_read_only()
         changes = self._collect()
@@ -192,7 +204,7 @@ class Workbench(Editor):
         values = {part: editor.value for part, editor in self._drafted.items()}
         order = order_parts(changes, saved["settings"])
         applied: list[Part] = []
-        is_started, failure = False, None
+        is_started, failure, unread = False, None, set[Part]()
         self._update_state(busy="applying", error=None)
         try:
             for part in order:
@@ -201,20 +213,20 @@ class Workbench(Editor):
                 is_started = True
                 for place, part in enumerate(order):
                     report_progress(place, len(order), f"applying the {part}")
-                    await self._write_part(part, saved[part], values[part])
+                    await _raise_stopped(self._write_part(part, saved[part], values[part]))
                     applied.append(part)
         except Exception as error:
             failure = error
-            if applied:
-                error.add_note(_describe_partial(self.index, applied, order))
         finally:
             self._update_state(busy="")
         for part in applied:
             self._drafted[part].take_applied(values[part])
         if is_started:  # also after a failure: a write that failed may have had an effect
-            await self._follow_saved()
+            unread = await self._follow_saved()
             self.emit("applied")
         if failure:
+            if is_started and (note := self._describe_outcome(failure, applied, order, unread)):
+                failure.add_note(note)
             self._update_state(error=explain(failure))
             raise failure
 
@@ -232,7 +244,8 @@ class Workbench(Editor):
     @call
     async def refresh(self) -> None:
         """Read all parts again; drafts stay."""
-        await self._trial.drop()
+        async with self._trial_lock:  # a running trial may be making the copy
+            await self._trial.drop()
         for editor in self._drafted.values():
             await editor.refresh()
         await self._follow_saved()
@@ -330,14 +343,36 @@ class Workbench(Editor):
                 editor.draft_value(whole)
         self._try_soon()
 
-    async def _follow_saved(self) -> None:
-        """Read what is saved after a change; drafts stay, and their undo steps start again."""
-        for editor in self._drafted.values():
-            with suppress(SvcError):  # the drafts stay as they are
+    async def _follow_saved(self) -> set[Part]:
+        """Read what is saved after a change; return the parts that could not be read.
+
+        Drafts stay, and their undo steps start again.
+        """
+        unread = set[Part]()
+        for part, editor in self._drafted.items():
+            try:
                 await editor.refresh()
+            except SvcError:  # the draft stays as it is
+                unread.add(part)
         with suppress(SvcError):
             await self.query.follow_saved()
         self._set_draft(Draft.of({}).put(self._collect()))
+        return unread
+
+    def _describe_outcome(
+        self, failure: Exception, applied: list[Part], order: list[Part], unread: set[Part]
+    ) -> str:
+        """Describe what a failed write has applied; empty if it has applied nothing.
+
+        A write whose response is lost may have had an effect, or may have one later.
+        """
+        drafted = self._collect()
+        done = [part for part in order if part in applied or part not in {*drafted, *unread}]
+        unknown: list[Part] = []
+        if isinstance(failure, UNCERTAIN_FAILURES):
+            unknown = [part for part in order if part not in done][: len(applied) + 1 - len(done)]
+        rest = [part for part in order if part not in done and part not in unknown]
+        return _describe_partial(self.index, done, unknown, rest) if done or unknown else ""
 
     async def _write_part(self, part: Part, saved: Any, value: Any) -> None:
         editor = self._drafted[part]
@@ -350,20 +385,31 @@ class Workbench(Editor):
         )
 
     def _try_soon(self) -> None:
-        if self._ready:
+        if self._ready and not self._is_closing:
             self._trying = event_loop.begin(self._try())
 
     async def _follow_up(self) -> None:
         if self._trying:
             await asyncio.wrap_future(self._trying)
 
+    async def _end_trial(self) -> None:
+        """Stop the running trial, then drop the copy."""
+        if self._trial_task:
+            self._trial_task.cancel()
+        async with self._trial_lock:
+            await self._trial.drop()
+
     async def _try(self) -> None:
         """Search with the drafts, then measure; of several waiting trials only the last runs."""
         self._trial_count += 1
         number = self._trial_count
         async with self._trial_lock:
-            if number == self._trial_count:
-                await self._try_once()
+            if number == self._trial_count and not self._is_closing:
+                self._trial_task = asyncio.current_task()
+                try:
+                    await self._try_once()
+                finally:
+                    self._trial_task = None
         if number == self._trial_count:
             await self._measure_soon()
 
@@ -434,10 +480,27 @@ def _write_references(parts: Mapping[str, Editor]) -> dict[str, str]:
     return {name: f"IPY_MODEL_{editor.model_id}" for name, editor in parts.items()}
 
 
-def _describe_partial(index: str, applied: list[Part], order: list[Part]) -> str:
-    """Describe what a failed write has applied, and what it has not."""
-    rest = [part for part in order if part not in applied]
-    return (
-        f"the {' and '.join(applied)} of {index} are applied, and svc.tuning.undo({index!r}) "
-        f"reverts them; the {' and '.join(rest)} are not, their drafts stay"
-    )
+async def _raise_stopped(work: Coroutine[Any, Any, None]) -> None:
+    """Await work; raise `Stopped` if it is cancelled, so that the outcome is read and told."""
+    try:
+        await work
+    except asyncio.CancelledError:
+        raise Stopped("applying was stopped") from None
+
+
+def _describe_partial(index: str, done: list[Part], unknown: list[Part], rest: list[Part]) -> str:
+    """Describe what a failed write has applied, what it may have applied, and what it has not."""
+    parts = []
+    if done:
+        parts.append(
+            f"the {' and '.join(done)} of {index} are applied, and svc.tuning.undo({index!r}) "
+            "reverts them"
+        )
+    if unknown:
+        parts.append(
+            f"it is not known whether the {' and '.join(unknown)} of {index} are applied: reload "
+            "later"
+        )
+    if rest:
+        parts.append(f"the {' and '.join(rest)} are not, their drafts stay")
+    return "; ".join(parts)
