@@ -65,6 +65,16 @@ class TrialIndex:
 
     async def run(self, variant: Variant, queries: DataFrame) -> DataFrame:
         """Search as if a variant were in place."""
+        where, filled, params = await self.prepare(variant, queries)
+        found: DataFrame = await run(
+            where, filled, params, k=self._k, name=str(variant), client=self._client
+        )
+        return found
+
+    async def prepare(
+        self, variant: Variant, queries: DataFrame
+    ) -> tuple[str, DataFrame, dict[str, Any]]:
+        """Return the index, the queries and the parameters that search with a variant in place."""
         parts = variant.parts
         settings = parts.get("settings", {})
         params, others = as_parameters(settings, {**self._state.settings, **settings})
@@ -73,13 +83,9 @@ class TrialIndex:
         where = await self._configure(
             {**lists, **({"settings": index_settings} if index_settings else {})}
         )
-        search_params: Any = {name: value for name, value in params.items() if name not in FIXED}
         if variant.request:
             queries = await self._filler.fill(queries, variant.request)
-        found: DataFrame = await run(
-            where, queries, search_params, k=self._k, name=str(variant), client=self._client
-        )
-        return found
+        return where, queries, {name: each for name, each in params.items() if name not in FIXED}
 
     async def _configure(self, wanted: dict[Scope, Objects]) -> str:
         """Return an index with the changes that no parameter can make, or the index itself."""
