@@ -287,7 +287,9 @@ async def _try_in_steps(
         base = Variant(best.choices)
         where, queries, params = await tried.prepare(base, seen.queries)
         settings = {**state.settings, **best.choices}
-        again = await observe(client, where, queries, seen.judged, settings, params=params, k=depth)
+        again = await observe(
+            client, where, queries, seen.judged, settings, parameters=params, k=depth
+        )
         findings = find_all(again, DataFrame(columns=[*QUESTION, "objectID"]))
         more = find_levers(again, findings)
         total += (1 + sum(len(lever.values) for lever in more)) * size

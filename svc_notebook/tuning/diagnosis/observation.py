@@ -82,11 +82,11 @@ async def observe(
     judged: DataFrame,
     settings: Mapping[str, Any],
     *,
-    params: Mapping[str, Any] | None = None,
+    parameters: Mapping[str, Any] | None = None,
     k: int,
 ) -> Observation:
     """Search for the queries, and read the judged records and the counts of the words."""
-    params = dict(params or {})
+    params: Any = dict(parameters or {})
     own = judged.merge(queries[QUESTION], on=QUESTION)
     own = own[own["rating"].notna()].reset_index(drop=True)
     base = await run(index, queries, params, k=k, name=index, client=client)

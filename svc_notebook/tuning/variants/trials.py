@@ -29,7 +29,7 @@ from svc_notebook.tuning.changes.state import (
     write_parts,
 )
 from svc_notebook.tuning.evaluation.runs import FIXED, run
-from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.evaluation.scores import count_failures, evaluate
 from svc_notebook.tuning.tables.tables import QUESTION
 from svc_notebook.tuning.variants.spaces import Variant
 
@@ -71,9 +71,7 @@ class TrialIndex:
         )
         return found
 
-    async def prepare(
-        self, variant: Variant, queries: DataFrame
-    ) -> tuple[str, DataFrame, dict[str, Any]]:
+    async def prepare(self, variant: Variant, queries: DataFrame) -> tuple[str, DataFrame, Any]:
         """Return the index, the queries and the parameters that search with a variant in place."""
         parts = variant.parts
         settings = parts.get("settings", {})
@@ -117,8 +115,11 @@ class TrialIndex:
 def score(
     found: DataFrame, queries: DataFrame, judgments: DataFrame, metric: str, options: Any
 ) -> tuple[list[float | None], float | None, int]:
-    """Score a run: the value of each query in order, the judged share, the zero-result queries."""
-    scored = evaluate(found, judgments, metric, **options).set_index(QUESTION)
+    """Score a run: the value of each query in order, the judged share, the zero-result queries.
+
+    A search that fails has no hits and scores 0: left out, it would raise the mean of the others.
+    """
+    scored = count_failures(evaluate(found, judgments, metric, **options)).set_index(QUESTION)
     values = scored["value"].reindex(_keys(queries))
     known: list[float | None] = [None if np.isnan(value) else float(value) for value in values]
     judged = float(scored["judged_at_k"].mean())
