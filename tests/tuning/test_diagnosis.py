@@ -99,7 +99,8 @@ def test_values_are_tried_again_with_the_best_one_in_place(house: str) -> None:
     next_one = found.following.iloc[0]
     alone = tuning.impact(house, first["change"], tune, RATED).comparison
     both = tuning.impact(house, next_one["change"], tune, RATED).comparison
-    assert alone and both
+    assert alone
+    assert both
     gain = both.test()["delta"][0] - alone.test()["delta"][0]
     assert gain == pytest.approx(next_one["gain"])
     assert [*found.space][:2] == [first["name"], next_one["name"]]
@@ -148,7 +149,8 @@ def test_a_search_that_fails_is_a_finding_and_scores_0(house: str) -> None:
 
     failed = found.findings.set_index("finding").loc["failed searches"]
     assert failed["queries"] == 1
-    assert "'lamp'" in failed["evidence"] and "filter" in failed["evidence"]
+    assert "'lamp'" in failed["evidence"]
+    assert "filter" in failed["evidence"]
     without = tuning.diagnose(house, RATED, good)
     assert found.before == pytest.approx(without.before * len(good) / (len(good) + 1))
 
