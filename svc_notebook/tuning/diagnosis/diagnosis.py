@@ -318,7 +318,7 @@ def _conclude(
     after_best = _propose(following, evidence_of_following, best.choices if best else {})
     spaces = [_space_of(alone), _space_of(following)]
     # What helps on top of the first value is tried right after it.
-    names = [best.lever.name] if best and best.lever.name in spaces[0] else []
+    names = [name for name in (best.choices if best else {}) if name in spaces[0]]
     names = list(dict.fromkeys([*names, *spaces[1], *spaces[0]]))
     space = {
         name: _distinct([_now(seen, name), *spaces[1].get(name, []), *spaces[0].get(name, [])])
