@@ -15,7 +15,7 @@ TUTORIALS = sorted(FOLDER.glob("*.ipynb"))
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(180)
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
 def test_a_tutorial_runs(path: Path, tmp_path: Path) -> None:
     for source in FOLDER.glob("*.py"):

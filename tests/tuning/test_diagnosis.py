@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
+from svc_notebook.tuning.diagnosis.levers import _text_rankings
 from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
 from svc_notebook.tuning.diagnosis.record_words import (
     detect_language,
@@ -82,6 +84,75 @@ def test_a_proposed_change_gains_what_was_said(house: str) -> None:
         compared = tuning.impact(house, row["change"], tune, RATED).comparison
         assert compared
         assert compared.test()["delta"][0] == pytest.approx(row["gain"])
+
+
+def test_values_are_tried_again_with_the_best_one_in_place(house: str) -> None:
+    queries = tuning.split(RATED, holdout=0.3, seed=0)
+    tune = queries[queries["split"] == "tune"]
+
+    found = tuning.diagnose(house, RATED)
+
+    first = found.proposals.iloc[0]
+    assert first["low"] > 0
+    assert len(found.following)
+    assert first["name"] not in set(found.following["name"]) or first["name"] == "ranking"
+    next_one = found.following.iloc[0]
+    alone = tuning.impact(house, first["change"], tune, RATED).comparison
+    both = tuning.impact(house, next_one["change"], tune, RATED).comparison
+    assert alone
+    assert both
+    gain = both.test()["delta"][0] - alone.test()["delta"][0]
+    assert gain == pytest.approx(next_one["gain"])
+    assert [*found.space][:2] == [first["name"], next_one["name"]]
+    assert "each tried with the first" in repr(found)
+    assert "each tried with the first" in found._repr_html_()
+
+
+def test_re_ranking_and_stems_are_tried_with_what_they_need(client: Client) -> None:
+    records: Any = [
+        {"objectID": f"{thing}-{n}", "name": f"{word} {thing} for the house"}
+        for thing in THINGS for n, word in enumerate(("painted", "painting", "small", "blue"))
+    ]  # fmt: skip
+    client.replace_all("stemmed", records)
+    settings: Any = {"searchableAttributes": ["name"], "queryLanguages": ["en"]}
+    client.wait(client.set_settings("stemmed", settings), index="stemmed")
+    rated: Any = [
+        {"query": f"paint {thing}s", "objectID": f"{thing}-{n}", "rating": 3 * (n < 2)}
+        for thing in THINGS for n in range(4)
+    ]  # fmt: skip
+
+    found = tuning.diagnose("stemmed", rated)
+
+    stems = found.proposals.set_index("name").loc["alternativesAsExact"]
+    assert "ignoreConjugations" in stems["value"]
+    assert stems["change"]["settings"]["ignorePlurals"]
+    assert stems["gain"] > 0.5
+
+
+def test_the_score_may_be_compared_before_typos_and_words() -> None:
+    seen: Any = SimpleNamespace(settings={})
+    assert _text_rankings(seen) == [
+        ["proximity", "typo", "geo", "words", "filters", "custom"],
+        ["words", "proximity", "typo", "geo", "filters", "custom"],
+    ]
+    seen = SimpleNamespace(settings={"ranking": ["geo", "typo", "exact", "desc(a)"]})
+    assert _text_rankings(seen) == [["geo", "exact", "typo", "desc(a)"]]
+    assert _text_rankings(SimpleNamespace(settings={"ranking": ["custom"]})) == []  # type: ignore[arg-type]
+
+
+def test_a_search_that_fails_is_a_finding_and_scores_0(house: str) -> None:
+    bad = {"query": "lamp", "filters": "sold <", "split": "tune"}
+    rated: Any = [*RATED, {"query": "lamp", "filters": "sold <", "objectID": "lamp-3", "rating": 3}]
+    good = [{"query": each["query"], "filters": "", "split": "tune"} for each in RATED[::4]]
+
+    found = tuning.diagnose(house, rated, [*good, bad])
+
+    failed = found.findings.set_index("finding").loc["failed searches"]
+    assert failed["queries"] == 1
+    assert "'lamp'" in failed["evidence"]
+    assert "filter" in failed["evidence"]
+    without = tuning.diagnose(house, RATED, good)
+    assert found.before == pytest.approx(without.before * len(good) / (len(good) + 1))
 
 
 def test_held_out_queries_are_not_read(house: str) -> None:

@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from html import escape
 from typing import Any
 
 import numpy as np
 from pandas import DataFrame
 
+from svc_notebook.client import AsyncClient
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public
 from svc_notebook.display import format_difference, format_number, shorten, text_of, write_table
-from svc_notebook.errors import BadInput, CallFailed
+from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.request_part import belongs_to_request
-from svc_notebook.tuning.changes.state import read_state
+from svc_notebook.tuning.changes.state import IndexConfiguration, read_state
 from svc_notebook.tuning.diagnosis.findings import Finding, find_all
 from svc_notebook.tuning.diagnosis.levers import Lever, find_levers
 from svc_notebook.tuning.diagnosis.observation import Observation, observe
+from svc_notebook.tuning.diagnosis.value_trials import (
+    NO_EFFECT,
+    Gain,
+    TriedValue,
+    ValueTrials,
+)
 from svc_notebook.tuning.evaluation.measurement import missing
 from svc_notebook.tuning.evaluation.metric_names import deepest, read_measures
-from svc_notebook.tuning.statistics import check_seed, interval
+from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
     Queries,
@@ -32,7 +39,7 @@ from svc_notebook.tuning.tables.tables import (
 )
 from svc_notebook.tuning.variants.query_parts import tune_part
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
-from svc_notebook.tuning.variants.trials import TrialIndex, score
+from svc_notebook.tuning.variants.trials import TrialIndex
 
 FINDINGS = ["finding", "queries", "share", "evidence"]
 PROPOSALS = [
@@ -66,8 +73,11 @@ class RelevanceDiagnosis:
         `tuning.apply`), `touched` (int64, queries whose score changes), `gain`, `low` and `high`
         (float64, mean difference of the value alone with its 95 % interval, on the queries
         that were read) and `evidence` (str).
+    following : DataFrame
+        As `proposals`, with the first of them in place: `change` contains it, and the gains are
+        those over it. Empty if the interval of the first gain contains 0.
     space : dict of lists
-        First space for `tuning.search`: what did no harm, the largest gain first.
+        First space for `tuning.search`: what did no harm, in the order in which to try it.
     left_out : DataFrame
         One row per value that is not proposed: `name` (str), `value` (object), `reason` (str).
 
@@ -83,6 +93,7 @@ class RelevanceDiagnosis:
     before: float
     findings: DataFrame = field(repr=False)
     proposals: DataFrame = field(repr=False)
+    following: DataFrame = field(repr=False)
     space: dict[str, list[Any]] = field(repr=False)
     left_out: DataFrame = field(repr=False)
 
@@ -90,7 +101,10 @@ class RelevanceDiagnosis:
         lines = [self._headline()]
         lines += [f"  {row['finding']}: {row['evidence']}" for row in self._found()]
         lines.append("first changes, each tried alone:" if len(self.proposals) else NO_PROPOSAL)
-        lines += [f"  {'  '.join(cells[:4])}" for cells in self._rows()]
+        lines += [f"  {'  '.join(cells[:4])}" for cells in _cells(self.proposals)]
+        if len(self.following):
+            lines.append(f"{FOLLOWING}:")
+            lines += [f"  {'  '.join(cells[:4])}" for cells in _cells(self.following)]
         return "\n".join([*lines, *self._notes()])
 
     def _repr_html_(self) -> str:
@@ -103,7 +117,10 @@ class RelevanceDiagnosis:
         ]
         if len(self.proposals):
             head = ["first changes", "where", "gain", "interval", "because of"]
-            parts.append(write_table(head, self._rows(), numbers=[2]))
+            parts.append(write_table(head, _cells(self.proposals), numbers=[2]))
+            if len(self.following):
+                head = [FOLLOWING, *head[1:]]
+                parts.append(write_table(head, _cells(self.following), numbers=[2]))
         else:
             parts.append(f"<p>{escape(NO_PROPOSAL)}</p>")
         parts += [f"<p>{escape(note)}</p>" for note in self._notes()]
@@ -116,17 +133,6 @@ class RelevanceDiagnosis:
 
     def _found(self) -> list[dict[Any, Any]]:
         return self.findings.to_dict("records")
-
-    def _rows(self) -> list[list[str]]:
-        return [
-            [
-                f"{row['name']}={_short(row['value'])}", row["where"],
-                format_difference(row["gain"]),
-                f"[{format_difference(row['low'])}, {format_difference(row['high'])}]",
-                row["finding"],
-            ]
-            for row in self.proposals.head(SHOWN_PROPOSALS).to_dict("records")
-        ]  # fmt: skip
 
     def _notes(self) -> list[str]:
         notes = []
@@ -146,9 +152,20 @@ class RelevanceDiagnosis:
         return notes
 
 
+FOLLOWING = "next changes, each tried with the first"
 NO_PROPOSAL = "no change of a parameter alone raises the score"
-NO_EFFECT = "changes no hit of these queries on this service"
-HARMFUL = "lowers the score alone, with its whole interval"
+
+
+def _cells(proposals: DataFrame) -> list[list[str]]:
+    return [
+        [
+            f"{row['name']}={_short(row['value'])}", row["where"],
+            format_difference(row["gain"]),
+            f"[{format_difference(row['low'])}, {format_difference(row['high'])}]",
+            row["finding"],
+        ]
+        for row in proposals.head(SHOWN_PROPOSALS).to_dict("records")
+    ]  # fmt: skip
 
 
 def _short(value: Any) -> str:
@@ -172,7 +189,9 @@ async def diagnose(
 
     Only queries that `search` selects on are read: those marked `tune` in the column `split`,
     else all except the share `holdout`. Each proposed value is tried alone, with search
-    parameters or on one temporary copy of the index. Values that change no hit are left out.
+    parameters or on one temporary copy of the index. If the best one helps with its whole
+    interval, the index is read again with it, and values are tried on top of it. Values that
+    change no hit are left out.
 
     Parameters
     ----------
@@ -230,113 +249,88 @@ async def diagnose(
     lost: DataFrame = await missing(index, seen.judged, client=own)
     findings = find_all(seen, lost)
     levers = find_levers(seen, findings)
-    async with TrialIndex(own, index, state, k=depth) as tried:
-        trials = _Trials(seen, tried, metric, seed, on_progress)
-        await trials.run(levers)
-    return _conclude(seen, findings, levers, trials, metric)
+    steps = await _try_in_steps(own, index, state, seen, levers, metric, depth, seed, on_progress)
+    return _conclude(seen, findings, *steps, metric)
 
 
-@dataclass(frozen=True)
-class _Gain:
-    """The mean difference of one value alone, and the number of queries whose score changes."""
+async def _try_in_steps(
+    client: AsyncClient,
+    index: str,
+    state: IndexConfiguration,
+    seen: Observation,
+    levers: Sequence[Lever],
+    metric: str,
+    depth: int,
+    seed: int,
+    on_progress: OnProgress | None,
+) -> tuple[ValueTrials, list[TriedValue], list[TriedValue], dict[str, str]]:
+    """Try values alone, then on top of the best one, with which other values may help.
 
-    mean: float
-    low: float
-    high: float
-    touched: int
+    Queries that find nothing hide what is wrong with the order of hits, so that the index is
+    observed again with the best value in place. The second step needs a first that is certain.
+    """
+    report = on_progress or (lambda done, total: None)
+    size, done, total = len(seen.queries), 0, 0
 
+    def on_tried() -> None:
+        nonlocal done
+        done += size
+        report(done, total)
 
-class _Trials:
-    """The trials of values, each alone."""
-
-    def __init__(
-        self,
-        seen: Observation,
-        tried: TrialIndex,
-        metric: str,
-        seed: int,
-        on_progress: OnProgress | None,
-    ) -> None:
-        self.seen = seen
-        self.tried = tried
-        self.metric = metric
-        self.seed = seed
-        self.on_progress = on_progress or (lambda done, total: None)
-        self.before = np.array([])
-        self.gains: dict[tuple[str, int], _Gain] = {}
-        self.failures: dict[tuple[str, int], str] = {}
-
-    async def run(self, levers: Sequence[Lever]) -> None:
-        """Try every value; one that the service refuses is kept as a failure."""
-        base = await self.tried.run(AS_IT_IS, self.seen.queries)
-        self.before = self._values(base)
-        shown = _ranked(base)
-        total = (1 + sum(len(lever.values) for lever in levers)) * len(self.seen.queries)
-        done = len(self.seen.queries)
-        for lever in levers:
-            for place, value in enumerate(lever.values):
-                try:
-                    found = await self.tried.run(Variant({lever.name: value}), self.seen.queries)
-                except CallFailed as error:
-                    self.failures[lever.name, place] = str(error)
-                else:
-                    if _ranked(found) == shown:
-                        self.failures[lever.name, place] = NO_EFFECT
-                    else:
-                        self.gains[lever.name, place] = self._gain(found)
-                done += len(self.seen.queries)
-                self.on_progress(done, total)
-
-    def _values(self, found: DataFrame) -> Any:
-        judged = self.seen.judged
-        return np.array(
-            score(found, self.seen.queries, judged, self.metric, {})[0], dtype=np.float64
+    async with TrialIndex(client, index, state, k=depth) as tried:
+        trials = ValueTrials(seen, tried, metric, seed, AS_IT_IS)
+        total = (1 + sum(len(lever.values) for lever in levers)) * size
+        alone = await trials.run(levers, on_tried)
+        best = max((each for each in alone if each.gain), key=_gain_of, default=None)
+        if best is None or best.gain is None or not best.gain.low > 0:
+            return trials, alone, [], {}
+        base = Variant(best.choices)
+        where, queries, params = await tried.prepare(base, seen.queries)
+        settings = {**state.settings, **best.choices}
+        again = await observe(
+            client, where, queries, seen.judged, settings, parameters=params, k=depth
         )
+        findings = find_all(again, DataFrame(columns=[*QUESTION, "objectID"]))
+        more = find_levers(again, findings)
+        total += (1 + sum(len(lever.values) for lever in more)) * size
+        # The queries have the parameters of the first value no more than once.
+        again = replace(again, queries=seen.queries)
+        following = await ValueTrials(again, tried, metric, seed, base).run(more, on_tried)
+    return trials, alone, following, {each.name: each.evidence for each in findings}
 
-    def _gain(self, found: DataFrame) -> _Gain:
-        deltas = self._values(found) - self.before
-        mean, low, high = interval(deltas, seed=self.seed)
-        return _Gain(mean, low, high, int((np.nan_to_num(deltas) != 0).sum()))
 
-
-def _ranked(found: DataFrame) -> list[tuple[Any, ...]]:
-    columns = found[[*QUESTION, "objectID"]].astype(object)
-    return list(columns.where(columns.notna(), None).itertuples(index=False, name=None))
+def _gain_of(tried: TriedValue) -> float:
+    return tried.gain.mean if tried.gain else -np.inf
 
 
 def _conclude(
     seen: Observation,
     findings: Sequence[Finding],
-    levers: Sequence[Lever],
-    trials: _Trials,
+    trials: ValueTrials,
+    alone: Sequence[TriedValue],
+    following: Sequence[TriedValue],
+    evidence_of_following: Mapping[str, str],
     metric: str,
 ) -> RelevanceDiagnosis:
     evidence = {finding.name: finding.evidence for finding in findings}
-    rows, left_out, space = [], [], []
-    for lever in levers:
-        gains: Mapping[int, _Gain] = {
-            place: gain for (name, place), gain in trials.gains.items() if name == lever.name
-        }
-        left_out += [
-            (lever.name, lever.values[place], reason)
-            for (name, place), reason in trials.failures.items()
-            if name == lever.name
-        ]
-        harmless = {place: gain for place, gain in gains.items() if not gain.high < 0}
-        left_out += [
-            (lever.name, lever.values[place], HARMFUL) for place in gains if place not in harmless
-        ]
-        if not harmless:
-            continue
-        ordered = sorted(harmless, key=lambda place: -harmless[place].mean)
-        best = harmless[ordered[0]]
-        space.append((best.mean, lever.name, [lever.values[place] for place in ordered]))
-        if best.mean > 0:
-            rows.append(_row(lever, lever.values[ordered[0]], best, evidence[lever.finding]))
-    rows.sort(key=lambda row: -row["gain"])
-    space.sort(key=lambda each: -each[0])
-    types = {"touched": "int64", "gain": "float64", "low": "float64", "high": "float64"}
-    texts = dict.fromkeys(("finding", "name", "where", "evidence"), "str")
+    best = max((each for each in alone if each.gain), key=_gain_of, default=None)
+    proposals = _propose(alone, evidence, {})
+    after_best = _propose(following, evidence_of_following, best.choices if best else {})
+    spaces = [_space_of(alone), _space_of(following)]
+    # What helps on top of the first value is tried right after it.
+    names = [name for name in (best.choices if best else {}) if name in spaces[0]]
+    names = list(dict.fromkeys([*names, *spaces[1], *spaces[0]]))
+    space = {
+        name: _distinct([_now(seen, name), *spaces[1].get(name, []), *spaces[0].get(name, [])])
+        for name in names
+    }
+    left_out = [
+        (name, value, reason)
+        for name, value, reason in (
+            (each.lever.name, each.value, each.reason) for each in (*alone, *following)
+        )
+        if reason and value not in space.get(name, [])
+    ]
     return RelevanceDiagnosis(
         index=seen.index,
         metric=metric,
@@ -346,12 +340,45 @@ def _conclude(
             [(each.name, each.queries, each.share, each.evidence) for each in findings],
             columns=FINDINGS,
         ).astype({"finding": "str", "queries": "int64", "share": "float64", "evidence": "str"}),
-        proposals=DataFrame(rows, columns=PROPOSALS, dtype=object).astype({**types, **texts}),
-        space={name: [_now(seen, name), *values] for _, name, values in space},
-        left_out=DataFrame(left_out, columns=LEFT_OUT, dtype=object).astype(
+        proposals=proposals,
+        following=after_best,
+        space=space,
+        left_out=DataFrame(_distinct(left_out), columns=LEFT_OUT, dtype=object).astype(
             {"name": "str", "reason": "str"}
         ),
     )
+
+
+def _propose(
+    tried: Sequence[TriedValue], evidence: Mapping[str, str], base: Mapping[str, Any]
+) -> DataFrame:
+    """Return the best value of each parameter that raises the score, the largest gain first."""
+    rows: dict[str, dict[str, Any]] = {}
+    for each in sorted(tried, key=_gain_of, reverse=True):
+        if each.gain and each.gain.mean > 0 and each.lever.name not in rows:
+            rows[each.lever.name] = _row(each, each.gain, evidence[each.lever.finding], base)
+    types = {"touched": "int64", "gain": "float64", "low": "float64", "high": "float64"}
+    texts = dict.fromkeys(("finding", "name", "where", "evidence"), "str")
+    return DataFrame(list(rows.values()), columns=PROPOSALS, dtype=object).astype(
+        {**types, **texts}
+    )
+
+
+def _space_of(tried: Sequence[TriedValue]) -> dict[str, list[Any]]:
+    """Return the values that do no harm by name, the largest gain first.
+
+    Values that have an effect only with others come after these others.
+    """
+    space: dict[str, list[Any]] = {}
+    for each in sorted(tried, key=_gain_of, reverse=True):
+        if each.gain and not each.reason:
+            for name, value in each.choices.items():
+                space.setdefault(name, []).append(value)
+    return {name: _distinct(values) for name, values in space.items()}
+
+
+def _distinct(values: Sequence[Any]) -> list[Any]:
+    return [value for place, value in enumerate(values) if value not in values[:place]]
 
 
 def _now(seen: Observation, name: str) -> Any:
@@ -359,12 +386,15 @@ def _now(seen: Observation, name: str) -> Any:
     return seen.settings.get(name)
 
 
-def _row(lever: Lever, value: Any, gain: _Gain, evidence: str) -> dict[str, Any]:
-    of_request = belongs_to_request(lever.name, value)
+def _row(tried: TriedValue, gain: Gain, evidence: str, base: Mapping[str, Any]) -> dict[str, Any]:
+    change: dict[str, dict[str, Any]] = {}
+    for name, value in {**base, **tried.choices}.items():
+        part = "request" if belongs_to_request(name, value) else "settings"
+        change.setdefault(part, {})[name] = value
+    own = belongs_to_request(tried.lever.name, tried.value)
     return {
-        "finding": lever.finding, "name": lever.name, "value": value,
-        "where": "request" if of_request else "index",
-        "change": {("request" if of_request else "settings"): {lever.name: value}},
+        "finding": tried.lever.finding, "name": tried.lever.name, "value": tried.value,
+        "where": "request" if own else "index", "change": change,
         "touched": gain.touched, "gain": gain.mean, "low": gain.low, "high": gain.high,
         "evidence": evidence,
     }  # fmt: skip

@@ -23,9 +23,9 @@ MAX_EXAMPLES = 4
 FREQUENT_SHARE = 0.2  # of the records, from which a word tells hardly anything
 MIN_DECISIONS = 20  # pairs that a criterion must have decided
 NAMES = (
-    "zero results", "relevant records not found", "missing words", "plurals", "typos in records",
-    "hits with typos", "frequent words", "ties", "order of criteria", "attribute order",
-    "unjudged hits", "missing records",
+    "failed searches", "zero results", "relevant records not found", "missing words", "plurals",
+    "typos in records", "hits with typos", "frequent words", "ties", "order of criteria",
+    "attribute order", "unjudged hits", "missing records",
 )  # fmt: skip
 
 
@@ -77,7 +77,15 @@ def _finding(seen: Observation, name: str, queries: int, evidence: str) -> Findi
 
 
 def _hits(seen: Observation) -> Iterator[Finding]:
-    first = seen.base.drop_duplicates(QUESTION).set_index(QUESTION)["nbHits"]
+    answered = seen.base.drop_duplicates(QUESTION).set_index(QUESTION)
+    failed = answered[answered["error"] != ""]
+    yield _finding(
+        seen, "failed searches", len(failed),
+        f"{len(failed):,} of {len(answered):,} searches fail and count as without hits"
+        f"{_examples([key[0] for key in failed.index])}: "
+        f"{'; '.join(failed['error'].unique()[:1])}",
+    )  # fmt: skip
+    first = answered["nbHits"]
     empty = first[first == 0]
     relevant: dict[tuple[str, str], set[str]] = {}
     for query, filters, object_id in _rows(seen.relevant):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from svc_notebook.api.parameters import default_of
@@ -13,37 +14,50 @@ from svc_notebook.tuning.diagnosis.findings import (
 )
 from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
 from svc_notebook.tuning.diagnosis.observation import Observation
+from svc_notebook.tuning.evaluation.criteria import REPLACED_BY_TEXT
 
 RARE_SHARE = 0.01  # of the records, below which a word is tried as rare
 MIN_RARE_RECORDS = 2
 MAX_NUMERIC_ATTRIBUTES = 2
 # A hosted service may have another default than the documented one: both values are tried.
 UNSURE_DEFAULTS = ("enableReRanking",)
+BEFORE_TEXT = ("typo", "words")  # criteria that are compared before the score by default
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
 
 
 class Lever(NamedTuple):
-    """A parameter, the values to try, and the finding that they may repair."""
+    """A parameter, the values to try, and the finding that they may repair.
+
+    `together` are values of other parameters without which these have no effect.
+    """
 
     finding: str
     name: str
     values: list[Any]
+    together: Mapping[str, Any] = MappingProxyType({})
 
 
 def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
     """Return the values to try for the findings; a value that is in place is left out."""
-    levers: dict[str, Lever] = {}
+    levers: dict[tuple[str, str], Lever] = {}
     for finding in findings:
-        for name, values in _values(seen, finding.name):
-            earlier = levers.get(name)
+        for name, values, *more in _values(seen, finding.name):
+            together = _missing(seen, more[0]) if more else {}
+            key = name, repr(together)
+            earlier = levers.get(key)
             all_values = [*(earlier.values if earlier else []), *values]
             new = [
                 value for place, value in enumerate(all_values)
                 if value not in all_values[:place] and not _in_place(seen, name, value)
             ]  # fmt: skip
             if new:
-                levers[name] = Lever(earlier.finding if earlier else finding.name, name, new)
+                first = earlier.finding if earlier else finding.name
+                levers[key] = Lever(first, name, new, together)
     return list(levers.values())
+
+
+def _missing(seen: Observation, together: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in together.items() if not seen.settings.get(name)}
 
 
 def _in_place(seen: Observation, name: str, value: Any) -> bool:
@@ -53,7 +67,8 @@ def _in_place(seen: Observation, name: str, value: Any) -> bool:
     return bool(value == (default_of(name) if now is None else now))
 
 
-def _values(seen: Observation, finding: str) -> Iterator[tuple[str, list[Any]]]:
+def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
+    """Yield names and values, and what is tried together with them."""
     languages = [seen.language] if seen.language else []
     if finding in ("zero results", "relevant records not found"):
         yield "removeWordsIfNoResults", ["lastWords", "firstWords", "allOptional"]
@@ -62,6 +77,9 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[str, list[Any]]]:
         yield "mode", ["neuralSearch"]
     elif finding == "plurals":
         yield "ignorePlurals", [languages or True]
+        exact = seen.settings.get("alternativesAsExact") or default_of("alternativesAsExact")
+        stems = list(dict.fromkeys([*exact, "ignoreConjugations"]))
+        yield "alternativesAsExact", [stems], {"ignorePlurals": languages or True}
     elif finding == "frequent words":
         yield "removeStopWords", [languages or True]
         if languages:
@@ -73,6 +91,7 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[str, list[Any]]]:
         yield "typoTolerance", [True]
     elif finding == "ties":
         yield "enableReRanking", [True, False]
+        yield "ranking", _text_rankings(seen), {"enableReRanking": True}
         yield "customRanking", _custom_rankings(seen)
     elif finding == "order of criteria":
         yield "ranking", _rankings(seen)
@@ -109,6 +128,24 @@ def _rankings(seen: Observation) -> list[list[str]]:
         rest = [entry for entry in ranking if entry not in names]
         found += [_before_custom(rest, names[::-1]), rest]
     return found
+
+
+def _text_rankings(seen: Observation) -> list[list[str]]:
+    """Return orders for re-ranking in which the score is compared before typos and words.
+
+    The score replaces the first of the criteria that it stands for; the others do nothing then.
+    """
+    ranking = list(seen.settings.get("ranking") or default_of("ranking"))
+    place = next((n for n, entry in enumerate(ranking) if entry in BEFORE_TEXT), None)
+    replaced = next((entry for entry in ranking if entry in REPLACED_BY_TEXT), None)
+    if place is None or replaced is None:
+        return []
+    left = [entry for entry in ranking if entry not in REPLACED_BY_TEXT]
+    own = [[*left[:place], replaced, *left[place:]]]
+    if "words" in left:
+        rest = [entry for entry in left if entry != "words"]
+        own.append([*rest[:place], "words", replaced, *rest[place:]])
+    return own
 
 
 def _before_custom(rest: list[str], names: list[str]) -> list[str]:

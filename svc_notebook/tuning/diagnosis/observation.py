@@ -82,13 +82,15 @@ async def observe(
     judged: DataFrame,
     settings: Mapping[str, Any],
     *,
+    parameters: Mapping[str, Any] | None = None,
     k: int,
 ) -> Observation:
     """Search for the queries, and read the judged records and the counts of the words."""
+    params: Any = dict(parameters or {})
     own = judged.merge(queries[QUESTION], on=QUESTION)
     own = own[own["rating"].notna()].reset_index(drop=True)
-    base = await run(index, queries, k=k, name=index, client=client)
-    deep = await _find_deep(client, index, queries)
+    base = await run(index, queries, params, k=k, name=index, client=client)
+    deep = await _find_deep(client, index, queries, params)
     relevant_first = own.sort_values("rating", ascending=False, kind="stable")["objectID"]
     ids = relevant_first.drop_duplicates().head(MAX_JUDGED_RECORDS).tolist()
     records = await read_records(client, index, ids)
@@ -112,14 +114,16 @@ async def observe(
 
 
 async def _find_deep(
-    client: AsyncClient, index: str, queries: DataFrame
+    client: AsyncClient, index: str, queries: DataFrame, params: Mapping[str, Any]
 ) -> dict[tuple[str, str], set[str]]:
     more: dict[str, Any] = {
         "hitsPerPage": MAX_DEEP_HITS, "attributesToRetrieve": ["objectID"],
         "attributesToHighlight": [], "responseFields": ["hits"],
     }  # fmt: skip
     questions = read_questions(queries)
-    requests: Sequence[Mapping[str, Any]] = [each.request(index, {}, more) for each in questions]
+    requests: Sequence[Mapping[str, Any]] = [
+        each.request(index, params, more) for each in questions
+    ]
     answers = await search_all(client, requests)
     return {
         question.key: set()

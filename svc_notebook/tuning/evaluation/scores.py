@@ -367,3 +367,9 @@ def _check_scores(scores: Any) -> None:
         raise BadInput(
             f"`scores` must be the result of evaluate(runs, judgments); it has no `{missing[0]}`"
         )
+
+
+def count_failures(scored: DataFrame) -> DataFrame:
+    """Score searches that failed 0, as those without hits, where a change must not profit."""
+    failed = (scored["error"] != "") & (scored["n_relevant"] > 0)
+    return scored.assign(value=scored["value"].mask(failed, 0.0))

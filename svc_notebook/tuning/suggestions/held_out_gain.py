@@ -15,7 +15,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows
-from svc_notebook.tuning.evaluation.scores import score_runs
+from svc_notebook.tuning.evaluation.scores import count_failures, score_runs
 from svc_notebook.tuning.statistics import interval
 from svc_notebook.tuning.tables.tables import QUESTION
 
@@ -80,4 +80,4 @@ def _scores(found: DataFrame, judged: DataFrame, queries: Collection[str]) -> Da
         complete, known, METRIC, unjudged="zero", gains=None, relevant=1.0, queries=None,
         warns=False,
     )  # fmt: skip
-    return DataFrame(scored.set_index(QUESTION)[["value"]])
+    return DataFrame(count_failures(scored).set_index(QUESTION)[["value"]])

@@ -6,6 +6,7 @@ import hashlib
 import itertools
 import math
 import re
+import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.record_words import plural_forms, read_records
 from svc_notebook.tuning.evaluation.record_texts import words_by_attribute
@@ -117,6 +119,18 @@ async def _find_ids(
               "attributesToHighlight": [], "analytics": False}  # fmt: skip
     requests = [{"indexName": index, "query": query, **shared} for query in queries]
     answers = await search_all(client, requests) if requests else []
+    failed = [
+        query
+        for query, answer in zip(queries, answers, strict=True)
+        if isinstance(answer, FailedSearch)
+    ]
+    if failed:
+        warnings.warn(
+            f"searches failed for {len(failed):,} of {len(queries):,} queries, such as "
+            f"{shorten(failed[0], 40)!r}, and nothing is suggested from them; see the column "
+            "`error` of svc.tuning.run",
+            stacklevel=2,
+        )
     return {
         query: [hit["objectID"] for hit in answer["hits"]]
         for query, answer in zip(queries, answers, strict=True)

@@ -112,15 +112,18 @@ def rungs(count: int, tune: int) -> list[tuple[int, int]]:
 
 
 def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
-    """Change one name at a time and keep improvements, until there are none or the budget ends."""
+    """Change one name at a time and keep improvements, until there are none or the budget ends.
+
+    Names are changed in the given order, in which a diagnosis has those of the largest gain first.
+    """
     best = yield Trial(AS_IT_IS, tune)
     current = AS_IT_IS
     known, left = {AS_IT_IS.key: best}, budget // tune - 1
     moved = True
     while moved:
         moved = False
-        for name, values in space.values.items():
-            for value in values:
+        for name in space.names:
+            for value in space.values[name]:
                 tried = Variant({**current.choices, name: value})
                 if tried.key in known:
                     continue

@@ -77,7 +77,8 @@ AS_IT_IS = Variant({})
 class Space:
     """The values of each name; `None` is a setting's default.
 
-    Names that need a copy of the index change slowest, so that the copy is rarely reconfigured.
+    Names that need a copy of the index change slowest, so that the copy is rarely reconfigured;
+    `names` are in the given order.
     """
 
     def __init__(self, given: Mapping[str, Sequence[Any]]) -> None:
@@ -85,6 +86,7 @@ class Space:
             raise BadInput('a space is a dict of values: {"ignorePlurals": [False, True]}')
         for name, values in given.items():
             _check(name, values)
+        self.names = list(given)
         names = sorted(given, key=lambda name: not _wants_copy(name))
         self.values: dict[str, list[Any]] = {name: list(given[name]) for name in names}
 

@@ -29,7 +29,7 @@ from svc_notebook.tuning.changes.state import (
     write_parts,
 )
 from svc_notebook.tuning.evaluation.runs import FIXED, run
-from svc_notebook.tuning.evaluation.scores import evaluate
+from svc_notebook.tuning.evaluation.scores import count_failures, evaluate
 from svc_notebook.tuning.tables.tables import QUESTION
 from svc_notebook.tuning.variants.spaces import Variant
 
@@ -65,6 +65,14 @@ class TrialIndex:
 
     async def run(self, variant: Variant, queries: DataFrame) -> DataFrame:
         """Search as if a variant were in place."""
+        where, filled, params = await self.prepare(variant, queries)
+        found: DataFrame = await run(
+            where, filled, params, k=self._k, name=str(variant), client=self._client
+        )
+        return found
+
+    async def prepare(self, variant: Variant, queries: DataFrame) -> tuple[str, DataFrame, Any]:
+        """Return the index, the queries and the parameters that search with a variant in place."""
         parts = variant.parts
         settings = parts.get("settings", {})
         params, others = as_parameters(settings, {**self._state.settings, **settings})
@@ -73,13 +81,9 @@ class TrialIndex:
         where = await self._configure(
             {**lists, **({"settings": index_settings} if index_settings else {})}
         )
-        search_params: Any = {name: value for name, value in params.items() if name not in FIXED}
         if variant.request:
             queries = await self._filler.fill(queries, variant.request)
-        found: DataFrame = await run(
-            where, queries, search_params, k=self._k, name=str(variant), client=self._client
-        )
-        return found
+        return where, queries, {name: each for name, each in params.items() if name not in FIXED}
 
     async def _configure(self, wanted: dict[Scope, Objects]) -> str:
         """Return an index with the changes that no parameter can make, or the index itself."""
@@ -111,8 +115,11 @@ class TrialIndex:
 def score(
     found: DataFrame, queries: DataFrame, judgments: DataFrame, metric: str, options: Any
 ) -> tuple[list[float | None], float | None, int]:
-    """Score a run: the value of each query in order, the judged share, the zero-result queries."""
-    scored = evaluate(found, judgments, metric, **options).set_index(QUESTION)
+    """Score a run: the value of each query in order, the judged share, the zero-result queries.
+
+    A search that fails has no hits and scores 0: left out, it would raise the mean of the others.
+    """
+    scored = count_failures(evaluate(found, judgments, metric, **options)).set_index(QUESTION)
     values = scored["value"].reindex(_keys(queries))
     known: list[float | None] = [None if np.isnan(value) else float(value) for value in values]
     judged = float(scored["judged_at_k"].mean())
