@@ -13,8 +13,8 @@ import dask.dataframe as dd
 import pandas as pd
 from distributed import Client as Cluster
 
-import svc_notebook as svc
-from svc_notebook.client import Client, ClientConfig, Secret
+from svc_notebook import loading
+from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 
 
 def computed(part: pd.DataFrame, log: str) -> pd.DataFrame:
@@ -40,9 +40,10 @@ def main() -> None:
     ):
         frame = dd.read_parquet(given["files"])
         parts = frame.map_partitions(computed, given["log"], meta=frame._meta)
-        result = svc.load(
-            parts, given["index"], client=client, in_flight=1, on_progress=tell, **given["options"]
+        work = loading.load(
+            client.aio, parts, given["index"], in_flight=1, on_progress=tell, **given["options"]
         )
+        result = background_loop.run(work)
     found = [result.sent, result.resumed, result.published, result.rejected_rows]
     print(json.dumps([*found, len(result.rejected), result.complete]))  # noqa: T201
 
