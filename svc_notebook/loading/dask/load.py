@@ -9,13 +9,12 @@ from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from svc_notebook.client.operations import count_records
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, name_temporary_index
 from svc_notebook.errors import BadInput, ServiceBroken, Stopped, TooMany
+from svc_notebook.loading.dask.combined_plan import combine_plans
 from svc_notebook.loading.dask.partition_sender import (
     cluster_lost,
     count_threads,
@@ -31,7 +30,6 @@ from svc_notebook.loading.dask.resumption import (
 )
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.profile import ID_NAMES
-from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.loading.load_plan.row_errors import MAX_LISTED_ROWS
 from svc_notebook.loading.options import IfExists, LoadSettings
 from svc_notebook.loading.sending.concurrency_limiter import (
@@ -241,7 +239,7 @@ class _DaskRun:
     async def _check_share(self, min_share: float | None) -> None:
         """Refuse to replace by fewer records; what was sent is kept for a resumed load."""
         try:
-            await check_share(self.client, self.index, self.result().plan, min_share)
+            await check_share(self.client, self.index, self._plan(), min_share)
         except BadInput as error:
             if self.checkpoint:
                 self.is_kept = True
@@ -391,42 +389,17 @@ class _DaskRun:
         """Build one result of all partitions."""
         results = [result for _, result in sorted(self.done.items())]
         return LoadResult(
-            plan=self._plan([result.plan for result in results]),
+            plan=self._plan(),
             index=self.index,
             sent=self.sent,
             published=sum(result.published for result in results),
             tasks=tuple(task for result in results for task in result.tasks),
             seconds=monotonic() - self.started,
-            action=results[0].action if results else "replace",
+            action=self.options.action,
             resumed=sum(result.resumed for result in results),
             slowed=self.limiter.decreases,
         )
 
-    def _plan(self, plans: list[LoadPlan]) -> LoadPlan:
-        rejected = [
-            plan.rejected.assign(partition=number)
-            for number, plan in zip(sorted(self.done), plans, strict=True)
-            if len(plan.rejected)
-        ]
-        notes = [*self.partitions.notes, *self.notes, *(n for plan in plans for n in plan.notes)]
-        # A partition that an interrupted load published has no columns here.
-        first = next((plan for plan in plans if len(plan.columns)), plans[0] if plans else None)
-        return LoadPlan(
-            source=self.partitions.name,
-            index=self.index,
-            rows=self.rows,
-            ids=first.ids if first else "",
-            columns=first.columns if first else pd.DataFrame(),
-            sample=first.sample if first else (),
-            rejected=_rejected(rejected, first),
-            rejected_rows=sum(plan.rejected_rows for plan in plans),
-            notes=tuple(dict.fromkeys(notes)),
-        )
-
-
-def _rejected(rows: list[pd.DataFrame], first: LoadPlan | None) -> pd.DataFrame:
-    if rows:
-        return pd.concat(rows, ignore_index=True)
-    if first is None or not len(first.rejected.columns):
-        return pd.DataFrame(columns=ERROR_COLUMNS)
-    return first.rejected
+    def _plan(self) -> LoadPlan:
+        plans = {number: result.plan for number, result in self.done.items()}
+        return combine_plans(self.partitions, self.index, plans, self.notes)
