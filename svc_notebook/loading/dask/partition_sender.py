@@ -74,7 +74,7 @@ def _find_cancellation() -> Callable[[], bool]:
     Dask does not stop a task that runs: without this, a partition of a load that has ended would
     be sent to its end, into an index that may be deleted.
     """
-    from distributed import get_worker
+    from dask.distributed import get_worker
 
     try:
         worker = get_worker()
