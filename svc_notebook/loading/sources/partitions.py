@@ -72,10 +72,22 @@ def _origin_of(source: Any) -> TableOrigin | None:
 
     try:
         with config.set({"tokenize.ensure-deterministic": True}):
-            token = tokenize(source)
+            token = tokenize(_describe(source.expr), source.npartitions)
     except Exception:  # any object of the computation can fail to be tokenized
         return None
     return TableOrigin("Dask", f"dask {token}")
+
+
+def _describe(expr: Any) -> Any:
+    """Return a computation as nested lists, without the caches that differ in each process."""
+    if not hasattr(expr, "operands"):
+        return expr
+    names = [*getattr(expr, "_parameters", ()), *[""] * len(expr.operands)]
+    pairs = zip(names, expr.operands, strict=False)
+    kept = [_describe(each) for name, each in pairs if name != "_dataset_info_cache"]
+    # The digest of the times and sizes of Parquet files.
+    info = getattr(expr, "_dataset_info", None)
+    return [type(expr).__qualname__, kept, info["checksum"] if info else None]
 
 
 def find_workers() -> Any:
