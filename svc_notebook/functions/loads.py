@@ -97,7 +97,7 @@ async def load(
     dry_run : bool, default False
         Send nothing; the `plan` of the result describes the load.
     resume : bool, default False
-        Resume an interrupted load of the same files.
+        Resume an interrupted load of the same files, or of the same Dask DataFrame.
     verify : bool, default False
         Read all records back; the `differences` of the result list the records that are not
         stored as sent.

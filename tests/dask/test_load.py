@@ -193,7 +193,7 @@ def test_a_plan_is_that_of_the_first_partition() -> None:
     [
         ({}, "pass id='sku'"),
         ({"id": "sku", "if_exists": "merge"}, "if_exists='merge'"),
-        ({"id": "sku", "resume": True}, "`resume` does not work with a source in partitions"),
+        ({"id": "sku", "verify": True}, "`verify` does not work with a source in partitions"),
         ({"id": "sku", "limit": 3}, "ddf.head"),
         ({"id": "sku", "action": "update", "operations": {"price": "Increment"}}, "compute()"),
         ({"id": "sk"}, "did you mean `sku`"),
@@ -247,7 +247,10 @@ def test_a_partition_that_cannot_be_computed_fails_the_load_and_says_what_was_se
     with pytest.raises(ValueError, match="the shelf is broken") as caught:
         svc.load(parts, index, id="sku", in_flight=1, client=client)
 
-    assert caught.value.__notes__ == [f"7 of 8 partitions were sent to {index}, 3,500 rows"]
+    assert caught.value.__notes__ == [
+        f"7 of 8 partitions were sent to {index}, 3,500 rows; rows of 1 more may be stored; "
+        "resume=True resumes the load"
+    ]
     assert len(stored(client, index)) == 3500
 
 

@@ -30,11 +30,11 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def opened() -> Checkpoint:
+def opened() -> Checkpoint[AcknowledgedBatch]:
     return open_checkpoint("file", "as it is")
 
 
-def written() -> Checkpoint:
+def written() -> Checkpoint[AcknowledgedBatch]:
     checkpoint = opened()
     checkpoint.begin("index_tmp_1")
     for entry in ENTRIES:

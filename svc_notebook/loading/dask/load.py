@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Iterator
+from contextlib import nullcontext, suppress
+from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
 from svc_notebook.client.operations import count_records
-from svc_notebook.client.replacement import replacing
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
-from svc_notebook.errors import BadInput, CallFailed, ServiceBroken, Stopped, SvcError, TooMany
-from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
+from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, name_temporary_index
+from svc_notebook.errors import BadInput, ServiceBroken, Stopped, TooMany
+from svc_notebook.loading.dask.combined_plan import combine_plans
+from svc_notebook.loading.dask.partition_sender import (
+    cluster_lost,
+    count_threads,
+    send_here,
+    send_on_worker,
+)
+from svc_notebook.loading.dask.resumption import (
+    PartitionCheckpoint,
+    PublishedPartition,
+    check_hashes,
+    open_partition_checkpoint,
+    still_holds,
+)
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.profile import ID_NAMES
 from svc_notebook.loading.load_plan.row_errors import MAX_LISTED_ROWS
@@ -27,7 +37,7 @@ from svc_notebook.loading.sending.concurrency_limiter import (
     ConcurrencyLimiter,
 )
 from svc_notebook.loading.sending.load import load_source
-from svc_notebook.loading.sending.replacement import check_target, default_share, warn_of_hashes
+from svc_notebook.loading.sending.replacement import check_share, check_target, warn_of_hashes
 from svc_notebook.loading.sending.result import LoadResult
 from svc_notebook.loading.sources.partitions import SourcePartitions, find_workers
 
@@ -61,19 +71,26 @@ async def load_partitions(
 
     A partition that is sent again, because its worker was lost, overwrites what it had sent.
     """
-    options = _checked(partitions, options, if_exists, resume=resume, verify=verify)
+    options = _checked(partitions, options, if_exists, verify=verify)
     run = _DaskRun(client, partitions, index, options, in_flight, on_progress)
     if dry_run:
         first = partitions.first()
         return await load_source(client, first, index, run.options_of(0), dry_run=True)
-    await check_target(client, index, if_exists)
-    if if_exists == "append" and run.hashed:
-        await warn_of_hashes(client, index)
+    run.checkpoint = open_partition_checkpoint(
+        client, partitions, index, options, if_exists, hashed=run.hashed
+    )
+    if resume and not run.checkpoint:
+        raise BadInput(
+            f"{partitions.name} cannot be resumed, because Dask does not recognise its partitions "
+            "again: write it to Parquet files, and load dd.read_parquet(…) of them"
+        )
+    if not (resume and run.checkpoint and run.checkpoint.entries):
+        await check_target(client, index, if_exists)
+        if if_exists == "append" and run.hashed and not resume:
+            await warn_of_hashes(client, index)
     try:
-        if if_exists == "replace":
-            await run.replace(await _share(client, index, min_share))
-        else:
-            await run.send(index)
+        with run.checkpoint.hold() if run.checkpoint else nullcontext():
+            await run.carry_out(if_exists, min_share, resume=resume)
     except asyncio.CancelledError:
         raise Stopped(f"stopped. {run.progress()}", result=run.result()) from None
     except Exception as error:  # the computation of a partition can raise any error
@@ -82,23 +99,15 @@ async def load_partitions(
     return run.result()
 
 
-async def _share(client: AsyncClient, index: str, min_share: float | None) -> float:
-    """Return the minimum share of records; the number of rows is known when all are sent."""
-    if min_share is not None:
-        return min_share
-    return default_share(await count_records(client, index))
-
-
 def _checked(
     partitions: SourcePartitions,
     options: LoadSettings,
     if_exists: IfExists,
     *,
-    resume: bool,
     verify: bool,
 ) -> LoadSettings:
     """Reject options that single partitions cannot apply; determine the source of the ids."""
-    refused = {"`resume`": resume, "`verify`": verify, "if_exists='merge'": if_exists == "merge"}
+    refused = {"`verify`": verify, "if_exists='merge'": if_exists == "merge"}
     if option := next((name for name, wanted in refused.items() if wanted), None):
         raise BadInput(
             f"{option} does not work with a source in partitions; load the partitions one by one"
@@ -124,41 +133,6 @@ def _checked(
 
 
 @dataclass
-class Sent:
-    """The outcome of one partition; an error is stored in picklable parts."""
-
-    result: LoadResult | None = None
-    error: tuple[Any, ...] = ()
-
-    def unpack(self) -> LoadResult:
-        """Return the result, or raise the error."""
-        if self.result:
-            return self.result
-        kind, args, state = self.error
-        error: Exception = kind.__new__(kind, *args)
-        error.__dict__.update(state)
-        raise error
-
-
-def send_partition(
-    partition: Any, credentials: WorkerCredentials, index: str, options: Mapping[str, Any]
-) -> Sent:
-    """Send one partition, on a worker."""
-
-    async def send() -> LoadResult:
-        async with credentials.client() as client:
-            settings = LoadSettings.of(options)
-            return await load_source(client, partition, index, settings, in_flight=1)
-
-    try:
-        return Sent(asyncio.run(send()))
-    except SvcError as error:
-        # Errors with additional members are not unpickled correctly.
-        state = {name: value for name, value in error.__dict__.items() if name != "__notes__"}
-        return Sent(error=(type(error), error.args, state))
-
-
-@dataclass
 class _DaskRun:
     client: AsyncClient
     partitions: SourcePartitions
@@ -173,23 +147,114 @@ class _DaskRun:
     decreased_at: float = 0.0
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     done: dict[int, LoadResult] = field(default_factory=dict)
+    # The published partitions, on disk; and those that an interrupted load had published.
+    checkpoint: PartitionCheckpoint | None = None
+    earlier: dict[int, PublishedPartition] = field(default_factory=dict)
+    # Partitions that were handed out: those that are not done may be stored in part.
+    begun: set[int] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    # Whether the temporary index is kept although the load was refused.
+    is_kept: bool = False
     started: float = field(default_factory=monotonic)
 
-    async def replace(self, min_share: float) -> None:
-        """Fill a temporary index, and replace the existing index with it."""
-        async with replacing(self.client, self.index, min_share=min_share) as scratch:
-            await self.send(scratch)
-            sent, stored = self.sent, await count_records(self.client, scratch)
-            if sent != stored or not sent:
-                raise BadInput(
-                    f"{sent:,} rows were sent, but {stored:,} records are stored; {self.index} is "
-                    "unchanged. Check that the ids are unique over all partitions"
-                )
+    async def carry_out(
+        self, if_exists: IfExists, min_share: float | None, *, resume: bool
+    ) -> None:
+        """Send into the index itself, or into the temporary index that replaces it."""
+        replaces = if_exists == "replace"
+        target = name_temporary_index(self.index, "load") if replaces else self.index
+        if self.checkpoint:
+            target = await self._resume_or_begin(self.checkpoint, target, resume=resume)
+        if replaces:
+            await self._replace(target, min_share)
+        else:
+            await self.send(target)
+        if self.checkpoint:
+            self.checkpoint.discard()
+
+    async def _resume_or_begin(
+        self, checkpoint: PartitionCheckpoint, target: str, *, resume: bool
+    ) -> str:
+        """Resume an interrupted load, or delete its temporary index; return the target index."""
+        earlier, entries = checkpoint.target, checkpoint.entries
+        if (
+            resume
+            and earlier
+            and entries
+            and await still_holds(self.client, earlier, entries, self.options)
+        ):
+            self.earlier = {entry.number: entry for entry in entries}
+            return earlier
+        if resume:
+            # The same partitions get the same ids again: those overwrite what was sent.
+            if self.hashed and target == self.index and checkpoint.found != checkpoint.state:
+                await check_hashes(self.client, self.index)
+            self.notes.append(
+                "the source, the options or the index have changed: all rows were sent again"
+                if earlier
+                else "no interrupted load of these partitions is known: all rows were sent"
+            )
+        if earlier and earlier not in (target, self.index):
+            left = TemporaryIndex(self.client, self.index, "load", name=earlier)
+            await left.claim(drop_at_exit=False)
+            await left.discard()
+        checkpoint.begin(target)
+        return target
+
+    async def _replace(self, target: str, min_share: float | None) -> None:
+        """Fill a temporary index, and move it over the index; an interrupted load is resumed."""
+        temporary = TemporaryIndex(self.client, self.index, "load", name=target)
+        await temporary.claim(drop_at_exit=False)
+        try:
+            await copy_around(self.client, self.index, target)
+            await self.send(target)
+            await self._check_stored(target)
+            await self._check_share(min_share)
+            await temporary.promote()
+        except BaseException as error:
+            if self._is_resumable(error):
+                temporary.release()
+            # If it cannot be deleted, and there is a checkpoint, the next load deletes it.
+            elif await temporary.discard(warn=not self.checkpoint) and self.checkpoint:
+                self.checkpoint.discard()
+                self.checkpoint = None
+            raise
+
+    async def _check_stored(self, target: str) -> None:
+        if not self.sent:
+            raise BadInput(
+                f"no row was sent, as {self.partitions.name} has {self.rows:,} rows and all were "
+                f"rejected; {self.index} is unchanged"
+                if self.rows
+                else f"{self.partitions.name} has no rows; {self.index} is unchanged. "
+                f"clear_index({self.index!r}) empties it"
+            )
+        stored = await count_records(self.client, target)
+        if self.sent != stored:
+            raise BadInput(
+                f"{self.sent:,} rows were sent, but {stored:,} records are stored; {self.index} is "
+                "unchanged. Check that the ids are unique over all partitions"
+            )
+
+    async def _check_share(self, min_share: float | None) -> None:
+        """Refuse to replace by fewer records; what was sent is kept for a resumed load."""
+        try:
+            await check_share(self.client, self.index, self._plan(), min_share)
+        except BadInput as error:
+            if self.checkpoint:
+                self.is_kept = True
+                error.add_note("the rows that were sent are kept: add resume=True to use them")
+            raise
+
+    def _is_resumable(self, error: BaseException) -> bool:
+        """Return whether a later load can resume this one."""
+        bad_input = isinstance(error, BadInput) and not self.is_kept
+        return bool(self.checkpoint and self.checkpoint.entries) and not bad_input
 
     async def send(self, target: str) -> None:
         """Send every partition; the first failure cancels the others."""
         workers = find_workers()
-        threads = await asyncio.to_thread(_count_threads, workers) if workers else 0
+        threads = await asyncio.to_thread(count_threads, workers) if workers else 0
         self.limiter = ConcurrencyLimiter(self.in_flight or threads or DEFAULT_IN_FLIGHT)
         waiting = iter(self.partitions)
         slots = min(self.in_flight or MAX_IN_FLIGHT, len(self.partitions))
@@ -202,7 +267,20 @@ class _DaskRun:
             number, partition = next(waiting, (0, None))
             if partition is None:
                 return
-            self._enter(number, await self._send_again(number, partition, target))
+            if entry := self.earlier.get(number):
+                result = await self._restore(entry, partition, target)
+            else:
+                self.begun.add(number)
+                result = await self._send_again(number, partition, target)
+            self._enter(number, result)
+
+    async def _restore(self, entry: PublishedPartition, partition: Any, target: str) -> LoadResult:
+        """Return the result of a published partition; only its rejected rows are read again."""
+        if not entry.rejected_rows:
+            return entry.result(entry.plan(self.partitions.name, self.index), self.options)
+        async with self.limiter.slot():
+            dry = await self._send_one(entry.number, partition, target, dry_run=True)
+        return entry.result(dry.plan, self.options)
 
     async def _send_again(self, number: int, partition: Any, target: str) -> LoadResult:
         """Send a partition; if the service is overloaded, again after a pause for all of them."""
@@ -233,6 +311,8 @@ class _DaskRun:
             self.decreased_at = monotonic()
 
     def _enter(self, number: int, result: LoadResult) -> None:
+        if self.checkpoint and number not in self.earlier:
+            self.checkpoint.write(PublishedPartition.of(number, result))
         self.done[number] = self._bounded(result)
         if len(self.done) == len(self.partitions):
             self.finished.set()
@@ -254,21 +334,27 @@ class _DaskRun:
             threads = 0
             if workers.status == "running":
                 with suppress(TimeoutError, OSError, ValueError):
-                    asked = asyncio.to_thread(_count_threads, workers)
+                    asked = asyncio.to_thread(count_threads, workers)
                     threads = await asyncio.wait_for(asked, MAX_SILENT_SECONDS)
             if threads:
                 seen, had_workers = monotonic(), True
                 self.limiter.set_maximum(self.in_flight or threads)
-            elif monotonic() - seen > (MAX_SILENT_SECONDS if had_workers else MAX_START_SECONDS):
-                raise _cluster_lost(workers)
+                continue
+            allowed = MAX_SILENT_SECONDS if had_workers else MAX_START_SECONDS
+            # A cluster that is lost after the last partition has lost nothing.
+            if monotonic() - seen > allowed and not self.finished.is_set():
+                raise cluster_lost(workers)
 
-    async def _send_one(self, number: int, partition: Any, target: str) -> LoadResult:
+    async def _send_one(
+        self, number: int, partition: Any, target: str, *, dry_run: bool = False
+    ) -> LoadResult:
         options = self.options_of(number)
         workers = find_workers()
         if workers is None:
-            return await _send_here(self.client, partition, target, options)
-        credentials = WorkerCredentials(self.client.connection)
-        return await _send_on_worker(workers, partition, (credentials, target, asdict(options)))
+            return await send_here(self.client, partition, target, options, dry_run=dry_run)
+        return await send_on_worker(
+            workers, self.client, partition, target, options, dry_run=dry_run
+        )
 
     def options_of(self, number: int) -> LoadSettings:
         """Return the options of a partition; hashed ids get a salt so that equal rows differ."""
@@ -291,113 +377,29 @@ class _DaskRun:
 
     def progress(self) -> str:
         """Describe the progress so far."""
+        left = len(self.begun - self.done.keys())
+        in_part = f"; rows of {left:,} more may be stored" if left else ""
+        more = "; resume=True resumes the load" if self.checkpoint and self.done else ""
         return (
             f"{len(self.done):,} of {len(self.partitions):,} partitions were sent to {self.index}, "
-            f"{self.sent:,} rows"
+            f"{self.sent:,} rows{in_part}{more}"
         )
 
     def result(self) -> LoadResult:
         """Build one result of all partitions."""
         results = [result for _, result in sorted(self.done.items())]
         return LoadResult(
-            plan=self._plan([result.plan for result in results]),
+            plan=self._plan(),
             index=self.index,
             sent=self.sent,
             published=sum(result.published for result in results),
             tasks=tuple(task for result in results for task in result.tasks),
             seconds=monotonic() - self.started,
-            action=results[0].action if results else "replace",
-            slowed=sum(result.slowed for result in results),
+            action=self.options.action,
+            resumed=sum(result.resumed for result in results),
+            slowed=self.limiter.decreases,
         )
 
-    def _plan(self, plans: list[LoadPlan]) -> LoadPlan:
-        rejected = [
-            plan.rejected.assign(partition=number)
-            for number, plan in zip(sorted(self.done), plans, strict=True)
-            if len(plan.rejected)
-        ]
-        notes = [*self.partitions.notes, *(note for plan in plans for note in plan.notes)]
-        return LoadPlan(
-            source=self.partitions.name,
-            index=self.index,
-            rows=self.rows,
-            ids=plans[0].ids if plans else "",
-            columns=plans[0].columns if plans else pd.DataFrame(),
-            sample=plans[0].sample if plans else (),
-            rejected=pd.concat(rejected, ignore_index=True) if rejected else _no_rejected(plans),
-            rejected_rows=sum(plan.rejected_rows for plan in plans),
-            notes=tuple(dict.fromkeys(notes)),
-        )
-
-
-def _no_rejected(plans: list[LoadPlan]) -> pd.DataFrame:
-    return plans[0].rejected if plans else pd.DataFrame()
-
-
-async def _send_here(
-    client: AsyncClient, partition: Any, target: str, options: LoadSettings
-) -> LoadResult:
-    source = partition
-    if not isinstance(partition, str):
-        source = await asyncio.to_thread(_compute, partition)
-    try:
-        return await load_source(client, source, target, options, in_flight=1)
-    except CallFailed as error:
-        error.__notes__ = []  # the note describes all partitions
-        raise
-    except Stopped:
-        # Cancelled by the failure of another partition, or by the caller: that error is reported.
-        raise asyncio.CancelledError from None
-
-
-def _compute(partition: Any) -> pd.DataFrame:
-    frame: pd.DataFrame = partition.compute(scheduler="synchronous")
-    return frame
-
-
-async def _send_on_worker(
-    workers: Any, partition: Any, rest: tuple[WorkerCredentials, str, Any]
-) -> LoadResult:
-    """Send a partition on a worker that Dask chooses; cancellation stops it there."""
-    from dask.delayed import delayed
-
-    name = f"svc-load-{secrets.token_hex(8)}"
-    work = delayed(send_partition, pure=False)(partition, *rest, dask_key_name=name)
-    future = workers.compute(work)
-    try:
-        # Waiting in a thread for a scheduler that is gone would never end.
-        await _done(future)
-        sent: Sent = await asyncio.to_thread(future.result)
-    except BaseException:
-        if workers.status == "running":
-            future.cancel()
-        raise
-    return sent.unpack()
-
-
-async def _done(future: Any) -> None:
-    """Wait until a Dask future is done, or the caller is cancelled."""
-    loop, done = asyncio.get_running_loop(), asyncio.Event()
-
-    def tell(_: Any) -> None:
-        with suppress(RuntimeError):  # the loop of a cancelled load may be closed
-            loop.call_soon_threadsafe(done.set)
-
-    future.add_done_callback(tell)
-    await done.wait()
-
-
-def _count_threads(workers: Any) -> int:
-    return int(sum(workers.nthreads().values()))
-
-
-def _cluster_lost(workers: Any) -> SvcError:
-    if workers.status == "running":
-        return SvcError(
-            "the Dask cluster has no workers: start some (cluster.scale(4)), then load again; "
-            "equal ids overwrite what was sent"
-        )
-    return SvcError(
-        "the Dask scheduler does not answer: start the cluster and connect to it, then load again; "
-        "equal ids overwrite what was sent"
-    )
+    def _plan(self) -> LoadPlan:
+        plans = {number: result.plan for number, result in self.done.items()}
+        return combine_plans(self.partitions, self.index, plans, self.notes)

@@ -1,4 +1,4 @@
-"""The checkpoint of a load: the acknowledged batches, on disk, so that a later load resumes it."""
+"""The checkpoint of a load: what was acknowledged, on disk, so that a later load resumes it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -23,6 +23,7 @@ from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import LoadSettings
 
 S = TypeVar("S", bound=msgspec.Struct)
+Entry = TypeVar("Entry", bound=msgspec.Struct)
 
 
 class CheckpointHeader(msgspec.Struct):
@@ -49,16 +50,20 @@ class AcknowledgedBatch(msgspec.Struct):
 
 
 @dataclass
-class Checkpoint:
-    """A file with a line about the load, followed by a line for each acknowledged batch."""
+class Checkpoint(Generic[Entry]):
+    """A file with a line about the load, followed by a line for each acknowledged batch.
+
+    A distributed load has a line for each published partition: `kind` is the type of the entries.
+    """
 
     path: Path
     state: str
-    # The target of an earlier load, if there was one, and the batches that can be resumed.
+    # The target of an earlier load, if there was one, and the entries that can be resumed.
     target: str | None = None
     # The state of source and options of the earlier load.
     found: str | None = None
-    entries: list[AcknowledgedBatch] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
+    kind: Any = AcknowledgedBatch
 
     def begin(self, target: str) -> None:
         """Discard the checkpoint of an earlier load, and write the name of the target index."""
@@ -67,7 +72,7 @@ class Checkpoint:
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(self.path, _line(CheckpointHeader(target, self.state)))
 
-    def write(self, entry: AcknowledgedBatch) -> None:
+    def write(self, entry: Entry) -> None:
         """Write an acknowledgement; after this returns, it survives a killed process.
 
         If the disk is full, a batch is at worst sent again.
@@ -100,10 +105,16 @@ class Checkpoint:
             lock.release(remove=True)
 
 
-def open_checkpoint(place: str, state: str) -> Checkpoint:
+def open_checkpoint(place: str, state: str) -> Checkpoint[AcknowledgedBatch]:
     """Read the checkpoint of an earlier load of the same source into the same index."""
+    return open_checkpoint_of(AcknowledgedBatch, place, state)
+
+
+def open_checkpoint_of(kind: type[Entry], place: str, state: str) -> Checkpoint[Entry]:
+    """Read a checkpoint whose entries are of this type."""
     digest = hashlib.sha256(place.encode()).hexdigest()
-    checkpoint = Checkpoint(state_folder() / f"{digest[:32]}.jsonl", state)
+    path = state_folder() / f"{digest[:32]}.jsonl"
+    checkpoint: Checkpoint[Entry] = Checkpoint(path, state, kind=kind)
     with suppress(OSError):
         _read(checkpoint)
     return checkpoint
@@ -135,7 +146,7 @@ def state_folder() -> Path:
     return user_state_folder("loads")
 
 
-def _read(checkpoint: Checkpoint) -> None:
+def _read(checkpoint: Checkpoint[Entry]) -> None:
     whole, _, torn = checkpoint.path.read_bytes().rpartition(b"\n")
     first, *lines = whole.split(b"\n")
     header = _checked(first, CheckpointHeader)
@@ -146,7 +157,7 @@ def _read(checkpoint: Checkpoint) -> None:
     if header.state != checkpoint.state:
         return
     # A damaged line is ignored: its batch is sent again.
-    checkpoint.entries = [entry for line in lines if (entry := _checked(line, AcknowledgedBatch))]
+    checkpoint.entries = [entry for line in lines if (entry := _checked(line, checkpoint.kind))]
     if torn or len(checkpoint.entries) < len(lines):
         _rewrite(checkpoint.path, [header, *checkpoint.entries])
 

@@ -147,7 +147,7 @@ class _LoadRun:
         in_order = prepared.options.duplicates == "keep"
         self._limiter = ConcurrencyLimiter(1 if in_order else in_flight)
         self._on_progress = on_progress
-        self._checkpoint: Checkpoint | None = None
+        self._checkpoint: Checkpoint[AcknowledgedBatch] | None = None
         self._stored: Stored | None = None
         # Rows that are still to be read, and whether some of them may have been sent before.
         self._left = 0
@@ -255,7 +255,7 @@ class _LoadRun:
                 f"{object_id!r}, which {problem}; {self.counts.index} is unchanged. Load it again"
             )
 
-    def _open_checkpoint(self, if_exists: IfExists) -> Checkpoint | None:
+    def _open_checkpoint(self, if_exists: IfExists) -> Checkpoint[AcknowledgedBatch] | None:
         origin = self._prepared.table.origin
         if origin is None:
             return None
@@ -264,7 +264,9 @@ class _LoadRun:
         facts = facts_of(if_exists, self._prepared.options, scheme)
         return open_checkpoint("\n".join(place), f"{origin.state}|{facts}")
 
-    async def _resume_or_begin(self, checkpoint: Checkpoint, target: str, *, resume: bool) -> str:
+    async def _resume_or_begin(
+        self, checkpoint: Checkpoint[AcknowledgedBatch], target: str, *, resume: bool
+    ) -> str:
         """Resume an interrupted load, or delete its temporary index; return the target index."""
         earlier = checkpoint.target
         if (
@@ -284,7 +286,9 @@ class _LoadRun:
         checkpoint.begin(target)
         return target
 
-    async def _restore_progress(self, checkpoint: Checkpoint, target: str) -> bool:
+    async def _restore_progress(
+        self, checkpoint: Checkpoint[AcknowledgedBatch], target: str
+    ) -> bool:
         """Count the acknowledged batches; return False if the index no longer contains them."""
         for entry in checkpoint.entries:
             self.counts.enter(entry.task, entry.rows)

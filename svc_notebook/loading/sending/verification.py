@@ -47,11 +47,18 @@ async def still_holds(
 ) -> bool:
     """Return whether an index still contains what was sent, checked by one record of each span."""
     sent = await prepared.table.db.in_thread(_first_records, prepared, spans)
+    return await holds(client, index, sent, prepared.options)
+
+
+async def holds(
+    client: AsyncClient, index: str, sent: Sequence[Record], options: LoadSettings
+) -> bool:
+    """Return whether an index contains these records, at most a thousand, as they were sent."""
     try:
         stored = await _read(client, index, sent) if sent else []
     except NotFound:
         stored = [None] * len(sent)
-    return not _problems(_check_of(prepared.options), sent, stored)
+    return not _problems(_check_of(options), sent, stored)
 
 
 def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:

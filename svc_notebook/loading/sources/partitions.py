@@ -14,7 +14,8 @@ from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.pandas_index import find_index, read_schemas
 from svc_notebook.loading.sources.parquet import read_parquet, scan
-from svc_notebook.loading.sources.source import QUERY, Source, parquet_folder
+from svc_notebook.loading.sources.source import QUERY, Source, origin_of, parquet_folder
+from svc_notebook.loading.table import TableOrigin
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,8 @@ class SourcePartitions:
     columns: tuple[str, ...]
     partitions: Sequence[Any]
     notes: tuple[str, ...] = ()
+    # None if the partitions cannot be recognised in a later load.
+    origin: TableOrigin | None = None
 
     def __len__(self) -> int:
         return len(self.partitions)
@@ -46,7 +49,7 @@ def find_partitions(source: Any, options: LoadSettings) -> SourcePartitions | No
     if is_dask(source):
         names = tuple(map(str, (*_named(source), *source.columns)))
         name = f"the Dask DataFrame of {source.npartitions:,} partitions"
-        return SourcePartitions(name, names, source.to_delayed())
+        return SourcePartitions(name, names, source.to_delayed(), origin=_origin_of(source))
     named = isinstance(source, (str, os.PathLike)) and not QUERY.match(str(source))
     if named and find_workers() is not None and (files := parquet_folder(Path(source))):
         return _files(str(source), files, options)
@@ -57,6 +60,34 @@ def is_dask(source: object) -> bool:
     """Return whether a source is a Dask DataFrame; Dask is not imported for it."""
     dask = sys.modules.get("dask.dataframe")
     return dask is not None and isinstance(source, dask.DataFrame)
+
+
+def _origin_of(source: Any) -> TableOrigin | None:
+    """Return the token of the computation, which depends on files, code and partitions.
+
+    None if Dask knows none that is equal in another process.
+    """
+    from dask import config
+    from dask.base import tokenize
+
+    try:
+        with config.set({"tokenize.ensure-deterministic": True}):
+            token = tokenize(_describe(source.expr), source.npartitions)
+    except Exception:  # any object of the computation can fail to be tokenized
+        return None
+    return TableOrigin("Dask", f"dask {token}")
+
+
+def _describe(expr: Any) -> Any:
+    """Return a computation as nested lists, without the caches that differ in each process."""
+    if not hasattr(expr, "operands"):
+        return expr
+    names = [*getattr(expr, "_parameters", ()), *[""] * len(expr.operands)]
+    pairs = zip(names, expr.operands, strict=False)
+    kept = [_describe(each) for name, each in pairs if name != "_dataset_info_cache"]
+    # The digest of the times and sizes of Parquet files.
+    info = getattr(expr, "_dataset_info", None)
+    return [type(expr).__qualname__, kept, info["checksum"] if info else None]
 
 
 def find_workers() -> Any:
@@ -85,7 +116,12 @@ def _files(name: str, files: Sequence[Path], options: LoadSettings) -> SourcePar
     index = find_index(read_schemas(paths), options)
     kept = {column: kind for column, kind in types.items() if column not in index.excluded}
     queries = [query_of(path, kept) for path in paths]
-    return SourcePartitions(f"{name} of {len(files):,} files", tuple(kept), queries, index.notes)
+    origin = origin_of(paths, None)
+    return SourcePartitions(
+        f"{name} of {len(files):,} files", tuple(kept), queries, index.notes,
+        # A load in one process has another checkpoint: its entries are batches.
+        origin._replace(state=f"files {origin.state}"),
+    )  # fmt: skip
 
 
 def query_of(path: Path, types: Mapping[str, str]) -> str:
