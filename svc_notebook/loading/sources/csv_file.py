@@ -34,13 +34,15 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
 )
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
-    contains_utf8,
     guess_encoding,
+    is_broken_utf8,
     rewrite,
     sniff_encoding,
 )
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn
 
+# The beginning of a file from which its layout is inferred.
+SAMPLE_CHARACTERS = SAMPLE_BYTES // 4
 # The maximum record of the first scan, and of a second scan with a larger buffer; a longer record
 # is the effect of an unclosed quote.
 USUAL_RECORD_BYTES, MAX_RECORD_BYTES = 2_000_000, 64_000_000
@@ -246,7 +248,7 @@ class _CsvReading:
         not_utf8 = REASONS["INVALID ENCODING"]
         if skipped is not None and not any(error.reason == not_utf8 for error in skipped):
             return None
-        if skipped and (self.options.encoding or any(map(contains_utf8, self.paths))):
+        if skipped and (self.options.encoding or any(map(is_broken_utf8, self.paths))):
             return None
         encoding = guess_encoding(self.paths[0]) if skipped else "utf-8-sig"
         note = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
@@ -286,7 +288,7 @@ def _as_utf8(
             sample = file.read(SAMPLE_BYTES)
         encoding = options.encoding or sniff_encoding(sample)
         if not options.encoding and not encoding.startswith("utf"):
-            encoding = guess_encoding(path)
+            encoding = "utf-8" if is_broken_utf8(path) else guess_encoding(path)
         plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         # DuckDB's releases count blank lines at the start differently.
         blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
@@ -304,7 +306,8 @@ def _as_plain(
     """Return files in a layout that DuckDB reads, their layouts, and the number of other lines."""
     plain, layouts, lines = [], [], 0
     for path in paths:
-        layout = find_layout(_sample(path), options)
+        sample = _sample(path)
+        layout = find_layout(sample, options, whole=len(sample) < SAMPLE_CHARACTERS)
         if layout.is_plain:
             plain.append(path)
             found = layout.notes
@@ -336,4 +339,4 @@ def _common_dialect(
 
 def _sample(path: Path) -> str:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        return file.read(SAMPLE_BYTES // 4)
+        return file.read(SAMPLE_CHARACTERS)
