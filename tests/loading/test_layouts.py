@@ -240,6 +240,14 @@ def test_no_row_is_taken_for_a_title_or_a_header(
     assert (found if isinstance(records, list) else len(found)) == records
 
 
+def test_empty_rows_of_one_column_are_counted(write: Write) -> None:
+    packed = pack(write('name\nann\n""\n\n"bob"\n""\n'))
+
+    assert [record["name"] for record in packed.records] == ["ann", "bob"]
+    assert packed.plan.skipped_lines == 2
+    assert "2 rows are empty and are skipped" in packed.plan.notes
+
+
 @pytest.mark.parametrize(
     "content",
     [

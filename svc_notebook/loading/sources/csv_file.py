@@ -25,6 +25,7 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
     UNCLOSED,
     RegularCopy,
     broken_row,
+    count_empty_rows,
     describe_copies,
     find_surplus,
     has_rows,
@@ -73,6 +74,10 @@ def open_delimited(
     if not dialect.names:
         raise BadInput(f"{name} is empty: it has neither a header nor a row")
     given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
+    if empty := sum(count_empty_rows(path, dialect) for path in readable):
+        skipped += empty
+        notes.append("1 row is empty and is skipped" if empty == 1 else
+                     f"{empty:,} rows are empty and are skipped")  # fmt: skip
     reading = _CsvReading(
         tuple(readable), name, options, db, dialect, tuple(layouts), given, tuple(notes),
         USUAL_RECORD_BYTES, skipped,
