@@ -35,7 +35,6 @@ MAX_PREAMBLE_LINES = 100
 # Skipped lines that a note contains, and their length.
 MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS = 3, 60
 DEFAULT_COMMENT = "#"
-BLANKS = re.compile(" *")
 SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[^"\r\n])"?\r?\n', re.IGNORECASE)
 
 
@@ -153,10 +152,10 @@ class Layout:
         while at >= 0:
             start = end = at
             if not inside:
-                if self.padded:
-                    start = end = BLANKS.match(body, at).end()
+                while self.padded and body.startswith(" ", start):
+                    start += 1
                 inside = body.startswith(quote, start)
-                end += inside
+                end = start + inside
             if inside:
                 end = end_of_quote(body, end, self.dialect)
                 inside = end < 0
