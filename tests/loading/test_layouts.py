@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_header import sniff_dialect
 from svc_notebook.loading.sources.csv_layout import find_layout
 from tests.loading.encoded_records import pack, values
 from tests.loading.test_delimited import Write, write
@@ -237,3 +238,51 @@ def test_no_row_is_taken_for_a_title_or_a_header(
     found = values(write(content))
 
     assert (found if isinstance(records, list) else len(found)) == records
+
+
+def test_empty_rows_of_one_column_are_counted(write: Write) -> None:
+    packed = pack(write('name\nann\n""\n\n"bob"\n""\n'))
+
+    assert [record["name"] for record in packed.records] == ["ann", "bob"]
+    assert packed.plan.skipped_lines == 2
+    assert "2 rows are empty and are skipped" in packed.plan.notes
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "time\n12:30\n12:31\n13:00\n",
+        "room\nroom 1\nroom 2\nroom 3\n",
+        "id,n\n1,'a b'\n2,don't\n3,'tis\n4,'c'\n",
+        "id,n\n1,'a b'\n2,c\n3,d\n4,'e'\n5,f\n",
+        'n\tm\tjson\n"# a\n# b"\tc\t"{""a"": ""b""}"\n"1,2\n3,4"\td\t"{""a"": 1, ""b"": 2}"\n',
+    ],
+    ids=["times", "numbered words", "apostrophes", "few single quotes", "# inside quotes"],
+)
+def test_an_ordinary_file_is_read_as_the_csv_module_does(write: Write, content: str) -> None:
+    separator = "\t" if "\t" in content else ","
+    rows = list(csv.DictReader(io.StringIO(content), delimiter=separator))
+
+    packed = pack(write(content), dtype=dict.fromkeys(rows[0], "string"))
+
+    found = [{k: v for k, v in one.items() if k != "objectID"} for one in packed.records]
+    assert found == rows
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "a,b\n" + "1" * 200_000 + "x,2\n",
+        "a b\n" + " " * 200_000 + "x\n",
+        'a,b\n"' + 'x\\"' * 60_000 + '",2\n',
+        ",".join(["a"] * 5_000) + "\n",
+        ", ".join(["a"] * 60_000) + "\n",
+    ],
+    ids=["digits", "blanks", "escaped quotes", "equal names", "padded cells"],
+)
+def test_the_time_of_an_inference_is_linear_in_the_length_of_a_line(content: str) -> None:
+    layout = find_layout(content, LoadSettings())
+
+    dialect = sniff_dialect(content, layout.separator, LoadSettings())
+
+    assert len(set(dialect.names)) == len(dialect.names)

@@ -122,6 +122,19 @@ def test_in_doubt_all_rows_are_loaded(write: Write, content: str) -> None:
     assert len(pack(write(content)).records) == len(lines) - 1
 
 
+def test_a_table_that_goes_on_after_the_sample_is_loaded(write: Write) -> None:
+    rows = "".join(f"{n},item number {n} of the shop,2\n" for n in range(9_000))
+    path = write("metric,value\ntotal,5\nmean,3\n\nid,name,price\n" + rows)
+
+    packed = pack(path, id="id")
+
+    assert len(packed.records) == 9_000
+    assert packed.plan.skipped_lines == 3
+    note = pack(path, skip=0).plan.notes[0]
+    assert note.startswith("lines 5 to the last are another table and are not loaded")
+    assert " or more rows): skip=4 loads it" in note
+
+
 def test_a_line_that_repeats_the_header_is_skipped(write: Write) -> None:
     packed = pack(write('id,name,n\n1,lamp,2\n"id",name,n\n2,oak,3\nid,name,n'), id="id")
 
@@ -219,15 +232,42 @@ def test_the_encoding_of_another_script_is_guessed(write: Write, encoding: str) 
     assert any(f"read as {encoding}, because" in note for note in packed.plan.notes)
 
 
+@pytest.mark.parametrize("row", [0, 2], ids=["first", "last"])
+def test_a_broken_byte_does_not_change_other_rows_of_utf8(tmp_path: Path, row: int) -> None:
+    lines = ["1,café".encode(), "2,東京".encode()]
+    lines.insert(row, b"3,x\xff")
+    path = tmp_path / "x.csv"
+    path.write_bytes(b"\n".join([b"id,name", *lines]))
+
+    packed = pack(path, id="id")
+
+    assert [record["name"] for record in packed.records] == ["café", "東京"]
+    assert packed.rejected == [(row + 1, None, "contains bytes that are not UTF-8")]
+
+
 @pytest.mark.parametrize(
     "text",
-    ["name,city\nJosé,Köln\nZoë,Orléans\n", "t,°C,µg\n1,20°,£5\n", "id,n\n1,ÄÖÜ\n2,ÉÈ\n", "a\nß\n"],
+    [
+        "name,city\nJosé,Köln\nZoë,Orléans\n",
+        "t,°C,µg\n1,20°,£5\n",
+        "id,n\n1,ÄÖÜ\n2,ÉÈ\n",
+        "a\nß\n",
+        "id,price\n" + "a,€ 5\n" * 20,
+        "£m,US£\na,£k\n",
+        "vol m³,kg/m³\na,m³\n",
+        "n,v\nTotal¹,a\nSum¹,b\n",
+        "name,v\n1¾in,a\n2¼in,b\n",
+        "año,¿qué?\nEspaña,¡sí!\nniño,¿dónde?\n",
+        "n,c\nÅ,Ö\nÄ,å\nö,ä\nÅÄÖ,åäö\n",
+    ],
 )
 def test_western_text_is_never_read_as_another_script(write: Write, text: str) -> None:
     path = write(text, encoding="cp1252")
     header, *lines = text.splitlines()
 
-    assert names_of(path) == header.split(",")
+    packed = pack(path)
+    assert any("read as cp1252, because" in note for note in packed.plan.notes)
+    assert packed.plan.columns["column"].tolist() == header.split(",")
     assert [list(map(str, row.values())) for row in values(path)] == [
         line.split(",") for line in lines
     ]

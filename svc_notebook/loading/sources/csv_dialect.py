@@ -16,14 +16,15 @@ SNIFFED_ROWS = 200
 USUAL_SEPARATORS = (",", ";", "\t", "|")
 UNUSUAL_SEPARATORS = ("^", "~", ":", " ")
 ALL_SEPARATORS = (*USUAL_SEPARATORS, *UNUSUAL_SEPARATORS)
-# Cells inside single quotes, as a share of lines, that make them the quote of a file.
-SINGLE_QUOTE_SHARE = 0.1
+# Cells inside single quotes for each line that make them the quote of a file.
+SINGLE_QUOTE_SHARE = 0.5
 Row = tuple[int, list[str]]
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
 # A cell that is a number, a date or a word for a missing value is not the name of a column.
+# The digit is looked for ahead, so that the time is linear in the length of a cell.
 VALUE = re.compile(
-    r"[-+]?[\d.,:/ -]*\d[\d.,:/ -]*(?:e[-+]?\d+)?%?|true|false|yes|no|null|nan|n/?a", re.I
+    r"(?=[-+]?[.,:/ -]*\d)[-+]?[\d.,:/ -]+(?:e[-+]?\d+)?%?|true|false|yes|no|null|nan|n/?a", re.I
 )
 YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
 
@@ -59,12 +60,19 @@ def longest_record(path: Path, dialect: Dialect) -> int:
 
 
 def quote_of(text: str) -> str:
-    """Return the character around values in a text: `"`, unless only `'` is used as a quote."""
+    """Return the character around values in a text: `"`, unless only `'` is used as a quote.
+
+    A cell that begins with `'` but does not end with it shows that `'` is an apostrophe.
+    """
     if "'" not in text or _enclosed('"').search(text):
         return '"'
     singles = len(_enclosed("'").findall(text))
     all_names = re.match(r"\s*'[^'\r\n]*'(?:[,;\t|^~: ] *'[^'\r\n]*')+ *(?:[\r\n]|\Z)", text)
-    return "'" if all_names or singles > max(1, SINGLE_QUOTE_SHARE * text.count("\n")) else '"'
+    if all_names:
+        return "'"
+    apostrophe = re.search(r"(?:^|[,;\t|^~:]) ?'", _enclosed("'").sub("", text), re.M)
+    enough = singles > max(1, SINGLE_QUOTE_SHARE * text.count("\n"))
+    return "'" if enough and not apostrophe else '"'
 
 
 def _enclosed(quote: str) -> re.Pattern[str]:
@@ -114,9 +122,9 @@ def parse_rows(text: str, separator: str, quote: str, *, padded: bool = False) -
     return rows[:-1] if len(rows) > 2 and not text.endswith(("\n", "\r")) else rows
 
 
-def free_name(wanted: str, taken: Collection[str]) -> str:
-    """Return a name that is not taken: the wanted one, or with a number after it."""
-    numbered = (f"{wanted}_{number}" for number in count(2))
+def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
+    """Return a name that is not taken: the wanted one, or with a number from `first` after it."""
+    numbered = (f"{wanted}_{number}" for number in count(first))
     return next(name for name in chain([wanted], numbered) if name not in taken)
 
 

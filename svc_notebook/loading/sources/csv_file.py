@@ -25,6 +25,7 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
     UNCLOSED,
     RegularCopy,
     broken_row,
+    count_empty_rows,
     describe_copies,
     find_surplus,
     has_rows,
@@ -35,8 +36,8 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
     SAMPLE_CHARACTERS,
-    contains_utf8,
     guess_encoding,
+    is_broken_utf8,
     rewrite,
     sniff_encoding,
 )
@@ -72,6 +73,10 @@ def open_delimited(
     if not dialect.names:
         raise BadInput(f"{name} is empty: it has neither a header nor a row")
     given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
+    if empty := sum(count_empty_rows(path, dialect) for path in readable):
+        skipped += empty
+        notes.append("1 row is empty and is skipped" if empty == 1 else
+                     f"{empty:,} rows are empty and are skipped")  # fmt: skip
     reading = _CsvReading(
         tuple(readable), name, options, db, dialect, tuple(layouts), given, tuple(notes),
         USUAL_RECORD_BYTES, skipped,
@@ -247,7 +252,7 @@ class _CsvReading:
         not_utf8 = REASONS["INVALID ENCODING"]
         if skipped is not None and not any(error.reason == not_utf8 for error in skipped):
             return None
-        if skipped and (self.options.encoding or any(map(contains_utf8, self.paths))):
+        if skipped and (self.options.encoding or any(map(is_broken_utf8, self.paths))):
             return None
         encoding = guess_encoding(self.paths[0]) if skipped else "utf-8-sig"
         note = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
@@ -287,7 +292,7 @@ def _as_utf8(
             sample = file.read(SAMPLE_BYTES)
         encoding = options.encoding or sniff_encoding(sample)
         if not options.encoding and not encoding.startswith("utf"):
-            encoding = guess_encoding(path)
+            encoding = "utf-8" if is_broken_utf8(path) else guess_encoding(path)
         plain = encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
         # DuckDB's releases count blank lines at the start differently.
         blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
@@ -305,7 +310,8 @@ def _as_plain(
     """Return files in a layout that DuckDB reads, their layouts, and the number of other lines."""
     plain, layouts, lines = [], [], 0
     for path in paths:
-        layout = find_layout(_sample(path), options)
+        sample = _sample(path)
+        layout = find_layout(sample, options, whole=len(sample) < SAMPLE_CHARACTERS)
         if layout.is_plain:
             plain.append(path)
             found = layout.notes

@@ -134,7 +134,8 @@ def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[
 
 def _make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return a unique name for every column, and a note for each that differs from the header."""
-    names: list[str] = []
+    names: dict[str, None] = {}
+    uses: Counter[str] = Counter()
     notes: list[str] = []
     for number, cell in enumerate(header):
         found = cell.strip()
@@ -142,11 +143,13 @@ def _make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
             raise BadInput(
                 f"the header has an unclosed quote before `{found.split()[0]}`; close it"
             )
-        free = free_name(found or f"column{number}", names)
+        wanted = found or f"column{number}"
+        uses[wanted] += 1
+        free = free_name(wanted, names, max(2, uses[wanted]))
         if free != found:
             notes.append(f"the name of column {number + 1} is `{found}`: sent as `{free}`")
-        names.append(free)
-    return names, notes
+        names[free] = None
+    return [*names], notes
 
 
 def join_names(rows: Sequence[Sequence[str]]) -> list[str]:

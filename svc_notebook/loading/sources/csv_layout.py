@@ -29,7 +29,7 @@ from svc_notebook.loading.sources.csv_header import count_header_rows, is_header
 from svc_notebook.loading.sources.csv_quotes import end_of_quote
 from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
-from svc_notebook.loading.sources.encoding import SAMPLE_CHARACTERS, fresh
+from svc_notebook.loading.sources.encoding import fresh
 
 MAX_PREAMBLE_LINES = 100
 # Skipped lines that a note contains, and their length.
@@ -152,10 +152,10 @@ class Layout:
         while at >= 0:
             start = end = at
             if not inside:
-                if self.padded:
-                    start = end = len(body) - len(body[at:].lstrip(" "))
+                while self.padded and body.startswith(" ", start):
+                    start += 1
                 inside = body.startswith(quote, start)
-                end += inside
+                end = start + inside
             if inside:
                 end = end_of_quote(body, end, self.dialect)
                 inside = end < 0
@@ -166,8 +166,8 @@ class Layout:
         return separator.join(cells) + (tail if inside else tail.lstrip(" ")), inside
 
 
-def find_layout(text: str, options: LoadSettings) -> Layout:
-    """Infer the layout from a file's beginning; options take precedence."""
+def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layout:
+    """Infer the layout from a file's beginning, or `whole` text; options take precedence."""
     quote = options.quote or quote_of(text)
     lines = StringIO(text, newline="").readlines()
     notes: list[str] = []
@@ -179,8 +179,7 @@ def find_layout(text: str, options: LoadSettings) -> Layout:
         skipped, separator = 1, separator or named["separator"]
         notes.append(f"line 1 names the separator: {named[0].strip()}")
     comment = options.comment or DEFAULT_COMMENT
-    # Lines inside quoted values can be left out here: they decide neither separator nor width.
-    likely = [line for line in lines[skipped:] if not line.startswith(comment)]
+    likely = list(_without_comments(lines[skipped:], comment, quote))
     if separator is None:
         separator = find_separator("".join(likely or lines[skipped:]), quote)
         if separator in UNUSUAL_SEPARATORS:
@@ -204,12 +203,21 @@ def find_layout(text: str, options: LoadSettings) -> Layout:
         rows = parse_rows("".join(table), separator, quote)
     if layout.padded and separator != " ":
         notes.append(f"blanks after `{separator}` are removed")
-    if width > 1 and (tables := find_tables(table, dialect)):
+    if width > 1 and (tables := find_tables(table, dialect, whole=whole)):
         layout, found = _choose_table(layout, lines, tables, options)
     else:
         layout, found = _skip_titles(layout, table, rows, options)
     layout = _find_upper(layout, lines, options)
     return replace(layout, notes=(*notes, *found))
+
+
+def _without_comments(lines: Sequence[str], comment: str, quote: str) -> Iterator[str]:
+    """Leave out comments before the separator is known; not lines inside of quoted values."""
+    quotes = 0
+    for line in lines:
+        if quotes % 2 or not line.startswith(comment):
+            quotes += line.count(quote)
+            yield line
 
 
 def write_plain(path: Path, folder: Path, layout: Layout) -> PlainCopy:
@@ -248,18 +256,19 @@ def _describe_titles(titles: Sequence[str]) -> list[str]:
 def _choose_table(
     layout: Layout, lines: Sequence[str], tables: Sequence[FoundTable], options: LoadSettings
 ) -> tuple[Layout, list[str]]:
-    """Choose the largest of several tables, or the first after the option `skip`."""
-    # The last table of a sample can have any number of rows below it.
-    cut = sum(map(len, lines)) >= SAMPLE_CHARACTERS
-    largest = tables[-1] if cut else max(tables, key=lambda table: len(table.rows))
-    chosen = largest if options.skip is None else tables[0]
+    """Choose the largest of several tables, or the first after the option `skip`.
+
+    A table that goes on after the lines that are known is assumed to be the largest.
+    """
+    explicit = options.skip is not None
+    chosen = tables[0] if explicit else max(tables, key=lambda one: (one.goes_on, len(one.rows)))
     numbered = list(_number_lines(layout, lines))
     numbers = [number for number, _ in numbered]
     before = max((table.end for table in tables if table.end <= chosen.first), default=0)
     titles = [line for _, line in numbered[before : chosen.first]]
     notes = [*_describe_titles(titles)]
     others = [table for table in tables if table is not chosen]
-    notes += [table.describe(numbers, cut=cut and table is tables[-1]) for table in others]
+    notes += [table.describe(numbers) for table in others]
     following = [table for table in tables if table.first >= chosen.end]
     length = chosen.end - chosen.first if following else None
     return replace(layout, preamble=chosen.first, length=length), notes

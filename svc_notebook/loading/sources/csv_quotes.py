@@ -132,14 +132,21 @@ def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
     """Return the position after the quote that closes the value; -1 if it is not closed."""
     quote, escape = dialect.quote, dialect.escape
     while (at := line.find(quote, at)) >= 0:
-        before = line[:at]
-        if escape != quote and (len(before) - len(before.rstrip(escape))) % 2:
+        if escape != quote and _is_escaped(line, at, escape):
             at += 1
         elif escape == quote and line.startswith(quote, at + 1):
             at += 2
         else:
             return at + 1
     return -1
+
+
+def _is_escaped(line: str, at: int, escape: str) -> bool:
+    """Return whether an odd number of escapes is before a position."""
+    first = at
+    while first and line[first - 1] == escape:
+        first -= 1
+    return (at - first) % 2 == 1
 
 
 def _is_row(line: str, dialect: Dialect) -> bool:

@@ -116,6 +116,14 @@ def has_rows(path: Path, dialect: Dialect) -> bool:
         return any(not _is_blank(record, dialect) for record in records)
 
 
+def count_empty_rows(path: Path, dialect: Dialect) -> int:
+    """Return the number of rows of a file of one column that are an empty value inside quotes."""
+    if len(dialect.names) != 1:
+        return 0
+    empty = dialect.quote * 2
+    return sum(record.rstrip(LINE_ENDS) == empty for record in _open_records(path, dialect))
+
+
 @dataclass(frozen=True)
 class RowShape:
     """The properties of a file's rows that a scan of its lines finds."""

@@ -61,7 +61,7 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
     name, for a list of names or of times has neither; a table of numbers alone has three columns.
     """
     if separator == " ":
-        text = re.sub(r" +(?=[\r\n]|\Z)", "", text)
+        text = re.sub(r"(?<! ) +(?=[\r\n]|\Z)", "", text)
     rows = [[cell.strip() for cell in row] for _, row in parse_rows(text, separator, quote)]
     width = max(Counter(map(len, rows)).items(), key=lambda item: item[1], default=(0, 0))[0]
     usual = [row for row in rows if len(row) == width]
@@ -74,7 +74,9 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
     ):
         return True
     first, *others = usual
-    if len(rows[0]) == width - 1:  # as R writes it, without a name for the first column
+    if (
+        separator == " " and len(rows[0]) == width - 1 > 1
+    ):  # as R writes it, without a name for the first column
         first, others = ["", *rows[0]], usual
     return any(
         name and not VALUE.fullmatch(name) and all(map(VALUE.fullmatch, column))

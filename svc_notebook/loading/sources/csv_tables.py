@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from svc_notebook.display import shorten
 from svc_notebook.loading.sources.csv_dialect import VALUE, Dialect
@@ -32,6 +32,8 @@ class FoundTable:
     """A table among others: its rows, of which the first is its header."""
 
     rows: tuple[FoundRow, ...]
+    # Whether the file continues after these rows.
+    goes_on: bool = False
 
     @property
     def first(self) -> int:
@@ -48,28 +50,27 @@ class FoundTable:
         """The names of its columns."""
         return tuple(filter(None, self.rows[0].cells))
 
-    def describe(self, numbers: Sequence[int], *, cut: bool) -> str:
-        """Return the note of a table that is not loaded, given the file's number of each line.
-
-        `cut` is whether it can go on beyond the lines that were read.
-        """
+    def describe(self, numbers: Sequence[int]) -> str:
+        """Return the note of a table that is not loaded, given the file's number of each line."""
         names = [f"`{shorten(name, MAX_NAME_CHARACTERS)}`" for name in self.names]
         more = ", …" if len(names) > MAX_SHOWN_NAMES else ""
         first, last = numbers[self.first], numbers[self.end - 1]
-        lines = f"{first + 1:,} and later" if cut else f"{first + 1:,} to {last + 1:,}"
-        rows = "" if cut else f"; {len(self.rows) - 1:,} rows"
+        to = "the last" if self.goes_on else f"{last + 1:,}"
+        rows = f"{len(self.rows) - 1:,}{' or more' if self.goes_on else ''} rows"
         return (
-            f"lines {lines} are another table and are not loaded "
-            f"({', '.join(names[:MAX_SHOWN_NAMES])}{more}{rows}): skip={first} loads it"
+            f"lines {first + 1:,} to {to} are another table and are not loaded "
+            f"({', '.join(names[:MAX_SHOWN_NAMES])}{more}; {rows}): skip={first} loads it"
         )
 
 
-def find_tables(lines: Sequence[str], dialect: Dialect) -> list[FoundTable]:
+def find_tables(lines: Sequence[str], dialect: Dialect, *, whole: bool = True) -> list[FoundTable]:
     """Return the tables of a file; none if it has one, or if it is in doubt.
 
-    Tables have blank lines between them, different names, and values below their names.
+    Tables have blank lines between them, different names, and values below their names. If the
+    lines are not the `whole` file, the last row can be incomplete, and is left out.
     """
-    blocks = [_without_titles(block) for block in _split_blocks(_read_rows(lines, dialect))]
+    rows = list(_read_rows(lines, dialect))
+    blocks = [_without_titles(block) for block in _split_blocks(rows if whole else rows[:-1])]
     filled = [block for block in blocks if block]
     if len(filled) < 2:
         return []
@@ -83,7 +84,9 @@ def find_tables(lines: Sequence[str], dialect: Dialect) -> list[FoundTable]:
             tables.append(FoundTable(tuple(block)))
         else:
             return []
-    return tables if len(tables) > 1 else []
+    if len(tables) < 2:
+        return []
+    return [*tables[:-1], replace(tables[-1], goes_on=not whole)]
 
 
 def _read_rows(lines: Sequence[str], dialect: Dialect) -> Iterator[FoundRow]:
@@ -101,7 +104,7 @@ def _read_rows(lines: Sequence[str], dialect: Dialect) -> Iterator[FoundRow]:
         return
 
 
-def _split_blocks(rows: Iterator[FoundRow]) -> list[list[FoundRow]]:
+def _split_blocks(rows: Sequence[FoundRow]) -> list[list[FoundRow]]:
     """Split rows at blank ones."""
     blocks: list[list[FoundRow]] = [[]]
     for row in rows:

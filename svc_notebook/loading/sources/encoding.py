@@ -35,15 +35,17 @@ OTHER_SCRIPTS = (
 OTHER_ENCODINGS = (*OTHER_SCRIPTS, "cp1250", "cp1252", "cp1254")
 # Bytes of lines beyond ASCII that a guess is based on.
 GUESSED_BYTES = 100_000
-# The minimum number of letters of another script, and the maximum share of its words that have
-# ASCII letters as well.
+# The minimum number of different letters of another script, and the maximum share of its words that
+# have ASCII letters as well. Words of one letter of an alphabet can be signs of another encoding.
 MIN_OTHER_LETTERS, MAX_MIXED_SHARE = 6, 0.2
+FIRST_IDEOGRAPH = "\u2e80"
 MIN_TORN_WORDS = 2
 WORD = re.compile(r"[^\W\d_]+")
 # Accented capitals in cp1252 look like these Japanese letters.
 HALF_WIDTH = re.compile("[\uff61-\uff9f]")
-# A sign such as £ or ³ next to a letter: the sign is a letter in another encoding.
-TORN_WORD = re.compile(r"[^\W\d_][£¥¦³¹¿¼¾]|[£¥¦¹¿¼¾][^\W\d_]")
+# A sign such as ³ between letters, or £ before an accented one: it is a letter in another encoding.
+# A sign at one end of a word is ordinary: m³, £m, a footnote, ¿qué?
+TORN_WORD = re.compile(r"[^\W\d_][£¥¦³¹¼¾][^\W\d_]|[£¥](?![a-zA-Z])[^\W\d_]")
 
 
 def _open_zstd(path: Path) -> Any:
@@ -125,8 +127,10 @@ def guess_encoding(path: Path) -> str:
 def _is_other_script(text: str) -> bool:
     words = [word for word in WORD.findall(text) if not word.isascii()]
     mixed = sum(any(letter.isascii() and letter.isalpha() for letter in word) for word in words)
-    letters = sum(not letter.isascii() for word in words for letter in HALF_WIDTH.sub("", word))
-    return letters >= MIN_OTHER_LETTERS and mixed <= MAX_MIXED_SHARE * len(words)
+    long = (word for word in words if len(word) > 1 or word >= FIRST_IDEOGRAPH)
+    letters = {letter for word in long for letter in HALF_WIDTH.sub("", word).casefold()}
+    other = sum(not letter.isascii() for letter in letters)
+    return other >= MIN_OTHER_LETTERS and mixed <= MAX_MIXED_SHARE * len(words)
 
 
 def _read_beyond_ascii(path: Path) -> bytes:
@@ -152,10 +156,20 @@ def is_utf8(sample: bytes) -> bool:
     return True
 
 
-def contains_utf8(path: Path) -> bool:
-    """Return whether a file that is not valid UTF-8 contains non-ASCII characters in UTF-8."""
+def is_broken_utf8(path: Path) -> bool:
+    """Return whether a file that is not valid UTF-8 is UTF-8 but for some bytes.
+
+    It has as many characters beyond ASCII as bytes that belong to none; in another encoding, few
+    bytes are by chance a character.
+    """
     decode = codecs.getincrementaldecoder("utf-8")("ignore").decode
-    return any(not decode(piece).isascii() for piece in _pieces(path))
+    characters = broken = 0
+    for piece in _pieces(path):
+        if not piece.isascii():
+            beyond = [character for character in decode(piece) if not character.isascii()]
+            characters += len(beyond)
+            broken += sum(byte > 127 for byte in piece) - len("".join(beyond).encode())
+    return characters >= max(1, broken)
 
 
 def rewrite(path: Path, folder: Path, encoding: str) -> Path:
