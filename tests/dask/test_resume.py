@@ -8,7 +8,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import dask.dataframe as dd
 import numpy as np
@@ -55,7 +55,7 @@ def write(folder: Path, frame: pd.DataFrame) -> Path:
 
 
 @pytest.fixture
-def run(cluster: Any, service: Running, index: str, files: Path, tmp_path: Path) -> Iterator[Run]:
+def run(cluster: Any, service: Running, index: str, files: Path, tmp_path: Path) -> Run:
     """Load in a process of its own; returns its counts, or None if it was killed."""
 
     def load(kill_after: int = 0, **options: Any) -> Any:
@@ -95,7 +95,7 @@ def names(client: Client, index: str) -> list[str]:
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 def test_a_killed_load_is_resumed_after_the_published_partitions(
-    run: Run, client: Client, index: str, tmp_path: Path, if_exists: str
+    run: Run, client: Client, index: str, tmp_path: Path, if_exists: Literal["append", "replace"]
 ) -> None:
     svc.push(pd.DataFrame({"objectID": ["old"], "sku": ["old"]}), index, client=client)
     run(kill_after=3, if_exists=if_exists)
@@ -164,7 +164,7 @@ def test_other_partitions_are_sent_from_the_beginning(
 
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
 def test_records_that_are_gone_are_sent_again(
-    client: Client, index: str, files: Path, if_exists: str
+    client: Client, index: str, files: Path, if_exists: Literal["append", "replace"]
 ) -> None:
     frame = dd.read_parquet(files)
     interrupt(client, frame, index, if_exists=if_exists)

@@ -103,7 +103,7 @@ def test_a_table_that_goes_on_beyond_the_sample_is_the_largest(write: Write) -> 
     path = write(f"metric,value\n{first}\nid,name,price\n{second}")
 
     assert len(pack(path, id="id").records) == 15_000
-    assert "lines 12,003 and later are another table" in pack(path, skip=0).plan.notes[0]
+    assert "lines 12,003 to the last are another table" in pack(path, skip=0).plan.notes[0]
     assert len(pack(path, skip=0).records) == 12_000
 
 
