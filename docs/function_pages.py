@@ -59,7 +59,10 @@ PAGES = {
         "Runs, metrics and comparisons",
         ("tuning.evaluation.", "tuning.plots.", "tuning.html_report."),
     ),
-    "changes": ("Changes and variants", ("tuning.changes.", "tuning.variants.", "tuning.sugg")),
+    "changes": (
+        "Changes and variants",
+        ("tuning.changes.", "tuning.variants.", "tuning.diagnosis.", "tuning.sugg"),
+    ),
     "clicks": ("Clicks", ("tuning.clicks.",)),
     "editors": ("Editors", ("editors.",)),
 }
