@@ -17,6 +17,8 @@ from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.loading import Export, LoadPlan, LoadResult
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
 from svc_notebook.tuning.changes.impact import Impact
+from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
+from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.variants.result import Search
 
 MODULES = {
@@ -28,7 +30,10 @@ MODULES = {
 }
 CLIENTS = {"Client": svc.Client, "AsyncClient": svc.AsyncClient, "EndpointClient": EndpointClient}
 ACCESSORS = {"df.svc": FrameAccessor, "series.svc": SeriesAccessor, "ddf.svc": DaskAccessor}
-RESULTS = (Comparison, Export, Impact, LoadPlan, LoadResult, Scratch, Search, ShownHits, Snapshot)
+RESULTS = (
+    Comparison, CustomRankingFit, Export, Impact, LoadPlan, LoadResult, RelevanceDiagnosis, Scratch,
+    Search, ShownHits, Snapshot,
+)  # fmt: skip
 # A page and its title, with the modules whose functions it describes. The first match counts.
 PAGES = {
     "connection": (

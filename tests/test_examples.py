@@ -24,6 +24,8 @@ from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.loading import Export, LoadPlan, LoadResult
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
 from svc_notebook.tuning.changes.impact import Impact
+from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
+from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.variants.result import Search
 from tests.conftest import Running, start_service, stop_service
@@ -92,7 +94,8 @@ PUBLIC = {**FUNCTIONS, **METHODS}
 CLASSES: dict[str, type] = {
     one.__name__: one
     for one in (
-        Comparison, Export, Impact, LoadPlan, LoadResult, Scratch, Search, ShownHits, Snapshot,
+        Comparison, CustomRankingFit, Export, Impact, LoadPlan, LoadResult, RelevanceDiagnosis,
+        Scratch, Search, ShownHits, Snapshot,
     )
 }  # fmt: skip
 
