@@ -24,6 +24,17 @@ RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKer
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
 HISTORY = "(get_ipython().execution_count, sorted(get_ipython().user_ns))"
 MANY = 1000
+CRAWLER = {
+    "rateLimit": 1,
+    "startUrls": ["https://shop.example/"],
+    "actions": [
+        {
+            "indexName": "crawled",
+            "pathsToMatch": ["https://shop.example/**"],
+            "recordExtractor": {"__type": "function", "source": "() => []"},
+        }
+    ],
+}
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -77,6 +88,27 @@ def test_a_connected_kernel_shows_its_indices_and_their_content(
     expect(lab_page.row("customRanking")).to_contain_text('["desc(rating)"]')
     expect(lab_page.row("Synonyms")).to_contain_text("0")
     lab_page.row("Crawlers").click()
+    assert not lab_page.complaints
+
+
+def test_crawlers_have_rows_with_their_state_and_their_editor(
+    lab_page: LabPage, service: Running
+) -> None:
+    keys = {
+        "crawler_user_id": service.crawlerUserId,
+        "crawler_api_key": service.crawlerApiKey,
+    }
+    code = connect(service).rstrip().removesuffix(")")
+    lab_page.run(f"{code}, **{keys!r})\n")
+    lab_page.run(f"client.create_crawler({HOSTILE_NAME!r}, {CRAWLER!r})['id']")
+
+    lab_page.row("Crawlers").click()
+    expect(lab_page.row(HOSTILE_NAME)).to_contain_text("not run yet")
+    lab_page.open_menu(HOSTILE_NAME).get_by_text("Open the crawler editor", exact=True).click()
+
+    editor = lab_page.page.locator(".svc-editor")
+    expect(editor).to_contain_text(HOSTILE_NAME, timeout=30_000)
+    assert lab_page.page.evaluate("window.struck") is None
     assert not lab_page.complaints
 
 
