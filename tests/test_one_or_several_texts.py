@@ -152,7 +152,8 @@ def given(place: Place, folder: Path) -> dict[str, Any]:
         "ids": ["1"], "change": {"settings": {"hitsPerPage": 3}},
         "changes": {"settings": {"hitsPerPage": 3}}, "space": {"ignorePlurals": [False, True]},
         "queries": ["jaws"], "frame": frame, "source": frame,
-        "file": folder / "t.csv", "shown": frame,
+        "file": folder / "t.csv", "shown": frame, "run": runs, "pairs": judged,
+        "judge": lambda pairs: [1] * len(pairs),
     }  # fmt: skip
 
 
