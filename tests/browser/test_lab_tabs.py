@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -22,13 +23,17 @@ RESTART = """async () => {
 
 
 @pytest.fixture
-def lab_page(page: Page, extended_lab: Lab, service: Running) -> LabPage:
+def lab_page(page: Page, extended_lab: Lab, service: Running) -> Iterator[LabPage]:
     page.set_viewport_size({"width": 1400, "height": 900})
     fill(service, "tabbed", products())
     opened = fresh(page, extended_lab)
     opened.run(connect(service))
     opened.await_connected()
-    return opened
+    yield opened
+    # A kernel outlives its page, and so does a copy on which it tries drafts.
+    with service.client() as client:
+        for name in copies(service):
+            client.delete(f"/1/indexes/{name}").raise_for_status()
 
 
 def open_tab(lab_page: LabPage, label: str) -> None:

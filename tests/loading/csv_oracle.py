@@ -33,12 +33,15 @@ def expect(
     with path.open(newline="", encoding="utf-8") as file:
         names, *rows = [row for row in csv.reader(file) if row]
     width = len(names)
-    filled = [dict(zip(names, row + [""] * width, strict=False)) for row in rows]
-    good = [n for n, row in enumerate(rows) if len(row) <= width]
-    typed = "rating" in (dtype or {}) or all(_fits(filled[n]["rating"]) for n in good)
-    found = Expected(rejected={n + 1 for n in range(len(rows)) if len(rows[n]) > width})
+    filled = [
+        dict(zip(names, row + [""] * width, strict=False))
+        | {f"column{place}": row[place] for place in range(width, len(row))}
+        for row in rows
+    ]
+    typed = "rating" in (dtype or {}) or all(_fits(row["rating"]) for row in filled)
+    found = Expected()
     sendable = []
-    for n in good:
+    for n in range(len(rows)):
         record = _record(filled[n], typed=typed)
         lacking = [name for name, what in (nulls or {}).items() if what == "error"]
         bad = isinstance(record.get("rating"), str) and typed

@@ -11,6 +11,7 @@ from svc_notebook.api.parameters import ReadSettings, Settings, default_of
 from svc_notebook.api.shapes import Updated
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.filters.filters import parse_reranked
 from svc_notebook.service.engine.index.schema import check_entries
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
@@ -52,6 +53,7 @@ def set_settings(
     """Queue a change of settings; invalid settings are refused now."""
     published = call.service.catalog.get(index)
     check_entries(settings)
+    parse_reranked(settings.get("reRankingApplyFilter"))
     Index(merge_settings(published.settings if published else {}, settings))
     if len(msgspec.json.encode(settings.get("userData"))) > MAX_USER_DATA_BYTES:
         raise BadInput(f"`userData` is larger than {MAX_USER_DATA_BYTES // 1024} kB")

@@ -20,6 +20,7 @@ from svc_notebook.service.engine.filters.filters import (
     Term,
     parse_filters,
     parse_optional,
+    parse_reranked,
 )
 from svc_notebook.service.engine.filters.term_rows import (
     AllOf,
@@ -44,11 +45,15 @@ ScoreType = type[np.int32 | np.int64]
 
 @dataclass(frozen=True, eq=False)
 class FilterEvaluation:
-    """The filters of a search; `optional` ones only affect scores."""
+    """The filters of a search; `optional` ones only affect scores.
+
+    `reranked` selects the hits that re-ranking may move.
+    """
 
     required: Filter
     optional: Filter
     add_scores: bool
+    reranked: Filter
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> FilterEvaluation:
@@ -57,7 +62,12 @@ class FilterEvaluation:
         required = parse_filters(params)
         if options.filterable:
             _check_numbers(required, options.filterable)
-        return cls(required, parse_optional(params), bool(options["sumOrFiltersScores"]))
+        return cls(
+            required,
+            parse_optional(params),
+            bool(options["sumOrFiltersScores"]),
+            parse_reranked(options["reRankingApplyFilter"]),
+        )
 
     def rows(self, segment: Segment) -> Array | None:
         """Return the mask of the rows that pass, None for all."""

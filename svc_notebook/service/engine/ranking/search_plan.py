@@ -12,7 +12,6 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.evaluation import FilterEvaluation
-from svc_notebook.service.engine.filters.filters import parse_reranked
 from svc_notebook.service.engine.filters.geo_search import GeoCondition, find_geo_condition
 from svc_notebook.service.engine.filters.term_rows import AllOf
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
@@ -113,7 +112,7 @@ class SearchPlan:
     @cached_property
     def reranked(self) -> AllOf | None:
         """The condition for the hits that re-ranking may move; None if it is for all or none."""
-        found = parse_reranked(self.options["reRankingApplyFilter"])
+        found = self.filters.reranked
         return AllOf.of(found) if found and self.options.reranks else None
 
     def _rerank(self, order: Order, matches: Sequence[SegmentMatch]) -> Order:
