@@ -68,7 +68,7 @@ format: $(VENV)/.dev  ## Put the code into its form
 	$(BIN)/ruff format .
 
 coverage: $(VENV)/.test  ## Run all tests, or those that TESTS names, and report the branches not covered
-	$(PYTEST) --cov --cov-report=term:skip-covered $(if $(FLOOR),--cov-fail-under=$(FLOOR)) $(TESTS)
+	$(PYTEST) --timeout 300 --cov --cov-report=term:skip-covered $(if $(FLOOR),--cov-fail-under=$(FLOOR)) $(TESTS)
 
 constraints:  ## Pin the newest releases of all dependencies, for each supported Python
 	$(PYTHON) .ci/versions.py pin python3.11 python3.12 python3.13
