@@ -308,10 +308,14 @@ def _check_scale(measure: Measure, gains: Floats) -> None:
 
 
 def _check_threshold(measure: Measure, gains: Floats, relevant: float) -> None:
-    """Reject judgments none of which is relevant for a metric with a threshold."""
+    """Reject ratings of clicks, which are shares, for a metric whose threshold none reaches.
+
+    Whole grades below the threshold are judgments that no record is relevant: the metric is 0.
+    """
     threshold = completed(measure, relevant=relevant, best=1.0).get("rel")
     best = gains.max() if len(gains) else 0.0
-    if threshold is None or not 0 < best < threshold:
+    are_grades = bool((gains == gains.round()).all())
+    if threshold is None or are_grades or not 0 < best < threshold:
         return
     raise BadInput(
         f"`{measure.name}` counts records from a rating of {threshold:g}, and the best here is "
