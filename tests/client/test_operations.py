@@ -31,7 +31,9 @@ def fill(client: Client, index: str, count: int, **more: Any) -> None:
 
 
 def temporary(client: Client) -> list[str]:
-    return [entry["name"] for entry in client.list_indices()["items"] if "_tmp_" in entry["name"]]
+    """Return the temporary indices of this module's indices; the service has others' too."""
+    names = [entry["name"] for entry in client.list_indices()["items"]]
+    return [name for name in names if name.startswith("flow-") and "_tmp_" in name]
 
 
 def gone(client: Client) -> bool:

@@ -123,8 +123,8 @@ def test_what_cannot_be_read_or_written_is_named(tmp_path: Path) -> None:
          lambda: tuning.read_qrels(tmp_path / "c", _write(tmp_path, "t", "q text\n"))),
         ("nothing cannot be read", lambda: tuning.read_qrels(tmp_path / "nothing")),
         ("unsupported format", lambda: tuning.write_quepid(JUDGED, path)),
-        ("lacks the columns", lambda: tuning.read_quepid(_write(tmp_path, "e.csv", "a,b\n"))),
-        ("as JSON", lambda: tuning.read_quepid(_write(tmp_path, "f.json", "[]"))),
+        ("it needs the columns", lambda: tuning.read_quepid(_write(tmp_path, "e.csv", "a,b\n"))),
+        ("is not a JSON export", lambda: tuning.read_quepid(_write(tmp_path, "f.json", "[]"))),
         ("is not a number",
          lambda: tuning.read_quepid(_write(tmp_path, "g.csv", "query,docid,rating\nq,a,x\n"))),
     ]  # fmt: skip

@@ -37,7 +37,7 @@ async def find_places(client: AsyncClient, index: str, params: Params) -> dict[s
 def mark_moves(answer: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, Any]:
     """Add to each card its place without the draft as `previous`, 0 if new, and count the moves.
 
-    `left` is the number of hits that had the places of this page and are no longer on it.
+    `left` is the number of hits that were on this page without the draft and are not on it now.
     """
     cards = [{**card, "previous": before.get(card["id"], 0)} for card in answer["hits"]]
     first = count_before(answer) + 1

@@ -35,7 +35,7 @@ MIN_REPEATS, REPEAT_SHARE = 2, 0.05
 MAX_HEADER_ROWS = 3
 # A second row without a number above numbers is a header if it has names in so many such columns.
 MIN_NUMERIC_COLUMNS = 2
-# Words that stand for a missing number; a row with one of them is not a header.
+# Words for a missing number; a row with one of them is not a header.
 NO_NUMBER = re.compile(
     r"\W*|[<>=~≤≥≈].*|[a-z]|n\.?\s?[adks]\.?|none|nil|unknown|unk|missing|tb[ad]|inf|not .*|no .*",
     re.I,
@@ -221,7 +221,7 @@ def is_header(rows: list[list[str]]) -> bool:
     """Return whether the first row names the columns.
 
     A header has names in more than a third of its cells. A value such as a number in it says no,
-    unless it is one of several years above values that are no years. A cell says no if it occurs
+    unless it is one of several years above values that are not years. A cell says no if it occurs
     again below, or if it has the form that codes below it have, and yes if numbers or codes are
     below it. Where nothing says either, the first row is a header.
     """

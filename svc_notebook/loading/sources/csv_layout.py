@@ -1,4 +1,4 @@
-"""The layout of a delimited file: lines that are no rows, and separators with blanks around them.
+"""The layout of a delimited file: lines that are not rows, and separators with blanks around them.
 
 DuckDB reads a table that begins with its header and has one character between cells. A file of
 another layout is copied in that form.
@@ -65,7 +65,7 @@ class PlainCopy:
 
 @dataclass(frozen=True)
 class Layout:
-    """The lines of a file that are no rows, and its separator.
+    """The lines of a file that are not rows, and its separator.
 
     - `dialect`: the separator, the quote and the escape; names are not known yet.
     - `width`: the usual number of cells of a row.
@@ -221,7 +221,7 @@ def _without_comments(lines: Sequence[str], comment: str, quote: str) -> Iterato
 
 
 def write_plain(path: Path, folder: Path, layout: Layout) -> PlainCopy:
-    """Copy the table of a file of UTF-8, without lines and blanks that are no part of it."""
+    """Copy the table of a file of UTF-8, without lines and blanks that are not part of it."""
     target = fresh(folder, path.name)
     skipped = SkippedLines()
     with (

@@ -133,7 +133,8 @@ def _rankings(seen: Observation) -> list[list[str]]:
 def _text_rankings(seen: Observation) -> list[list[str]]:
     """Return orders for re-ranking in which the score is compared before typos and words.
 
-    The score replaces the first of the criteria that it stands for; the others do nothing then.
+    With re-ranking, the score takes the place of the first of `proximity`, `attribute` and `exact`
+    in `ranking`; the other two have no effect.
     """
     ranking = list(seen.settings.get("ranking") or default_of("ranking"))
     place = next((n for n, entry in enumerate(ranking) if entry in BEFORE_TEXT), None)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from pandas import DataFrame
 
-MIN_FILLED_SHARE = 0.5  # of the records that have the attribute
+MIN_FILLED_SHARE = 0.5  # of the judged records: those in which an attribute is a number
 MAX_PAIRS_PER_QUERY = 20_000
 
 

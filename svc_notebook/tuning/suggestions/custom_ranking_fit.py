@@ -259,7 +259,7 @@ def _choose(
     for name in wanted or ():
         if name not in names:
             raise BadInput(
-                f"`{name}` is no number in half of the judged records of {index}"
+                f"`{name}` is a number in fewer than half of the judged records of {index}"
                 f"{did_you_mean(name, names)}"
             )
     chosen = [each for each in every if wanted is None or each.name in wanted]

@@ -38,7 +38,7 @@ def read_quepid(path: str | os.PathLike[str]) -> DataFrame:
     Raises
     ------
     BadInput
-        If the file cannot be read or is no such export.
+        If the file cannot be read or is not such an export.
     BadRecord
         If a rating is not valid.
 
@@ -139,7 +139,9 @@ def _read_csv(path: Any, text: str) -> list[tuple[str, str, Any]]:
             places = [head.index(name) for name in names]
             rows = [[*line, *[""] * (len(head) - len(line))] for line in lines[1:]]
             return [(row[places[0]], row[places[1]], row[places[2]].strip()) for row in rows]
-    raise BadInput(f"{path} is no export of ratings: it lacks the columns {', '.join(COLUMNS[0])}")
+    raise BadInput(
+        f"{path} is not a CSV export of ratings: it needs the columns {', '.join(COLUMNS[0])}"
+    )
 
 
 def _read_json(path: Any, text: str) -> list[tuple[str, str, Any]]:
@@ -151,7 +153,7 @@ def _read_json(path: Any, text: str) -> list[tuple[str, str, Any]]:
             for object_id, rating in (each.get("ratings") or {}).items()
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise BadInput(f"{path} is no export of ratings as JSON: {error!r}") from None
+        raise BadInput(f"{path} is not a JSON export of ratings: {error!r}") from None
 
 
 def _rating(path: Any, value: Any) -> float:

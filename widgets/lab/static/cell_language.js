@@ -12,7 +12,7 @@ import { debounce } from "../../kit/timing.js";
  *   check: (text: string, dom: Element) => Promise<CellError[] | null>}} Tools
  */
 
-const MAX_CHARACTERS = 100_000; // a longer text is no cell
+const MAX_CHARACTERS = 100_000; // longer texts are not highlighted
 const CHECK_MS = 600; // after the last key
 const CELL = /^\s*%%svc(?=\s|$)/;
 const LINE = /^([ \t]*(?:[^=%#'"\n]+=[ \t]*)?)%svc(?=\s|$)(.*)$/gm;
