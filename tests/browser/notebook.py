@@ -31,6 +31,8 @@ BEGIN = """([place, code]) => {
     content.activeCellIndex = place;
     window.ran = window.jupyterapp.commands.execute("notebook:run-cell");
 }"""
+ERRORS = """place => window.jupyterapp.shell.currentWidget.content.widgets[place].model.outputs.toJSON()
+    .filter(output => output.output_type === "error").map(output => output.traceback.join("\\n"))"""
 ASK = """async code => {
     const {sessionContext} = window.jupyterapp.shell.currentWidget;
     const future = sessionContext.session.kernel.requestExecute(
@@ -69,9 +71,11 @@ class Notebook:
             self.complaints.append(text)
 
     def run(self, code: str, *, cell: int = 0) -> None:
-        """Run a cell to its end."""
+        """Run a cell to its end; an error in it fails the test."""
         self.begin(code, cell=cell)
         self.page.evaluate("() => window.ran")
+        errors = self.page.evaluate(ERRORS, cell)
+        assert not errors, errors[0]
 
     def begin(self, code: str, *, cell: int = 0) -> None:
         """Run a cell and do not wait for it."""

@@ -107,7 +107,9 @@ def test_a_custom_ranking_is_dragged_previewed_and_applied(
     open_group(editor, "Ranking")
     editor.get_by_role("button", name="Add price").click()
     expect(entries(editor, "customRanking")).to_have_count(2)
+    notebook.await_value("e.value['customRanking']", ["desc(rating)", "desc(price)"])
     entries(editor, "customRanking").nth(1).drag_to(entries(editor, "customRanking").nth(0))
+    notebook.await_value("e.value['customRanking']", ["desc(price)", "desc(rating)"])
     entries(editor, "customRanking").get_by_label("price: modifier").select_option("asc")
 
     first = editor.locator(".svc-pin").first

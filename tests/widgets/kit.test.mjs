@@ -101,6 +101,29 @@ test("Alt with an arrow key moves an item, and the order is told", () => {
   assert.match(list.el.children[1].textContent, /a is now 2 of 3/);
 });
 
+test("items that arrive during a drag are shown after it; a drop on other items moves nothing", () => {
+  const told = [];
+  const list = sortableList({ items: ["a", "b"], label: "order", keyOf: String, draw: String, change: (items) => told.push(items) });
+  const labels = () => list.el.children[0].children.map((el) => el.textContent);
+  const item = (place) => list.el.children[0].children[place];
+  const before = labels();
+
+  item(0).fire("dragstart");
+  list.show(["a", "b"]);
+  item(1).fire("drop");
+  item(1).fire("dragend");
+  assert.deepEqual(told, [["b", "a"]]);
+  assert.deepEqual(labels(), [...before].reverse());
+
+  item(0).fire("dragstart");
+  list.show(["c", "b", "a"]);
+  assert.equal(labels().length, 2);
+  item(1).fire("drop");
+  item(1).fire("dragend");
+  assert.deepEqual(told, [["b", "a"]]);
+  assert.equal(labels().length, 3);
+});
+
 test("typed words are added and Backspace takes the last away", () => {
   const told = [];
   const input = tagInput({ words: ["a"], label: "words", change: (words) => told.push(words) });

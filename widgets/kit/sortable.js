@@ -18,6 +18,8 @@ export function moved(items, from, to) {
 export function sortableList({ items, label, keyOf, draw, change, remove, disabled = false }) {
   let current = items;
   let from = -1;
+  /** The items that arrived during a drag: a redraw would end it. @type {T[] | null} */
+  let arrived = null;
   const announcement = h("div", { class: "offscreen", "aria-live": "assertive" });
   const list = h("ol", { class: "sortable", "aria-label": label });
   const el = h("div", { class: "sortable-box" }, list, announcement);
@@ -56,21 +58,46 @@ export function sortableList({ items, label, keyOf, draw, change, remove, disabl
               mark(place);
             }
           },
-          dragend: () => {
-            from = -1;
-            mark(-1);
-          },
+          dragend: endDrag,
           drop: (event) => {
             event.preventDefault();
             event.stopPropagation();
-            if (from >= 0) put(from, place);
-            from = -1;
+            if (from >= 0) drop(place);
+            endDrag();
           },
         },
       },
       h("span", { class: "grip", "aria-hidden": true }, "⠿"),
       draw(item, place),
     );
+  }
+
+  /** @param {T[]} list */
+  const keysOf = (list) => JSON.stringify(list.map(keyOf));
+
+  /** Move the dragged item, unless other items arrived meanwhile. @param {number} place */
+  function drop(place) {
+    if (arrived && keysOf(arrived) !== keysOf(current)) return;
+    current = arrived ?? current;
+    arrived = null;
+    put(from, place);
+  }
+
+  function endDrag() {
+    from = -1;
+    mark(-1);
+    if (arrived) show(arrived);
+  }
+
+  /** @param {T[]} next */
+  function show(next) {
+    arrived = null;
+    if (from >= 0) {
+      arrived = next;
+      return;
+    }
+    current = next;
+    redraw();
   }
 
   /** @param {number} place */
@@ -106,12 +133,5 @@ export function sortableList({ items, label, keyOf, draw, change, remove, disabl
   }
 
   redraw();
-  return {
-    el,
-    /** @param {T[]} next */
-    show(next) {
-      current = next;
-      redraw();
-    },
-  };
+  return { el, show };
 }
