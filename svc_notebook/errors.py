@@ -298,3 +298,7 @@ def lacking_attribute(
         advice = suggest(name) or did_you_mean(name, [one for one in known if not deletes(one)])
     message = f"{owner} has no attribute {name!r}{advice}"
     return AttributeError(message, name=name, obj=None)
+
+
+# After these a write may have had an effect, or may have one later.
+UNCERTAIN_FAILURES = (Unreachable, TimedOut, TaskFailed, Stopped)

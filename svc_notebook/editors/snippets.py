@@ -6,7 +6,7 @@ import json
 import pprint
 import shlex
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import quote
 
 from svc_notebook.client.config import ClientConfig
@@ -20,6 +20,21 @@ LINE_WIDTH = 88
 INDENT = "    "
 JUDGMENTS_FILE = "judgments.csv"
 DEFAULT_JUDGMENT_DEPTH = 10
+_PROGRAM_HEAD = "import svc_notebook as svc\n\n"
+
+
+class _Replicas(NamedTuple):
+    """How code says that a write changes replicas as well: in Python, in a magic, in a URL."""
+
+    options: Mapping[str, bool]
+    flags: Sequence[str]
+    query: str
+
+
+REPLICAS = _Replicas(
+    {"forwardToReplicas": True}, ["--forwardToReplicas"], "?forwardToReplicas=true"
+)
+NO_REPLICAS = _Replicas({}, [], "")
 
 
 def write_search(connection: ClientConfig, index: str, params: Mapping[str, Any]) -> dict[str, str]:
@@ -38,59 +53,86 @@ def write_settings(
     connection: ClientConfig, index: str, changes: Mapping[str, Any], *, forward: bool
 ) -> dict[str, str]:
     """Write a change of settings; with `forward`, also of the replicas'."""
-    more = {"forwardToReplicas": True} if forward else {}
-    path = f"{_path_of(index)}/settings{'?forwardToReplicas=true' if forward else ''}"
-    flags = ["--forwardToReplicas"] if forward else []
+    replicas = REPLICAS if forward else NO_REPLICAS
+    path = f"{_path_of(index)}/settings{replicas.query}"
     return {
-        "Python": _program(_call("set_settings", index, **changes, **more)),
-        "Magic": _cell("settings set", index, flags=flags, body=changes),
+        "Python": _program(_call("set_settings", index, **changes, **replicas.options)),
+        "Magic": _cell("settings set", index, flags=replicas.flags, body=changes),
         "curl": _curl_search_api(connection, "PUT", path, _json(changes, None)),
     }
 
 
 def write_curation(
-    connection: ClientConfig, name: str, index: str, changes: Sequence[ObjectChange]
+    connection: ClientConfig,
+    name: str,
+    index: str,
+    changes: Sequence[ObjectChange],
+    *,
+    forward: bool,
 ) -> dict[str, str]:
-    """Write what applying changes of synonyms or rules does; without changes, how to read them."""
+    """Write what applying changes of synonyms or rules does; without changes, how to read them.
+
+    With `forward`, the code changes those of the replicas, too.
+    """
     saved = [change["after"] for change in changes if change["after"] is not None]
     removed = [change["id"] for change in changes if change["after"] is None]
+    replicas = REPLICAS if forward else NO_REPLICAS
     return {
-        "Python": _write_curation_calls(name, index, saved, removed),
-        "Magic": _write_curation_magics(name, index, saved, removed),
-        "curl": _write_curation_curls(connection, name, index, saved, removed),
+        "Python": _write_curation_calls(name, index, saved, removed, replicas),
+        "Magic": _write_curation_magics(name, index, saved, removed, replicas),
+        "curl": _write_curation_curls(connection, name, index, saved, removed, replicas),
     }
 
 
 def write_change(
-    index: str, changes: Mapping[str, Any], parts: Sequence[Mapping[str, str]]
+    index: str, changes: Mapping[str, Any], parts: Sequence[Mapping[str, str]], *, forward: bool
 ) -> dict[str, str]:
-    """Write changes of several parts: one call of Python, else the code of each part in turn."""
-    others = [language for language in parts[0] if language != "Python"]
-    return {
-        "Python": _program(_call("tuning.apply", index, dict(changes))),
-        **{language: "\n\n".join(part[language] for part in parts) for language in others},
+    """Write changes of several parts: one call of Python, else the code of each part in turn.
+
+    With `forward`, Python has one call for each part as well: `svc.tuning.apply` changes one index.
+    """
+    codes = {
+        language: "\n\n".join(part[language] for part in parts)
+        for language in parts[0]
+        if language != "Python"
     }
+    calls = [part["Python"].removeprefix(_PROGRAM_HEAD) for part in parts]
+    if not forward:
+        calls = [_call("tuning.apply", index, dict(changes))]
+    return {"Python": _program(*calls), **codes}
 
 
-def _write_curation_calls(name: str, index: str, saved: list[Document], removed: list[str]) -> str:
-    calls = [_call(f"save_{name}", index, saved)] if saved else []
-    calls += [_call(f"delete_{name}", index, removed)] if removed else []
+def _write_curation_calls(
+    name: str, index: str, saved: list[Document], removed: list[str], replicas: _Replicas
+) -> str:
+    calls = [_call(f"save_{name}", index, saved, **replicas.options)] if saved else []
+    calls += [_call(f"delete_{name}", index, removed, **replicas.options)] if removed else []
     return _program(*calls) if calls else _program(_call(f"read_{name}", index))
 
 
-def _write_curation_magics(name: str, index: str, saved: list[Document], removed: list[str]) -> str:
-    cells = [_cell(f"{name} delete", index, *removed, flags=["--yes"])] if removed else []
-    cells += [_cell(f"{name} save", index, body=saved)] if saved else []
+def _write_curation_magics(
+    name: str, index: str, saved: list[Document], removed: list[str], replicas: _Replicas
+) -> str:
+    deletion = ["--yes", *replicas.flags]
+    cells = [_cell(f"{name} delete", index, *removed, flags=deletion)] if removed else []
+    cells += [_cell(f"{name} save", index, flags=replicas.flags, body=saved)] if saved else []
     return "\n\n".join(cells) or _cell(name, index)
 
 
 def _write_curation_curls(
-    connection: ClientConfig, name: str, index: str, saved: list[Document], removed: list[str]
+    connection: ClientConfig,
+    name: str,
+    index: str,
+    saved: list[Document],
+    removed: list[str],
+    replicas: _Replicas,
 ) -> str:
     path = f"{_path_of(index)}/{name}"
-    calls = [_curl_search_api(connection, "POST", f"{path}/batch", _json(saved))] if saved else []
+    batch = f"{path}/batch{replicas.query}"
+    calls = [_curl_search_api(connection, "POST", batch, _json(saved))] if saved else []
     calls += [
-        _curl_search_api(connection, "DELETE", f"{path}/{quote(each, safe='')}") for each in removed
+        _curl_search_api(connection, "DELETE", f"{path}/{quote(each, safe='')}{replicas.query}")
+        for each in removed
     ]
     return "\n\n".join(calls) or _curl_search_api(
         connection, "POST", f"{path}/search", "{}", reads=True
@@ -153,7 +195,7 @@ def _to_argument(question: Question) -> str | dict[str, Any]:
 
 
 def _program(*statements: str) -> str:
-    return "\n".join(["import svc_notebook as svc", "", *statements])
+    return _PROGRAM_HEAD + "\n".join(statements)
 
 
 def _call(function: str, /, *arguments: Any, **options: Any) -> str:

@@ -31,8 +31,11 @@ BEGIN = """([place, code]) => {
     content.activeCellIndex = place;
     window.ran = window.jupyterapp.commands.execute("notebook:run-cell");
 }"""
-ERRORS = """place => window.jupyterapp.shell.currentWidget.content.widgets[place].model.outputs.toJSON()
-    .filter(output => output.output_type === "error").map(output => output.traceback.join("\\n"))"""
+ERRORS = """place => {
+    const {outputs} = window.jupyterapp.shell.currentWidget.content.widgets[place].model;
+    const errors = outputs.toJSON().filter(output => output.output_type === "error");
+    return errors.map(output => output.traceback.join("\\n"));
+}"""
 ASK = """async code => {
     const {sessionContext} = window.jupyterapp.shell.currentWidget;
     const future = sessionContext.session.kernel.requestExecute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,11 @@ HOSTILE_RECORD = {
 }
 RESTART = "() => window.jupyterapp.shell.currentWidget.sessionContext.restartKernel()"
 SHUT_DOWN = "() => window.jupyterapp.shell.currentWidget.sessionContext.shutdown()"
+# A kernel answers beside a running cell if both it and the application have subshells.
+HAS_SUBSHELLS = all(
+    tuple(map(int, version(name).split(".")[:2])) >= least
+    for name, least in (("ipykernel", (7, 0)), ("jupyterlab", (4, 4)))
+)
 HISTORY = "(get_ipython().execution_count, sorted(get_ipython().user_ns))"
 MANY = 1000
 CRAWLER = {
@@ -166,7 +172,7 @@ def test_hostile_names_stay_text(lab_page: LabPage, service: Running) -> None:
     assert lab_page.page.evaluate("() => window.struck") is None
 
 
-def test_a_busy_kernel_is_told_and_still_answers(lab_page: LabPage, service: Running) -> None:
+def test_a_busy_kernel_is_told_and_its_list_is_read(lab_page: LabPage, service: Running) -> None:
     lab_page.run(connect(service))
     lab_page.await_connected()
 
@@ -175,9 +181,12 @@ def test_a_busy_kernel_is_told_and_still_answers(lab_page: LabPage, service: Run
     fill(service, "made-meanwhile", products()[:4])
     lab_page.page.get_by_role("button", name="Refresh").click()
 
-    # The kernel has subshells: the list is read while the cell runs.
-    expect(lab_page.row("made-meanwhile")).to_contain_text("4", timeout=6_000)
+    if HAS_SUBSHELLS:  # the list is read while the cell runs
+        expect(lab_page.row("made-meanwhile")).to_contain_text("4", timeout=6_000)
+    else:
+        expect(lab_page.explorer).to_contain_text("The list is read again when the cell has run.")
     expect(lab_page.explorer).not_to_contain_text("The kernel is busy", timeout=20_000)
+    expect(lab_page.row("made-meanwhile")).to_contain_text("4")
 
 
 def test_the_list_follows_what_a_cell_does(lab_page: LabPage, service: Running) -> None:

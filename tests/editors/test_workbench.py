@@ -403,6 +403,32 @@ def test_code_repeats_all_changes(
     assert client.get_settings(bench.index)["hitsPerPage"] == 7
 
 
+def test_code_changes_replicas_where_applying_does(
+    bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.session.connection._current", client)
+    replica = f"{bench.index}-replica"
+    svc.set_settings(bench.index, replicas=[replica], client=client)
+    bench.reach(True)
+    rule = {"objectID": "hide", "conditions": [{"pattern": "lamp", "anchoring": "is"}],
+            "consequence": {"hide": [{"objectID": "2"}]}}  # fmt: skip
+    bench.value = {
+        "settings": {"hitsPerPage": 7},
+        "synonyms": {"light": SYNONYM},
+        "rules": {"hide": rule},
+    }
+    codes = bench.code()
+
+    exec(codes["Python"], {})
+
+    for index in (bench.index, replica):
+        assert client.get_settings(index)["hitsPerPage"] == 7
+        assert "light" in {entry["objectID"] for entry in client.search_synonyms(index)["hits"]}
+        assert [entry["objectID"] for entry in client.search_rules(index)["hits"]] == ["hide"]
+    assert codes["curl"].count("forwardToReplicas=true") == 3
+    assert codes["Magic"].count("--forwardToReplicas") == 3
+
+
 def test_code_gives_another_index_the_same_configuration(
     bench: Workbench, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

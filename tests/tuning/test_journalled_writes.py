@@ -12,7 +12,8 @@ import pytest
 import svc_notebook as svc
 from svc_notebook import edit, tuning
 from svc_notebook.client import Client, background_loop
-from svc_notebook.errors import Refused
+from svc_notebook.errors import Refused, TimedOut
+from svc_notebook.tuning.changes import journalled_write
 from tests.conftest import Running
 from tests.tuning.shop import RULE, SYNONYM, changes_of, client, connect, shop
 
@@ -109,6 +110,25 @@ def test_a_full_disk_does_not_prevent_a_change(shop: str, client: Client, tmp_pa
         svc.save_synonyms(shop, [PAIR])
 
     assert client.get_synonym(shop, "pair")["synonyms"] == ["lamp", "light"]
+
+
+@pytest.mark.parametrize("error", [TimedOut("no answer"), asyncio.CancelledError()], ids=repr)
+@pytest.mark.parametrize("is_visible", [True, False])
+def test_a_write_that_may_have_an_effect_later_stays_open(
+    shop: str, client: Client, error: BaseException, is_visible: bool
+) -> None:
+    async def stop() -> None:
+        aio = client.aio
+        async with journalled_write.noting(aio, shop, {"settings": {"hitsPerPage": 7}}):
+            if is_visible:
+                await aio.wait(await aio.set_settings(shop, {"hitsPerPage": 7}), index=shop)
+            raise error
+
+    with pytest.raises(type(error)):
+        asyncio.run(stop())
+
+    found = tuning.history(shop)
+    assert list(found["state"]) == ["done" if is_visible else "open"]
 
 
 DEEDS_AT_ONCE: dict[str, Callable[[str, int], Any]] = {

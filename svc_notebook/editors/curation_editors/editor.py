@@ -145,7 +145,7 @@ class CurationEditor(Editor):
     def codes(self) -> dict[str, str]:
         """Write the changes as code."""
         connection, changes = self.client.connection, self.differences()
-        return write_curation(connection, self.kind.name, self.index, changes)
+        return write_curation(connection, self.kind.name, self.index, changes, forward=self.forward)
 
     # Methods for cells.
 

@@ -42,7 +42,7 @@ from svc_notebook.editors.workbench_editor.change_set import (
 )
 from svc_notebook.editors.workbench_editor.draft_trial import CopyNeeded, DraftTrial, no_trial
 from svc_notebook.editors.workbench_editor.score_change import describe_change, measure_change
-from svc_notebook.errors import BadInput, Stopped, SvcError, TaskFailed, TimedOut, Unreachable
+from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, Stopped, SvcError
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import read_proposal
 from svc_notebook.tuning.changes.journalled_write import noting
@@ -51,8 +51,6 @@ from svc_notebook.tuning.changes.undo import history, undo
 SCORE_DELAY_SECONDS = 0.4  # after the last change: a score searches for every judged query
 UNDO_STEP_SECONDS = 1.2  # changes of one part within this time are one undo step
 NOTE = "workbench"  # in the journal
-# After these a write may have had an effect, or may have one later.
-UNCERTAIN_FAILURES = (Unreachable, TimedOut, TaskFailed, Stopped)
 
 
 class Workbench(Editor):
@@ -159,7 +157,7 @@ class Workbench(Editor):
             return self.query.codes()
         order = order_parts(self.value, self.settings.saved)
         own = [self._drafted[part].codes() for part in order]
-        return write_change(self.index, self.value, own)
+        return write_change(self.index, self.value, own, forward=self.forward)
 
     def close(self) -> None:
         """Close the workbench and its editors, and drop the copy of the index."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
@@ -11,8 +12,8 @@ import msgspec
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.temporary_index import is_scratch
-from svc_notebook.errors import BadInput, KeyRefused, NotFound, SvcError
-from svc_notebook.tuning.changes.journal import Change, Journal, new_change
+from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, KeyRefused, NotFound, SvcError
+from svc_notebook.tuning.changes.journal import Change, Journal, Outcome, new_change
 from svc_notebook.tuning.changes.state import Delta, Objects, Scope, compare, read_part, write_parts
 
 Wanted = Mapping[Scope, Objects]
@@ -58,7 +59,8 @@ async def recording(
     """Record the change to `wanted`, by scope and name, that the caller makes inside.
 
     With `whole`, objects of a scope that are not named are deleted. The outcome is read from the
-    index, because a failed call may have had an effect.
+    index, because a failed call may have had an effect; it is unknown if none is visible yet and
+    the service may have accepted the write.
     """
     # Changes of a scratch copy are recorded when it is promoted.
     journal, recorded = None if is_scratch(index) else Journal.of(client, index), RecordedChange()
@@ -68,12 +70,13 @@ async def recording(
         await _record(journal, recorded.change)
     try:
         yield recorded
-    except Exception:
+    except (Exception, asyncio.CancelledError) as error:
         if recorded.change:
-            await _close(client, journal, recorded, failed=True)
+            is_uncertain = isinstance(error, (*UNCERTAIN_FAILURES, asyncio.CancelledError))
+            await _close(client, journal, recorded, "open" if is_uncertain else "failed")
         raise
     if recorded.change:
-        await _close(client, journal, recorded, failed=False)
+        await _close(client, journal, recorded, "done")
 
 
 async def _find_deltas(
@@ -104,22 +107,25 @@ async def _record(journal: Journal | None, change: Change) -> None:
 
 
 async def _close(
-    client: AsyncClient, journal: Journal | None, recorded: RecordedChange, *, failed: bool
+    client: AsyncClient, journal: Journal | None, recorded: RecordedChange, state: Outcome
 ) -> None:
-    """Record the outcome of a change; it stays open if the index cannot be read."""
+    """Record the outcome of a change, `state` if it has no visible effect.
+
+    It stays open if the index cannot be read.
+    """
     assert recorded.change
     with suppress(SvcError):
-        recorded.change = await _read_outcome(client, recorded.change, failed)
+        recorded.change = await _read_outcome(client, recorded.change, state)
         await _record(journal, recorded.change)
 
 
-async def _read_outcome(client: AsyncClient, change: Change, failed: bool) -> Change:
+async def _read_outcome(client: AsyncClient, change: Change, state: Outcome) -> Change:
     current = {
         scope: await _read_or_nothing(client, change.index, scope, delta.before)
         for scope, delta in change.deltas.items()
     }
-    if failed and not _differs(change, current):
-        return msgspec.structs.replace(change, state="failed")
+    if state != "done" and not _differs(change, current):
+        return msgspec.structs.replace(change, state=state)
     found = {
         scope: compare(
             scope, delta.before, {name: current[scope].get(name) for name in delta.before}
