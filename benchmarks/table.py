@@ -15,6 +15,7 @@ SCRIPTS = {
     "DataFrames: ours, the official client": "frames.py",
     "The engine: ours and milli": "engine.py",
     "Typing in the query editor: ours and a widget that only echoes": "keystroke.py",
+    "Opening notebooks with and without JupyterLab's extension; its explorer": "extension.py",
     "Judged queries evaluated: ours and the same searches one by one": "measuring.py",
     "Killed while it is written to": "kill.py",
 }

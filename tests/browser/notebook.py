@@ -63,7 +63,7 @@ class Notebook:
         page.on("console", lambda said: self._note(said.type, said.text))
         page.on("pageerror", lambda error: self._note("error", str(error)))
         if not self.path.exists():
-            _write(self.path)
+            write_notebook(self.path)
         page.goto(f"{lab.url}/notebooks/{name}" if classic else f"{lab.url}/lab?reset")
         there = "window.jupyterapp?.shell.currentWidget" if classic else "window.jupyterapp"
         page.wait_for_function(f"Boolean({there})", timeout=60_000)
@@ -115,7 +115,8 @@ class Notebook:
         return json.loads(self.path.read_text(encoding="utf-8"))
 
 
-def _write(path: Path) -> None:
+def write_notebook(path: Path) -> None:
+    """Write a notebook of two empty cells."""
     cell: dict[str, Any] = {
         "cell_type": "code",
         "execution_count": None,
