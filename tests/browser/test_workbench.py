@@ -23,6 +23,12 @@ graded = pd.DataFrame([{'query': query, 'objectID': f'sku-{number:03}', 'rating'
 b = svc.edit('bench', 'lamp', judgments=graded)
 b"""
 LIFT = "b.settings.value = {'customRanking': ['asc(price)']}"
+MANY_RULES_AND_SYNONYMS = """words = [f'word{number:04}' for number in range(2000)]
+svc.save_synonyms('bench', [{'objectID': word, 'type': 'synonym', 'synonyms': [word, f'{word}s']}
+                            for word in words])
+svc.save_rules('bench', [{'objectID': word, 'conditions': [{'pattern': word, 'anchoring': 'is'}],
+                          'consequence': {'params': {'query': 'lamp'}}} for word in words])
+None"""
 NARROW_PIXELS = (800, 420)
 PARTS = ("Synonyms", "Rules", "Judgments", "History", "Settings")
 
@@ -161,6 +167,35 @@ def test_hostile_records_and_rules_are_text(
     expect(bench.locator(".svc-applied-parts").first).to_contain_text("<img")
 
     assert notebook.page.evaluate("() => window.struck") is None
+
+
+def test_thousands_of_rules_and_synonyms_are_listed_found_and_drafted(
+    notebook: Notebook, service: Running
+) -> None:
+    with service.client() as client:
+        client.delete("/1/indexes/bench")
+    fill(service, "bench", products())
+    notebook.run(MANY_RULES_AND_SYNONYMS, cell=1)
+    bench = open_bench(notebook, OPEN)
+
+    for name in ("Synonyms", "Rules"):
+        open_tab(bench, name)
+        pane = bench.locator(f".svc-pane-{name.lower()}")
+        expect(pane.locator("[role=row][aria-rowindex]").first).to_be_visible()
+        assert pane.locator("[role=row][aria-rowindex]").count() < 100
+        pane.get_by_role("searchbox").first.fill("word1234")
+        expect(pane.locator("[role=row][aria-rowindex]", has_text="word1234")).to_be_visible()
+        expect(pane.locator("[role=row][aria-rowindex]", has_text="word1235")).to_have_count(0)
+    first = bench.locator(".svc-pane-query .svc-hit").first.inner_text()
+    bench.locator(".svc-pane-query .svc-hit").first.focus()
+    notebook.page.keyboard.press("h")
+    expect(bench.get_by_role("tab", name="Rules, 1 changed")).to_be_visible()
+    expect(bench.locator(".svc-draft-trial")).to_contain_text(
+        "on a temporary copy: ", timeout=60_000
+    )
+    assert bench.locator(".svc-pane-query .svc-hit").first.inner_text() != first
+    assert not notebook.complaints
+    notebook.run("b.close()", cell=1)
 
 
 def test_ctrl_s_applies_from_an_editor_inside_in_notebook_7(
