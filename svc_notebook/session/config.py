@@ -138,9 +138,22 @@ def make_connection(values: Values) -> ClientConfig:
 def _hide_keys(values: Values) -> dict[str, Any]:
     """Mask the keys among values as early as possible: tracebacks and reprs show plain values."""
     return {
-        name: Secret(value) if name in KEYS and isinstance(value, str) else value
-        for name, value in values.items()
+        name: _hide_key(name, value) if name in KEYS else value for name, value in values.items()
     }
+
+
+def _hide_key(name: str, value: Any) -> Secret:
+    """Mask a key; raise `BadInput` for what is no text, without showing it."""
+    if isinstance(value, str):
+        return Secret(value)
+    if isinstance(value, Secret):
+        return value
+    member = (
+        f", its member `key` for instance: {name}=answer['key']"
+        if isinstance(value, Mapping)
+        else ""
+    )
+    raise BadInput(f"`{name}` must be text, not {type(value).__name__}: pass the key alone{member}")
 
 
 def _advice(name: str | None) -> str:

@@ -256,3 +256,13 @@ def test_the_users_file_is_where_the_system_wants_it(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
 
     assert user_file().parts[-2:] == ("svc-notebook", "config.toml")
+
+
+@pytest.mark.parametrize("name", ["api_key", "crawler_api_key"])
+@pytest.mark.parametrize("value", [{"key": "s3cret"}, 5, b"s3cret"], ids=["dict", "int", "bytes"])
+def test_a_key_that_is_no_text_is_refused_and_not_shown(name: str, value: Any) -> None:
+    with pytest.raises(BadInput, match=f"`{name}` must be text, not {type(value).__name__}") as got:
+        resolve(None, {"url": "https://a.example", "app_id": "A", name: value})
+
+    assert "s3cret" not in str(got.value)
+    assert ("member `key`" in str(got.value)) == isinstance(value, dict)
