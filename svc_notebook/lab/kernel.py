@@ -33,6 +33,7 @@ def attach() -> str:
 
 
 def _accept(comm: BaseComm, _: Any) -> None:
-    """Answer the calls of one page over one comm."""
+    """Answer the calls of one page over one comm; the page waits for the first message."""
     dispatcher = CallDispatcher(LabCalls(), comm.send)
     comm.on_msg(lambda message: dispatcher.accept(message["content"]["data"]))
+    comm.send({"event": "opened"})

@@ -34,6 +34,8 @@ export class KernelLink {
     this.calls = null;
     /** @type {any} */
     this.comm = null;
+    /** Ends the wait for the kernel's half of a comm. @type {(() => void) | null} */
+    this.cancelOpening = null;
     this.onMessage = (/** @type {any} */ _, /** @type {any} */ message) => this.follow(message);
     this.onStatus = (/** @type {any} */ _, /** @type {string} */ status) => this.followStatus(status);
     kernel.iopubMessage.connect(this.onMessage);
@@ -95,27 +97,38 @@ export class KernelLink {
     return answer?.status === "ok" ? (answer.data["text/plain"] ?? "").replace(/^'|'$/g, "") : null;
   }
 
+  /**
+   * Open the comm, and wait until the kernel has it: what overtook its opening, on a subshell beside
+   * a running cell, would be lost, and the call never answered.
+   */
   async open() {
     this.shut();
     const comm = (this.comm = this.kernel.createComm(TARGET));
+    const started = this.kernel.supportsSubshells && comm.subshellStarted;
+    if (started) await Promise.race([started.catch(() => {}), new Promise((done) => setTimeout(done, SUBSHELL_MS))]);
+    if (this.comm !== comm) throw new Cancelled(); // the kernel was restarted meanwhile
     /** @type {Set<(message: any) => void>} */
     const listeners = new Set();
     comm.onMsg = (/** @type {any} */ message) => listeners.forEach((listen) => listen(message.content.data));
-    comm.open();
-    this.calls = connect({
+    const calls = (this.calls = connect({
       get: () => undefined,
       on: (_, listen) => void listeners.add(listen),
       off: (_, listen) => void (listen && listeners.delete(listen)),
       set: () => {},
       save_changes: () => {},
       send: (content) => void comm.send(content),
+    }));
+    await new Promise((opened, fail) => {
+      this.cancelOpening = () => fail(new Cancelled());
+      calls.on("opened", opened);
+      comm.open();
     });
-    // What is sent before the subshell is there waits for the running cell.
-    const started = this.kernel.supportsSubshells && comm.subshellStarted;
-    if (started) await Promise.race([started.catch(() => {}), new Promise((done) => setTimeout(done, SUBSHELL_MS))]);
+    this.cancelOpening = null;
   }
 
   shut() {
+    this.cancelOpening?.();
+    this.cancelOpening = null;
     this.calls?.close();
     this.calls = null;
     if (this.comm && !this.comm.isDisposed && !this.kernel.isDisposed && this.kernel.status !== "dead")
