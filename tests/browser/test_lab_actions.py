@@ -117,7 +117,7 @@ def test_an_index_is_copied_moved_cleared_and_dropped(lab_page: LabPage, service
     lab_page.open_menu("moved-to").get_by_text("Clear…").click()
     expect(dialog(lab_page)).to_contain_text("Delete all records of moved-to")
     dialog(lab_page).get_by_role("button", name="Clear").click()
-    expect(lab_page.row("moved-to")).to_contain_text("0")
+    expect(lab_page.row("moved-to")).not_to_contain_text("70")
     assert records(service, "moved-to") == 0
 
     lab_page.open_menu("moved-to").get_by_text("Drop…").click()
