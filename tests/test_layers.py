@@ -59,6 +59,7 @@ LAYERS: list[dict[str, set[str]]] = [
             *("Stemmer", "bm25s", "matplotlib", "msgspec", "numpy", "pandas", "platformdirs"),
         }
     },
+    {"deployment": {"msgspec", "pandas", "yaml"}},
     {"functions": {"matplotlib", "msgspec", "pandas"}},
     {"commands": {"msgspec", "pandas", "yaml"}},
     {

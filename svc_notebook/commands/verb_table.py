@@ -1162,6 +1162,24 @@ VERBS: tuple[Verb, ...] = (
         examples=('events products', 'events products --type click --since 2h'),
     ),
     Verb(
+        'clone', 'Clone an index of another service: settings, synonyms, rules and records',
+        'svc_notebook.functions.transfers.clone',
+        operands=(
+            Option('index', 'name of the index to clone', required=True, positional=True),),
+        options=(
+            Option('from', 'profile of the service that has the index. Its values come from the configuration, and from the environment only what the configuration lacks', completes='profile', argument='from_', required=True), 
+            Option('name', 'name of the clone'), 
+            Option('parts', 'parts to clone. Without `records`, the parts of an existing index are replaced, and `undo` reverts that', type=list[typing.Literal['settings', 'synonyms', 'rules', 'records']]), 
+            Option('filters', 'clone only the records that match these filters', completes='facet'), 
+            Option('sample', 'clone only this number of records, chosen at random', type=int), 
+            Option('seed', 'seed of the sample: the same seed chooses the same records', type=int), 
+            Option('judgments', 'judgments, whose records are cloned in any case', completes='path'), 
+            Option('replicas', 'clone the replicas too: all, or those named, each with its new name. By default, a replica whose name begins with the name of the index is renamed with it', type=bool), 
+            Option('if-exists', 'what to do with an existing index: fail, or replace it', type=typing.Literal['fail', 'replace']), 
+            Option('resume', 'resume an interrupted clone with the same options', type=bool)),
+        examples=('clone products --from shop', 'clone products --from shop --sample 5000 --judgments judged.csv', 'clone products --from shop --name products-try --if-exists replace --replicas'),
+    ),
+    Verb(
         'tutorials', 'Copy the tutorials, which are notebooks, to a folder',
         'svc_notebook.functions.tutorials.copy_tutorials',
         operands=(

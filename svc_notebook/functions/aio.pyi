@@ -92,6 +92,7 @@ from svc_notebook.functions.synonyms import save_synonyms as save_synonyms
 from svc_notebook.functions.tasks import read_tasks as read_tasks
 from svc_notebook.functions.tasks import read_writes as read_writes
 from svc_notebook.functions.tasks import wait as wait
+from svc_notebook.functions.transfers import clone as clone
 from svc_notebook.functions.users import assign_users as assign_users
 from svc_notebook.functions.users import get_user as get_user
 from svc_notebook.functions.users import move_user as move_user
@@ -112,6 +113,7 @@ __all__ = [
     "clear_index",
     "clear_rules",
     "clear_synonyms",
+    "clone",
     "configure_crawler",
     "copy_index",
     "count_values",

@@ -16,6 +16,9 @@ from svc_notebook.api.shapes import EventType
 from svc_notebook.api.shapes import KeyFields
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
+from svc_notebook.deployment.clone import Clone
+from svc_notebook.deployment.clone import IfCloneExists
+from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions
@@ -50,6 +53,7 @@ from svc_notebook.session.connection import AnyClient
 from svc_notebook.session.connection import current as current
 from svc_notebook.session.connection import use as use
 from svc_notebook.session.local_service import local as local
+from svc_notebook.tuning.tables.tables import Table
 from typing import Any
 from typing import Unpack
 from typing import overload
@@ -66,6 +70,7 @@ __all__ = [
     "clear_index",
     "clear_rules",
     "clear_synonyms",
+    "clone",
     "configure_crawler",
     "connect",
     "copy_index",
@@ -250,6 +255,24 @@ def clear_synonyms(
     **replicas: Unpack[Forward],
 ) -> WriteSummary:
     """Delete all synonyms of an index."""
+
+def clone(
+    index: str,
+    *,
+    from_: str,
+    name: str | None = None,
+    parts: OneOrMany | None = None,
+    filters: str = "",
+    sample: int | None = None,
+    seed: int = 0,
+    judgments: Table | None = None,
+    replicas: Replicas = False,
+    if_exists: IfCloneExists = "fail",
+    resume: bool = False,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Clone:
+    """Clone an index of another service: settings, synonyms, rules and records."""
 
 def configure_crawler(
     crawler: str,

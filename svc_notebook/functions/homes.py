@@ -13,6 +13,7 @@ COROUTINES: dict[str, str] = {
     "clear_index": "svc_notebook.functions.indices.clear_index",
     "clear_rules": "svc_notebook.functions.rules.clear_rules",
     "clear_synonyms": "svc_notebook.functions.synonyms.clear_synonyms",
+    "clone": "svc_notebook.functions.transfers.clone",
     "configure_crawler": "svc_notebook.functions.crawlers.configure_crawler",
     "copy_index": "svc_notebook.functions.indices.copy_index",
     "count_values": "svc_notebook.functions.search.count_values",
