@@ -1180,6 +1180,28 @@ VERBS: tuple[Verb, ...] = (
         examples=('clone products --from shop', 'clone products --from shop --sample 5000 --judgments judged.csv', 'clone products --from shop --name products-try --if-exists replace --replicas'),
     ),
     Verb(
+        'deploy', 'Deploy settings, synonyms and rules of an index to another service',
+        'svc_notebook.functions.transfers.deploy',
+        operands=(
+            Option('index', 'name of the index to deploy', completes='index', required=True, positional=True),),
+        options=(
+            Option('to', 'profile of the service to deploy to. Its values come from the configuration, and from the environment only what the configuration lacks', completes='profile', required=True), 
+            Option('name', 'name of the index on the target'), 
+            Option('parts', 'parts to deploy. `records` replace all records of the target, together with the other parts, in one step', type=list[typing.Literal['settings', 'synonyms', 'rules', 'records']]), 
+            Option('replicas', 'deploy the replicas too: all, or those named, each with its name on the target. By default, a replica whose name begins with the name of the index is renamed with it', type=bool), 
+            Option('forward-to-replicas', 'forward the changes of the index to all replicas of the target, which replaces what they have', type=bool), 
+            Option('force', 'overwrite what others changed on the target since the clone', type=bool), 
+            Option('dry-run', 'write nothing; the `plan` of the result shows the differences', type=bool), 
+            Option('resume', 'resume the records of an interrupted deployment', type=bool), 
+            Option('min-share', 'with records, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
+            Option('note', 'note in the journal')),
+        examples=('deploy products --to shop --dry-run', 'deploy products --to shop --parts settings,rules --yes', 'deploy products-try --to shop --name products --forward-to-replicas'),
+        destructive='deploy {index} to {to}',
+        spares='svc_notebook.functions.transfers.writes_nothing',
+        settles='svc_notebook.functions.transfers.settle_deployment',
+        result='svc_notebook.functions.transfers.plan_or_deployment',
+    ),
+    Verb(
         'tutorials', 'Copy the tutorials, which are notebooks, to a folder',
         'svc_notebook.functions.tutorials.copy_tutorials',
         operands=(

@@ -159,7 +159,12 @@ class CloneRun:
             await self._copy_configuration(state, scopes, existed)
         await self._make_replicas(mapped, replica_states, scopes)
         origin = make_origin(
-            self.source, self.profile, self.index, {self.index: state, **replica_states}
+            self.source,
+            self.profile,
+            self.index,
+            {self.index: state, **replica_states},
+            scopes,
+            partial="records" not in self.parts or self.choice.is_partial,
         )
         write_origin(self.client, self.name, origin)
         names = tuple(map(replica_name, mapped.values()))
@@ -174,11 +179,11 @@ class CloneRun:
     async def _check_rights(self, scopes: Sequence[Scope]) -> KeyRights:
         """Check both keys before anything is read or written."""
         reading = await read_rights(self.source, f"the profile `{self.profile}`")
-        needed = [_right(SearchApi.get_settings)]
+        needed = [right_of(SearchApi.get_settings)]
         if "records" in self.parts:
-            needed.append(_right(SearchApi.browse))
+            needed.append(right_of(SearchApi.browse))
             if self.choice.reads_ids or self.choice.always:
-                needed.append(_right(SearchApi.get_objects))
+                needed.append(right_of(SearchApi.get_objects))
         reading.check("clone", needed, [self.index])
         if "records" in self.parts and "filters" in reading.restrictions:
             self.notes.append(
@@ -186,10 +191,10 @@ class CloneRun:
                 "that it may not see are not in the clone"
             )
         writing = await read_rights(self.client, describe_client(self.client))
-        needed = [_right(SearchApi.get_settings), _right(SearchApi.set_settings)]
+        needed = [right_of(SearchApi.get_settings), right_of(SearchApi.set_settings)]
         names = [self.name]
         if "records" in self.parts:
-            needed += ["addObject", _right(SearchApi.delete_index)]
+            needed += ["addObject", right_of(SearchApi.delete_index)]
             names.append(name_temporary_index(self.name, "load"))
         writing.check("clone", needed, names)
         return reading
@@ -255,7 +260,7 @@ class CloneRun:
                 await transfer.fill(temporary, checkpoint)
                 await temporary.promote([scope for scope in SCOPES if scope not in scopes])
             except BaseException as error:
-                await _leave(temporary, checkpoint, error)
+                await leave(temporary, checkpoint, error)
                 if isinstance(error, asyncio.CancelledError):
                     progress = _progress(transfer, checkpoint, temporary)
                     raise Stopped(f"stopped. {progress}") from None
@@ -307,7 +312,7 @@ def describe_client(client: AsyncClient) -> str:
     return f"the application {client.connection.app_id} at {client.connection.address}"
 
 
-async def _leave(
+async def leave(
     temporary: TemporaryIndex, checkpoint: Checkpoint[CopiedPage], error: BaseException
 ) -> None:
     """Keep the temporary index for a resumption, or delete it."""
@@ -334,6 +339,6 @@ def _progress(
     )
 
 
-def _right(declared: object) -> str:
+def right_of(declared: object) -> str:
     """Return the right that an endpoint needs, as it is declared."""
     return str(declared.endpoint.acl)  # type: ignore[attr-defined]

@@ -1,14 +1,14 @@
 """The origin of a clone: where it came from, and digests of what was there.
 
-A deployment compares three states by name: the copy, the target, and the target at the time of
-the clone. So it knows who changed what.
+A deployment compares three states by name: the copy, the target, and what is known of the target
+since the clone. So it knows who changed what.
 """
 
 from __future__ import annotations
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,26 +18,48 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput
 from svc_notebook.files import add_checksum, verify_checksum, write_atomically
-from svc_notebook.tuning.changes.state import IndexConfiguration, Scope, is_default
+from svc_notebook.tuning.changes.state import IndexConfiguration, Objects, Scope, is_default
 
 DIGEST_HEX_DIGITS = 24
-# Digests of the objects of an index, by scope and name; a missing name had its default.
-Digests = dict[Scope, dict[str, str]]
+MAX_DIGESTS_PER_NAME = 20
+ABSENT = ""  # the digest of a missing object, and of a setting with its default
+# What an object was when it was cloned, then each time it was deployed; the last is the newest.
+Digests = dict[Scope, dict[str, list[str]]]
 
 
 class Origin(msgspec.Struct, frozen=True):
-    """Where a copy came from; `indices` has the digests of the source and of its replicas."""
+    """Where a copy came from; `indices` has digests of the source and of its replicas.
+
+    `partial`: whether the copy has only some of the records.
+    """
 
     profile: str
     app_id: str
     address: str
     index: str
     when: float
+    partial: bool
     indices: dict[str, Digests]
 
     def is_of(self, client: AsyncClient, index: str) -> bool:
         """Return whether this is the origin of copies of an index."""
         return (self.app_id, self.address) == client.connection.place and self.index == index
+
+    def known(self, index: str, scope: Scope, name: str) -> list[str] | None:
+        """Return the digests that an object had; None if its scope was not cloned."""
+        scopes = self.indices.get(index, {})
+        return scopes[scope].get(name, [ABSENT]) if scope in scopes else None
+
+    def after(self, index: str, scope: Scope, objects: Objects) -> Origin:
+        """Return the origin after these objects were deployed to an index."""
+        scopes: Digests = dict(self.indices.get(index, {}))
+        names = dict(scopes.get(scope, {}))
+        for name, value in objects.items():
+            own = digest_object(scope, name, value)
+            earlier = [each for each in names.get(name, [ABSENT]) if each != own]
+            names[name] = [*earlier, own][-MAX_DIGESTS_PER_NAME:]
+        scopes[scope] = names
+        return msgspec.structs.replace(self, indices={**self.indices, index: scopes})
 
 
 # Created here, once: msgspec fails if two threads use a type for the first time simultaneously.
@@ -45,19 +67,25 @@ _ORIGIN = msgspec.json.Decoder(Origin)
 
 
 def make_origin(
-    client: AsyncClient, profile: str, index: str, states: Mapping[str, IndexConfiguration]
+    client: AsyncClient,
+    profile: str,
+    index: str,
+    states: Mapping[str, IndexConfiguration],
+    scopes: Iterable[Scope],
+    *,
+    partial: bool,
 ) -> Origin:
     """Describe the present states of an index and its replicas, by name."""
-    digests = {name: digest_state(state) for name, state in states.items()}
-    return Origin(profile, *client.connection.place, index, time.time(), digests)
+    chosen = list(scopes)
+    digests = {name: digest_state(state, chosen) for name, state in states.items()}
+    return Origin(profile, *client.connection.place, index, time.time(), partial, digests)
 
 
-def digest_state(state: IndexConfiguration) -> Digests:
+def digest_state(state: IndexConfiguration, scopes: Iterable[Scope]) -> Digests:
     """Return a digest of each object that a configuration has."""
-    scopes: tuple[Scope, ...] = ("settings", "synonyms", "rules")
     return {
         scope: {
-            name: digest_value(value)
+            name: [digest_object(scope, name, value)]
             for name, value in state.part(scope).items()
             if not is_default(scope, name, value)
         }
@@ -65,8 +93,10 @@ def digest_state(state: IndexConfiguration) -> Digests:
     }
 
 
-def digest_value(value: Any) -> str:
-    """Return the digest of a value; the order of members does not count."""
+def digest_object(scope: Scope, name: str, value: Any) -> str:
+    """Return the digest of an object; the order of members does not count."""
+    if is_default(scope, name, value):
+        return ABSENT
     json = msgspec.json.encode(value, order="sorted")
     return hashlib.sha256(json).hexdigest()[:DIGEST_HEX_DIGITS]
 

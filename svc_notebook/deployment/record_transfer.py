@@ -45,6 +45,11 @@ class RecordChoice:
         return self.sample is not None
 
     @property
+    def is_partial(self) -> bool:
+        """Whether records can be left out."""
+        return bool(self.filters) or self.sample is not None
+
+    @property
     def facts(self) -> str:
         """What identifies the choice for a resumption."""
         return repr((self.filters, self.sample, self.seed, sorted(self.always)))

@@ -93,6 +93,7 @@ from svc_notebook.functions.tasks import read_tasks as read_tasks
 from svc_notebook.functions.tasks import read_writes as read_writes
 from svc_notebook.functions.tasks import wait as wait
 from svc_notebook.functions.transfers import clone as clone
+from svc_notebook.functions.transfers import deploy as deploy
 from svc_notebook.functions.users import assign_users as assign_users
 from svc_notebook.functions.users import get_user as get_user
 from svc_notebook.functions.users import move_user as move_user
@@ -127,6 +128,7 @@ __all__ = [
     "delete_source",
     "delete_synonyms",
     "delete_user_events",
+    "deploy",
     "dictionary_settings",
     "diff_records",
     "diff_settings",

@@ -18,6 +18,7 @@ from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.deployment.clone import Clone
 from svc_notebook.deployment.clone import IfCloneExists
+from svc_notebook.deployment.deploy import Deployment
 from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
@@ -53,6 +54,7 @@ from svc_notebook.session.connection import AnyClient
 from svc_notebook.session.connection import current as current
 from svc_notebook.session.connection import use as use
 from svc_notebook.session.local_service import local as local
+from svc_notebook.tuning.changes.state import SCOPES
 from svc_notebook.tuning.tables.tables import Table
 from typing import Any
 from typing import Unpack
@@ -87,6 +89,7 @@ __all__ = [
     "delete_source",
     "delete_synonyms",
     "delete_user_events",
+    "deploy",
     "dictionary_settings",
     "diff_records",
     "diff_settings",
@@ -390,6 +393,24 @@ def delete_user_events(
     client: AnyClient | None = None,
 ) -> WriteSummary:
     """Request the deletion of all events of a user token."""
+
+def deploy(
+    index: str,
+    *,
+    to: str,
+    name: str | None = None,
+    parts: OneOrMany = SCOPES,
+    replicas: Replicas = False,
+    forward_to_replicas: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
+    resume: bool = False,
+    min_share: float | None = None,
+    note: str = "",
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Deployment:
+    """Deploy settings, synonyms and rules of an index to another service."""
 
 def dictionary_settings(
     dictionary: DictionaryName | None = None,

@@ -27,6 +27,7 @@ COROUTINES: dict[str, str] = {
     "delete_source": "svc_notebook.functions.sources.delete_source",
     "delete_synonyms": "svc_notebook.functions.synonyms.delete_synonyms",
     "delete_user_events": "svc_notebook.functions.events.delete_user_events",
+    "deploy": "svc_notebook.functions.transfers.deploy",
     "dictionary_settings": "svc_notebook.functions.dictionaries.dictionary_settings",
     "diff_records": "svc_notebook.functions.loads.diff_records",
     "diff_settings": "svc_notebook.functions.settings.diff_settings",
