@@ -19,6 +19,9 @@ from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api.validation import hints
 from svc_notebook.client.endpoint_client import EndpointClient
 from svc_notebook.dask_accessor import DaskAccessor
+from svc_notebook.deployment.clone import Clone
+from svc_notebook.deployment.deploy import Deployment
+from svc_notebook.deployment.plan import DeploymentPlan
 from svc_notebook.frames.schemas import SCHEMAS
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.loading import Export, LoadPlan, LoadResult
@@ -94,8 +97,8 @@ PUBLIC = {**FUNCTIONS, **METHODS}
 CLASSES: dict[str, type] = {
     one.__name__: one
     for one in (
-        Comparison, CustomRankingFit, Export, Impact, LoadPlan, LoadResult, RelevanceDiagnosis,
-        Scratch, Search, ShownHits, Snapshot,
+        Clone, Comparison, CustomRankingFit, Deployment, DeploymentPlan, Export, Impact, LoadPlan,
+        LoadResult, RelevanceDiagnosis, Scratch, Search, ShownHits, Snapshot,
     )
 }  # fmt: skip
 

@@ -1137,6 +1137,30 @@ VERBS: tuple[Verb, ...] = (
         former=(('least', 'min-share'),),
     ),
     Verb(
+        'pull-config', 'Write the settings, synonyms and rules of indices to files for version control',
+        'svc_notebook.functions.configuration_files.pull_config',
+        operands=(
+            Option('folder', 'folder of the files; it is created if necessary', completes='path', required=True, positional=True), 
+            Option('indices', 'names of the indices', type=list[str], completes='index', positional=True, rest=True)),
+        options=(
+            Option('check', 'write nothing and only compare; the command has exit status 1 if something differs', type=bool),),
+        examples=('pull-config search', 'pull-config search products,brands', 'pull-config search --check'),
+    ),
+    Verb(
+        'apply-config', 'Give indices the settings, synonyms and rules in files, and no others',
+        'svc_notebook.functions.configuration_files.apply_config',
+        operands=(
+            Option('folder', 'folder that `pull_config` wrote', completes='path', required=True, positional=True), 
+            Option('indices', 'names of the indices', type=list[str], completes='index', positional=True, rest=True)),
+        options=(
+            Option('check', 'write nothing and only compare; the command has exit status 1 if something differs', type=bool), 
+            Option('note', 'note in the journal')),
+        examples=('apply-config search --check', 'apply-config search --yes', "apply-config search products --yes --note 'spring sale'"),
+        destructive='apply the files of {folder}',
+        spares='svc_notebook.functions.configuration_files.only_checks',
+        settles='svc_notebook.functions.configuration_files.settle_application',
+    ),
+    Verb(
         'crawlers', 'Read the crawlers and their states',
         'svc_notebook.functions.crawls.read_crawlers',
         examples=('crawlers',),

@@ -41,7 +41,14 @@ from svc_notebook.display import format_count
 from svc_notebook.errors import BadInput, NotFound, Stopped, SvcError, did_you_mean
 from svc_notebook.loading.sending.checkpoint import Checkpoint
 from svc_notebook.tuning.changes.journalled_write import noting
-from svc_notebook.tuning.changes.state import SCOPES, IndexConfiguration, Scope, holds
+from svc_notebook.tuning.changes.state import (
+    SCOPES,
+    IndexConfiguration,
+    Scope,
+    compare,
+    holds,
+    write_part,
+)
 
 Part = Literal["settings", "synonyms", "rules", "records"]
 IfCloneExists = Literal["fail", "replace"]
@@ -289,9 +296,9 @@ class CloneRun:
     ) -> None:
         if not mapped:
             return
-        present = list_replicas(dict(await self.client.get_settings(self.name)))
+        entries = list_replicas(dict(await self.client.get_settings(self.name)))
         names = {replica_name(entry) for entry in mapped.values()}
-        kept = [entry for entry in present if replica_name(entry) not in names]
+        kept = [entry for entry in entries if replica_name(entry) not in names]
         wanted = [*kept, *mapped.values()]
         await write_and_wait(
             self.client,
@@ -302,9 +309,13 @@ class CloneRun:
         for entry, made in mapped.items():
             own: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else scopes
             chosen = tuple(scope for scope in own if scope in scopes)
-            await write_configuration(
-                self.client, replica_name(made), states[replica_name(entry)], chosen
-            )
+            name, state = replica_name(made), states[replica_name(entry)]
+            # A new replica has the settings of its primary.
+            live, _ = await read_configuration(self.client, name, chosen)
+            present = without_index_settings(live)
+            for scope in chosen:
+                if found := compare(scope, present.part(scope), state.part(scope)).after:
+                    await write_part(self.client, name, scope, found)
 
 
 def describe_client(client: AsyncClient) -> str:

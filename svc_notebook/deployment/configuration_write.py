@@ -27,8 +27,10 @@ def list_steps(deltas: Mapping[Scope, Delta], *, all_facets: bool = False) -> li
     steps: list[Step] = []
     if settings:
         first = {name: value for name, value in settings.after.items() if name != FACETS}
-        if FACETS in settings.after and (all_facets or between != settings.before[FACETS]):
-            first[FACETS] = settings.after[FACETS] if between is None else between
+        if FACETS in settings.after:
+            facets = settings.after[FACETS] if between is None else between
+            if all_facets or facets != settings.before[FACETS]:
+                first[FACETS] = facets
         steps.append(("settings", first))
     steps += [(scope, deltas[scope].after) for scope in _LISTS if scope in deltas]
     if settings and between is not None:

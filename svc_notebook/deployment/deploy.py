@@ -52,6 +52,7 @@ from svc_notebook.tuning.changes.state import (
     Delta,
     IndexConfiguration,
     Scope,
+    compare,
     holds,
     write_part,
 )
@@ -349,10 +350,21 @@ class DeployRun:
             self._ids.setdefault(self.name, made.change_id)
         self._ids |= {name: one.change.change_id for name, one in kept if one.change}
         for each in others:
-            if made := await change_index(self.target, each.target, each.wanted, note=note):
+            wanted = each.wanted if each.exists else await self._compare_new(each)
+            if made := await change_index(self.target, each.target, wanted, note=note):
                 self._ids[each.target] = made.change_id
         self._write_origin(prepared)
         return records
+
+    async def _compare_new(self, plan: IndexPlan) -> dict[Scope, Any]:
+        """Compare a replica that was just created, which has the settings of its primary."""
+        here, _ = await read_configuration(self.client, plan.source, SCOPES)
+        ours = without_index_settings(here)
+        theirs = without_index_settings(await self._read_target(plan.target))
+        return {
+            scope: compare(scope, theirs.part(scope), ours.part(scope)).after
+            for scope in plan.scopes
+        }
 
     async def _replace_records(self, prepared: Prepared, note: str) -> int:
         """Fill a temporary index with records and the final configuration; move it in one step."""
@@ -446,7 +458,9 @@ def _add_setting(plan: IndexPlan, name: str, before: Any, after: Any) -> IndexPl
     old = plan.deltas.get("settings", Delta({}, {}))
     settings = Delta({**old.before, name: before}, {**old.after, name: after})
     deltas: dict[Scope, Delta] = {"settings": settings, **plan.deltas} | {"settings": settings}
-    return IndexPlan(plan.source, plan.target, deltas, plan.kept, plan.conflicts, plan.exists)
+    return IndexPlan(
+        plan.source, plan.target, deltas, plan.kept, plan.conflicts, plan.scopes, plan.exists
+    )
 
 
 def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:

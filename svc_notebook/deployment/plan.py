@@ -31,6 +31,7 @@ class IndexPlan:
     - `deltas`: what is written, by scope.
     - `kept`: what was changed there since the clone and is left as it is.
     - `conflicts`: what was changed on both sides.
+    - `scopes`: the parts that are deployed; `exists`: whether the target has the index.
     """
 
     source: str
@@ -38,6 +39,7 @@ class IndexPlan:
     deltas: dict[Scope, Delta]
     kept: tuple[tuple[Scope, str], ...] = ()
     conflicts: tuple[tuple[Scope, str], ...] = ()
+    scopes: tuple[Scope, ...] = ()
     exists: bool = True
 
     @property
@@ -66,7 +68,8 @@ def plan_index(
     deltas: dict[Scope, Delta] = {}
     kept: list[tuple[Scope, str]] = []
     conflicts: list[tuple[Scope, str]] = []
-    for scope in scopes:
+    chosen = tuple(scopes)
+    for scope in chosen:
         found = compare(scope, theirs.part(scope), ours.part(scope))
         written = []
         for name in found.before:
@@ -84,7 +87,7 @@ def plan_index(
                 {name: found.before[name] for name in written},
                 {name: found.after[name] for name in written},
             )
-    return IndexPlan(source, target, deltas, tuple(kept), tuple(conflicts), exists)
+    return IndexPlan(source, target, deltas, tuple(kept), tuple(conflicts), chosen, exists)
 
 
 @dataclass(frozen=True, repr=False)

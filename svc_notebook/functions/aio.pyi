@@ -9,6 +9,8 @@ from svc_notebook.functions.browse import read_browse as read_browse
 from svc_notebook.functions.browse import read_dask as read_dask
 from svc_notebook.functions.browse import read_records as read_records
 from svc_notebook.functions.browse import refresh as refresh
+from svc_notebook.functions.configuration_files import apply_config as apply_config
+from svc_notebook.functions.configuration_files import pull_config as pull_config
 from svc_notebook.functions.crawlers import configure_crawler as configure_crawler
 from svc_notebook.functions.crawlers import create_crawler as create_crawler
 from svc_notebook.functions.crawlers import get_crawler as get_crawler
@@ -106,6 +108,7 @@ from svc_notebook.functions.users import remove_user as remove_user
 __all__ = [
     "add_key",
     "add_source",
+    "apply_config",
     "assign_users",
     "browse_all",
     "call",
@@ -151,6 +154,7 @@ __all__ = [
     "pause_crawler",
     "pending_users",
     "pin",
+    "pull_config",
     "push",
     "read_browse",
     "read_clusters",

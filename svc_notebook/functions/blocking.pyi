@@ -18,6 +18,7 @@ from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.deployment.clone import Clone
 from svc_notebook.deployment.clone import IfCloneExists
+from svc_notebook.deployment.configuration_files import ConfigurationDrift
 from svc_notebook.deployment.deploy import Deployment
 from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.frames.browse import BrowsePosition
@@ -64,6 +65,7 @@ import os
 __all__ = [
     "add_key",
     "add_source",
+    "apply_config",
     "assign_users",
     "browse_all",
     "call",
@@ -121,6 +123,7 @@ __all__ = [
     "plot_facets",
     "plot_logs",
     "profiles",
+    "pull_config",
     "push",
     "read_browse",
     "read_clusters",
@@ -196,6 +199,16 @@ def add_source(
     client: AnyClient | None = None,
 ) -> WriteSummary:
     """Allow requests from a network."""
+
+def apply_config(
+    folder: str | os.PathLike[str],
+    indices: OneOrMany | None = None,
+    *,
+    check: bool = False,
+    note: str = "",
+    client: AnyClient | None = None,
+) -> ConfigurationDrift:
+    """Give indices the settings, synonyms and rules in files, and no others."""
 
 def assign_users(
     users: OneOrMany,
@@ -605,6 +618,15 @@ def pin(
     **replicas: Unpack[Forward],
 ) -> WriteSummary:
     """Pin a record at a position of the hits of a query."""
+
+def pull_config(
+    folder: str | os.PathLike[str],
+    indices: OneOrMany | None = None,
+    *,
+    check: bool = False,
+    client: AnyClient | None = None,
+) -> ConfigurationDrift:
+    """Write the settings, synonyms and rules of indices to files for version control."""
 
 def push(
     df: AsyncRows,

@@ -5,6 +5,7 @@
 COROUTINES: dict[str, str] = {
     "add_key": "svc_notebook.functions.keys.add_key",
     "add_source": "svc_notebook.functions.sources.add_source",
+    "apply_config": "svc_notebook.functions.configuration_files.apply_config",
     "assign_users": "svc_notebook.functions.users.assign_users",
     "browse_all": "svc_notebook.functions.browse.browse_all",
     "call": "svc_notebook.functions.endpoint_calls.call",
@@ -50,6 +51,7 @@ COROUTINES: dict[str, str] = {
     "pause_crawler": "svc_notebook.functions.crawlers.pause_crawler",
     "pending_users": "svc_notebook.functions.users.pending_users",
     "pin": "svc_notebook.functions.pins.pin",
+    "pull_config": "svc_notebook.functions.configuration_files.pull_config",
     "push": "svc_notebook.functions.loads.push",
     "read_browse": "svc_notebook.functions.browse.read_browse",
     "read_clusters": "svc_notebook.functions.users.read_clusters",

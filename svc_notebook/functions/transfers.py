@@ -269,7 +269,7 @@ async def deploy(
     >>> svc.deploy("spring", to="shop", name="products", dry_run=True).plan
     spring -> products of shop: 1 setting added
        index    scope          name kind before           after
-    products settings customRanking  new     [] [desc(reviews)]
+    products settings customRanking  new   None [desc(reviews)]
     >>> svc.deploy("spring", to="shop", name="products").verified
     True
     """

@@ -213,6 +213,18 @@ def test_facets_that_rules_need_are_there_at_every_moment() -> None:
     ]
 
 
+def test_facets_come_to_an_index_that_has_none() -> None:
+    deltas: Any = {
+        "settings": Delta({"attributesForFaceting": None}, {"attributesForFaceting": ["brand"]}),
+        "rules": Delta({"r": None}, {"r": RULE}),
+    }
+
+    assert list_steps(deltas) == [
+        ("settings", {"attributesForFaceting": ["brand"]}),
+        ("rules", {"r": RULE}),
+    ]
+
+
 @own_warnings
 def test_the_official_client_finds_a_hit_at_every_moment(
     shop: svc.Client, production: Running
