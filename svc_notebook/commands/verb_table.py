@@ -416,7 +416,7 @@ VERBS: tuple[Verb, ...] = (
         common=(PROFILE,),
     ),
     Verb(
-        'evaluate', 'Evaluate an index on judged queries and average the scores',
+        'evaluate', 'Evaluate an index on judged queries, average the scores, and check required ones',
         'svc_notebook.functions.evaluation.evaluate',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
@@ -426,10 +426,15 @@ VERBS: tuple[Verb, ...] = (
             Option('metrics', 'metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`, `rbp(p)`, `judged@k`', type=list[str]), 
             Option('k', 'number of hits of each query', type=int), 
             Option('unjudged', 'treatment of hits without a judgment: no gain, left out, or both bounds of the score', type=typing.Literal['zero', 'skip', 'bound']), 
-            Option('relevant', 'lowest rating of a relevant record', type=float), PARAMS),
+            Option('relevant', 'lowest rating of a relevant record', type=float), 
+            Option('at-least', 'required means, such as `ndcg@10=0.70`', type=list[str]), 
+            Option('no-worse-than', 'CSV or Parquet file of an earlier run, which `save` wrote', completes='path'), 
+            Option('margin', 'loss against the earlier run that counts as none', type=float), 
+            Option('strict', 'fail if a requirement is undecided', type=bool), 
+            Option('save', 'CSV or Parquet file to write the run to', completes='path'), PARAMS),
         spread=SearchOptions,
         body='search parameters',
-        examples=('evaluate products judged.csv', 'evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false'),
+        examples=('evaluate products judged.csv', 'evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false', 'evaluate products judged.csv --at-least ndcg@10=0.70 --no-worse-than baseline.parquet'),
     ),
     Verb(
         'compare', 'Compare two indices on judged queries',

@@ -36,7 +36,7 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
 
 def _result_text(result: Any) -> str:
     """Format the result of a load, with the first rows that could not be sent."""
-    rejected = result.rejected if hasattr(result, "plan") else None
+    rejected = getattr(result, "rejected", None) if hasattr(result, "plan") else None
     if rejected is None or rejected.empty:
         return str(result)
     return f"{result}\n{_frame_table(rejected[REJECTED_COLUMNS].head(_MAX_REJECTED_ROWS))}"
