@@ -60,7 +60,7 @@ LAYERS: list[dict[str, set[str]]] = [
             *("Stemmer", "bm25s", "matplotlib", "msgspec", "numpy", "pandas", "platformdirs"),
         }
     },
-    {"deployment": {"msgspec", "pandas"}},
+    {"deployment": {"msgspec", "pandas", "platformdirs"}},
     {"functions": {"matplotlib", "msgspec", "pandas"}},
     {"commands": {"msgspec", "pandas"}},
     {

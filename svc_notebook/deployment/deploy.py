@@ -121,7 +121,7 @@ class Deployment:
 
 
 @dataclass(frozen=True)
-class Prepared:
+class PreparedDeployment:
     """What a deployment knows of both sides."""
 
     plans: list[IndexPlan]
@@ -183,7 +183,7 @@ class DeployRun:
             prepared.plan, False, verified, dict(self._ids), records, monotonic() - started
         )
 
-    async def prepare(self) -> Prepared:
+    async def prepare(self) -> PreparedDeployment:
         """Read both sides, and plan; nothing is written."""
         try:
             whole, unknown = await read_configuration(self.client, self.index, SCOPES)
@@ -217,7 +217,7 @@ class DeployRun:
         records = await count_records(self.client, self.index) if self._has_records else None
         final = _merge(theirs, plans[0])
         plan = make_plan(self.index, self.name, self.profile, plans, records, notes)
-        return Prepared(plans, plan, origin, final)
+        return PreparedDeployment(plans, plan, origin, final)
 
     @property
     def _has_records(self) -> bool:
@@ -306,7 +306,7 @@ class DeployRun:
             )
 
     @asynccontextmanager
-    async def _locked(self) -> AsyncIterator[Prepared]:
+    async def _locked(self) -> AsyncIterator[PreparedDeployment]:
         """Hold the locks of all indices of the target, and plan under them."""
         async with AsyncExitStack() as stack:
             await stack.enter_async_context(alone(self.target, self.name))
@@ -316,13 +316,13 @@ class DeployRun:
                 await stack.enter_async_context(alone(self.target, name))
             yield prepared
 
-    def _forwarded(self, prepared: Prepared) -> tuple[str, ...]:
+    def _forwarded(self, prepared: PreparedDeployment) -> tuple[str, ...]:
         """Return the replicas that get the changes of the primary, too."""
         if not self.forward:
             return ()
         return tuple(map(replica_name, list_replicas(prepared.final.settings)))
 
-    async def _write(self, prepared: Prepared) -> int:
+    async def _write(self, prepared: PreparedDeployment) -> int:
         """Write the primary, then the replicas; return the number of records."""
         records = 0
         first, *others = prepared.plans
@@ -366,7 +366,7 @@ class DeployRun:
             for scope in plan.scopes
         }
 
-    async def _replace_records(self, prepared: Prepared, note: str) -> int:
+    async def _replace_records(self, prepared: PreparedDeployment, note: str) -> int:
         """Fill a temporary index with records and the final configuration; move it in one step."""
         await self._check_share(prepared)
         transfer = RecordTransfer(
@@ -399,7 +399,7 @@ class DeployRun:
             checkpoint.discard()
         return transfer.records
 
-    async def _check_share(self, prepared: Prepared) -> None:
+    async def _check_share(self, prepared: PreparedDeployment) -> None:
         """Refuse records of a partial clone, and too few, without the word for it."""
         if self.min_share == 0:
             return
@@ -417,7 +417,7 @@ class DeployRun:
                 "nothing was written. To allow fewer records, pass min_share=0"
             )
 
-    async def _verify(self, prepared: Prepared) -> bool:
+    async def _verify(self, prepared: PreparedDeployment) -> bool:
         """Read back what was deployed; warn if it is not there."""
         wrong = [
             f"{scope} of {each.target}"
@@ -433,7 +433,7 @@ class DeployRun:
             )
         return not wrong
 
-    def _write_origin(self, prepared: Prepared) -> None:
+    def _write_origin(self, prepared: PreparedDeployment) -> None:
         """Remember what was deployed as known on the target."""
         origin = prepared.origin
         if origin is None:
@@ -470,7 +470,7 @@ def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:
     return kept
 
 
-def _forwardable(prepared: Prepared, name: str, first: IndexPlan) -> dict[Scope, Any]:
+def _forwardable(prepared: PreparedDeployment, name: str, first: IndexPlan) -> dict[Scope, Any]:
     """Return what a replica gets by forwarding: a virtual one has no lists of its own."""
     entries = list_replicas(prepared.final.settings)
     entry = next(each for each in entries if replica_name(each) == name)

@@ -29,7 +29,7 @@ MAX_KEY_CHARACTERS = 900  # longer keys have an explicit `?`; YAML allows 1,024
 ID = "objectID"
 
 
-class Entry(NamedTuple):
+class FileEntry(NamedTuple):
     """One entry of a file: its name, its value, the comments above it, and its own lines."""
 
     name: str
@@ -42,7 +42,7 @@ class EntryFile(NamedTuple):
     """The entries of a file, with the comments before the first and after the last one."""
 
     head: list[str]
-    entries: list[Entry]
+    entries: list[FileEntry]
     tail: list[str]
 
     @property
@@ -102,7 +102,7 @@ def read_entries(text: str, name: str, *, as_list: bool) -> EntryFile:
     if twice := next((one for one in names if names.count(one) > 1), None):
         raise BadInput(f"{name}: `{twice}` is there twice")
     if node.flow_style:
-        rewritten = [Entry(own, value, [], []) for own, value, _ in found]
+        rewritten = [FileEntry(own, value, [], []) for own, value, _ in found]
         head, tail = lines[: node.start_mark.line], lines[node.end_mark.line + 1 :]
         return EntryFile(list(head), rewritten, list(tail))
     return _split(lines, found)
@@ -120,7 +120,7 @@ def _split(lines: Sequence[str], found: Sequence[tuple[str, Any, int]]) -> Entry
     head = list(lines[:head_end])
     tops[0] = head_end
     entries = [
-        Entry(name, value, list(lines[top:start]), list(lines[start:after]))
+        FileEntry(name, value, list(lines[top:start]), list(lines[start:after]))
         for (name, value, start), top, after in zip(found, tops, [*tops[1:], end], strict=True)
     ]
     return EntryFile(head, entries, list(lines[end:]))

@@ -25,7 +25,6 @@ from svc_notebook.session.connection import AnyClient, asynchronous
         types={"indices": list[str]},
         completes={"folder": "path", "indices": "index"},
     ),
-    endpoints=("get_settings", "search_synonyms", "search_rules", "list_indices"),
 )
 async def pull_config(
     folder: str | os.PathLike[str],
@@ -112,7 +111,6 @@ def settle_application(given: Mapping[str, Any], client: Client) -> tuple[str, d
         spares=only_checks,
         settles=settle_application,
     ),
-    endpoints=("set_settings", "save_synonyms", "save_rules"),
 )
 async def apply_config(
     folder: str | os.PathLike[str],

@@ -35,7 +35,6 @@ LISTS = {"parts": list[Part], "replicas": bool}
         required=("from_",),
         completes={"from_": "profile", "judgments": "path", "index": None},
     ),
-    endpoints=("browse", "get_objects", "batch", "operate_index", "set_settings"),
     bar="records",
 )
 async def clone(
@@ -177,7 +176,6 @@ def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
         settles=settle_deployment,
         result=plan_or_deployment,
     ),
-    endpoints=("set_settings", "save_synonyms", "save_rules", "batch", "operate_index"),
     bar="records",
 )
 async def deploy(

@@ -34,7 +34,6 @@ from svc_notebook.tuning.tables.tables import Table, check_judgments, check_runs
 
 Outcome = Literal["passed", "undecided", "failed"]
 SHOWN_QUERIES = 5
-ROUNDING = 1e-9  # a mean that is smaller than a bound by less than this reaches it
 
 
 @dataclass(frozen=True)
@@ -304,6 +303,6 @@ def _judge(
     """Return the outcome with the numbers; without an interval, a miss is undecided."""
     if broken or math.isnan(value):
         return "failed", value, low, high
-    if value >= bound - ROUNDING:
+    if value >= bound - TIE_TOLERANCE:
         return "passed", value, low, high
     return ("failed" if high < bound - TIE_TOLERANCE else "undecided"), value, low, high
