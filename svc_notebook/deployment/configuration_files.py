@@ -110,6 +110,10 @@ class ConfigurationDrift:
         notes = [f"note: {note}" for note in self.notes]
         return "\n".join([self._headline(), *([self.diff] if self.diff else []), *notes])
 
+    def to_frame(self) -> pd.DataFrame:
+        """Return the differences, for output as CSV or JSON."""
+        return self.changes
+
     def _repr_html_(self) -> str:
         tables = "".join(
             f"<p><code>{escape(str(name))}</code></p>{write_differences(rows)}"
@@ -127,7 +131,7 @@ class ConfigurationDrift:
             return f"{of}: {counted}; nothing was written"
         if self.written:
             return f"{of}: {format_count(len(self.written), 'file')} written, {counted}"
-        undo = "".join(f"; undo({name!r}, {one!r})" for name, one in self.change_ids.items())
+        undo = "".join(f"; `undo {name} {one}` reverts it" for name, one in self.change_ids.items())
         return f"{of}: {format_count(len(self.changes), 'change')} applied{undo}"
 
 

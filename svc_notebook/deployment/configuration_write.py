@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 
 from svc_notebook.api.attributes import attributes_in
 from svc_notebook.client import AsyncClient
-from svc_notebook.errors import NotFound, SvcError
+from svc_notebook.errors import NotFound, Stopped, SvcError
 from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.journalled_write import recording
 from svc_notebook.tuning.changes.state import Delta, Objects, Scope, read_part, write_part
@@ -77,6 +78,11 @@ async def change_index(
             for step in steps:
                 made.append(step)
                 await write_part(client, index, *step, forward=bool(forward_to))
+        except asyncio.CancelledError:
+            raise Stopped(
+                f"stopped: {len(made) - 1} of {len(steps)} steps to {index} were made, and the "
+                f"next may be. Deploying again finishes it, `undo {index}` there reverts it"
+            ) from None
         except Exception as error:
             error.add_note(await _revert(client, index, deltas, made))
             raise

@@ -10,6 +10,8 @@ from html import escape
 from time import monotonic
 from typing import Any
 
+from pandas import DataFrame
+
 from svc_notebook.api import SearchApi
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
@@ -102,6 +104,10 @@ class Deployment:
     def __repr__(self) -> str:
         return f"{self._headline()}\n{self.plan!r}"
 
+    def to_frame(self) -> DataFrame:
+        """Return the changes, for output as CSV or JSON."""
+        return self.plan.changes
+
     def _repr_html_(self) -> str:
         return f"<p>{escape(self._headline())}</p>{self.plan._repr_html_()}"
 
@@ -115,7 +121,8 @@ class Deployment:
             parts.append(format_count(self.records, "record"))
         read_back = "verified" if self.verified else "NOT as deployed when read back"
         undo = "".join(
-            f"; undo({index!r}, {change!r})" for index, change in self.change_ids.items()
+            f"; `svc undo {index} {change} --profile {self.plan.profile}` reverts it"
+            for index, change in self.change_ids.items()
         )
         return f"deployed {', '.join(parts)} in {self.seconds:.1f} s, {read_back}{undo}"
 
@@ -172,7 +179,7 @@ class DeployRun:
             return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
         async with self._locked() as prepared:
             self._refuse_conflicts(prepared.plan)
-            if prepared.plan.kept and not self.force:
+            if prepared.plan.kept:
                 warn_user(
                     f"{list_names(prepared.plan.kept)} changed on {self.profile} since the clone: "
                     "kept; force=True overwrites it"
@@ -216,7 +223,9 @@ class DeployRun:
         plans = await self._plan_replicas(plans[0], whole, theirs, origin, notes)
         records = await count_records(self.client, self.index) if self._has_records else None
         final = _merge(theirs, plans[0])
-        plan = make_plan(self.index, self.name, self.profile, plans, records, notes)
+        plan = make_plan(
+            self.index, self.name, self.profile, plans, records, notes, force=self.force
+        )
         return PreparedDeployment(plans, plan, origin, final)
 
     @property
@@ -298,7 +307,7 @@ class DeployRun:
         return plans
 
     def _refuse_conflicts(self, plan: DeploymentPlan) -> None:
-        if plan.conflicts and not self.force:
+        if plan.conflicts:
             raise BadInput(
                 f"{list_names(plan.conflicts)} changed both here and on {self.profile} since the "
                 "clone; nothing was written. Clone again to see that change, or overwrite it with "

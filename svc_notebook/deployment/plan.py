@@ -20,6 +20,7 @@ from svc_notebook.tuning.changes.state import (
 )
 
 MAX_LISTED_NAMES = 5
+MAX_SHOWN_CHANGES = 60
 # Digests that an interrupted deployment may have left, by scope and name.
 Left = Mapping[tuple[Scope, str], set[str]]
 
@@ -141,12 +142,13 @@ class DeploymentPlan:
     def __repr__(self) -> str:
         parts = [self._headline()]
         if len(self.changes):
-            parts.append(self.changes.to_string(index=False, max_colwidth=40))
+            shown = self.changes.head(MAX_SHOWN_CHANGES)
+            parts.append(shown.to_string(index=False, max_colwidth=40))
         return "\n".join([*parts, *(f"note: {each}" for each in self._remarks())])
 
     def _repr_html_(self) -> str:
         tables = []
-        for name, rows in self.changes.groupby("index", sort=False):
+        for name, rows in self.changes.head(MAX_SHOWN_CHANGES).groupby("index", sort=False):
             title = f"<p><code>{escape(str(name))}</code></p>" if name != self.target else ""
             tables.append(title + write_differences(rows.drop(columns="index")))
         remarks = "".join(f"<li>{escape(each)}</li>" for each in self._remarks())
@@ -156,6 +158,8 @@ class DeploymentPlan:
         )
 
     def _remarks(self) -> Iterator[str]:
+        if len(self.changes) > MAX_SHOWN_CHANGES:
+            yield f"{len(self.changes) - MAX_SHOWN_CHANGES:,} more changes are in `changes`"
         yield from self.notes
         if self.kept:
             yield (
@@ -170,6 +174,10 @@ class DeploymentPlan:
 
     def _headline(self) -> str:
         return f"{self.index} -> {self.target} of {self.profile}: {self.describe()}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the changes, for output as CSV or JSON."""
+        return self.changes
 
     def describe(self) -> str:
         """Describe what changes, in words."""
@@ -192,8 +200,10 @@ def make_plan(
     plans: Iterable[IndexPlan],
     records: int | None,
     notes: Iterable[str],
+    *,
+    force: bool = False,
 ) -> DeploymentPlan:
-    """Summarize the plans of the indices of a target."""
+    """Summarize the plans of the indices of a target; `force` overwrites what others changed."""
     listed = list(plans)
     tables = [tabulate(each.deltas) for each in listed]
     frames = [
@@ -207,8 +217,14 @@ def make_plan(
     )  # fmt: skip
     kept = tuple(_name(each, *one, target) for each in listed for one in each.kept)
     conflicts = tuple(_name(each, *one, target) for each in listed for one in each.conflicts)
+    remarks = list(notes)
+    if force and (overwritten := kept + conflicts):
+        remarks.append(
+            f"changed on {profile} since the clone, and overwritten: {list_names(overwritten)}"
+        )
+        kept = conflicts = ()
     return DeploymentPlan(
-        index, target, profile, Differences(joined), kept, conflicts, records, tuple(notes)
+        index, target, profile, Differences(joined), kept, conflicts, records, tuple(remarks)
     )
 
 

@@ -27,6 +27,8 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
         return value or ""
     if hasattr(value, "to_csv"):
         return FRAMES[format](value)
+    if format != "table" and hasattr(value, "to_frame"):
+        return FRAMES[format](value.to_frame())
     if dataclasses.is_dataclass(value):
         return _result_text(value) if format == "table" else as_text(_numbers(value), format)
     if isinstance(value, Mapping):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -11,8 +13,9 @@ from typing import Any
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.cli import main
 from svc_notebook.deployment.configuration_write import list_steps
-from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.errors import BadInput, KeyRefused, Stopped
 from svc_notebook.tuning.changes.state import Delta
 from tests.conftest import Running
 from tests.deployment.conftest import RULE, fill, make_key, write_profile
@@ -93,8 +96,9 @@ def test_what_both_sides_changed_needs_a_word(tuned: str, shop: svc.Client) -> N
         svc.deploy(tuned, to="shop", progress=False)
     assert svc.deploy(tuned, to="shop", dry_run=True, progress=False).plan.conflicts
     assert set(svc.read_synonyms(tuned, client=shop)["objectID"]) == {"s"}
-    svc.deploy(tuned, to="shop", force=True, progress=False)
+    result = svc.deploy(tuned, to="shop", force=True, progress=False)
 
+    assert "and overwritten: settings `hitsPerPage`" in repr(result)
     assert not differs(tuned, shop)
 
 
@@ -318,3 +322,40 @@ def test_a_step_that_fails_reverts_those_before_it(
 
     assert "is as it was" in "".join(raised.value.__notes__)
     assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+
+
+def test_the_command_shows_the_plan_as_json(
+    tuned: str, service: Running, profiles: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_profile(profiles, "work", service, service.adminKey)
+    words = ["deploy", tuned, "--to", "shop", "--profile", "work"]
+
+    assert main([*words, "--dry-run", "--format", "json"]) == 0
+    assert {row["name"] for row in json.loads(capsys.readouterr().out)} == {
+        "hitsPerPage", "s", "t", "r0",
+    }  # fmt: skip
+    assert main(words) == 2
+    assert "pass `--yes` to deploy" in capsys.readouterr().err
+    assert main([*words, "--yes"]) == 0
+    assert "--profile shop` reverts it" in capsys.readouterr().out
+
+
+def test_a_stopped_deployment_says_its_state(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from svc_notebook.deployment import configuration_write
+
+    write = configuration_write.write_part
+
+    async def stop_at_synonyms(*given: Any, **more: Any) -> None:
+        if given[2] == "synonyms":
+            raise asyncio.CancelledError
+        await write(*given, **more)
+
+    monkeypatch.setattr(configuration_write, "write_part", stop_at_synonyms)
+    with pytest.raises(Stopped, match="1 of 3 steps"):
+        svc.deploy(tuned, to="shop", progress=False)
+    monkeypatch.setattr(configuration_write, "write_part", write)
+
+    assert svc.deploy(tuned, to="shop", progress=False).verified
+    assert not differs(tuned, shop)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any, Literal
 
@@ -106,6 +106,10 @@ class RelevanceVerdict:
             lines.append("lowest scores:")
             lines.append(self.worst.to_string(index=False, float_format="%.3f"))
         return "\n".join(lines)
+
+    def to_frame(self) -> DataFrame:
+        """Return one row per requirement, for output as CSV or JSON."""
+        return DataFrame([asdict(each) for each in self.requirements])
 
     def _repr_html_(self) -> str:
         items = "".join(f"<li>{escape(str(each))}</li>" for each in self.requirements)
