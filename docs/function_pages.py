@@ -13,11 +13,16 @@ from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.client.endpoint_client import EndpointClient
 from svc_notebook.dask_accessor import DaskAccessor
 from svc_notebook.declarations.docstrings import read_entries, summary
+from svc_notebook.deployment.clone import Clone
+from svc_notebook.deployment.configuration_files import ConfigurationDrift
+from svc_notebook.deployment.deploy import Deployment
+from svc_notebook.deployment.plan import DeploymentPlan
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.loading import Export, LoadPlan, LoadResult
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
+from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.variants.result import Search
 
@@ -31,8 +36,9 @@ MODULES = {
 CLIENTS = {"Client": svc.Client, "AsyncClient": svc.AsyncClient, "EndpointClient": EndpointClient}
 ACCESSORS = {"df.svc": FrameAccessor, "series.svc": SeriesAccessor, "ddf.svc": DaskAccessor}
 RESULTS = (
-    Comparison, CustomRankingFit, Export, Impact, LoadPlan, LoadResult, RelevanceDiagnosis, Scratch,
-    Search, ShownHits, Snapshot,
+    Clone, Comparison, ConfigurationDrift, CustomRankingFit, Deployment, DeploymentPlan, Export,
+    Impact, LoadPlan, LoadResult, RelevanceDiagnosis, RelevanceVerdict, Scratch, Search, ShownHits,
+    Snapshot,
 )  # fmt: skip
 # A page and its title, with the modules whose functions it describes. The first match counts.
 PAGES = {
@@ -46,6 +52,10 @@ PAGES = {
     ),
     "loads": ("Loads and exports", ("functions.loads", "functions.records", "samples")),
     "indices": ("Indices and settings", ("functions.indices", "functions.settings")),
+    "deployment": (
+        "Between services",
+        ("functions.transfers", "functions.configuration_files"),
+    ),
     "curation": (
         "Synonyms, rules and dictionaries",
         ("functions.synonyms", "functions.rules", "functions.dictionaries", "functions.pins"),

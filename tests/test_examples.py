@@ -19,12 +19,17 @@ from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api.validation import hints
 from svc_notebook.client.endpoint_client import EndpointClient
 from svc_notebook.dask_accessor import DaskAccessor
+from svc_notebook.deployment.clone import Clone
+from svc_notebook.deployment.configuration_files import ConfigurationDrift
+from svc_notebook.deployment.deploy import Deployment
+from svc_notebook.deployment.plan import DeploymentPlan
 from svc_notebook.frames.schemas import SCHEMAS
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.loading import Export, LoadPlan, LoadResult
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
+from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.variants.result import Search
@@ -94,8 +99,9 @@ PUBLIC = {**FUNCTIONS, **METHODS}
 CLASSES: dict[str, type] = {
     one.__name__: one
     for one in (
-        Comparison, CustomRankingFit, Export, Impact, LoadPlan, LoadResult, RelevanceDiagnosis,
-        Scratch, Search, ShownHits, Snapshot,
+        Clone, Comparison, ConfigurationDrift, CustomRankingFit, Deployment, DeploymentPlan, Export,
+        Impact, LoadPlan, LoadResult, RelevanceDiagnosis, RelevanceVerdict, Scratch, Search,
+        ShownHits, Snapshot,
     )
 }  # fmt: skip
 

@@ -51,6 +51,7 @@ LAYERS: list[dict[str, set[str]]] = [
             *("charset_normalizer", "dask", "duckdb", "fsspec", "httpx", "msgspec", "numpy"),
             *("openpyxl", "pandas", "platformdirs", "polars", "pyarrow"),
         },
+        "yaml_nodes": {"yaml"},
     },
     {"declarations": {"msgspec"}, "plots": {"matplotlib", "pandas"}},
     {"session": {"keyring", "platformdirs"}},
@@ -59,8 +60,9 @@ LAYERS: list[dict[str, set[str]]] = [
             *("Stemmer", "bm25s", "matplotlib", "msgspec", "numpy", "pandas", "platformdirs"),
         }
     },
+    {"deployment": {"msgspec", "pandas", "platformdirs"}},
     {"functions": {"matplotlib", "msgspec", "pandas"}},
-    {"commands": {"msgspec", "pandas", "yaml"}},
+    {"commands": {"msgspec", "pandas"}},
     {
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any, NoReturn, is_typeddict
 
 from svc_notebook.api.validation import check_members, check_value, hints
-from svc_notebook.commands.yaml_body import Entry, build_value, read_groups, takes_text_alone
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
 from svc_notebook.functions.text_values import is_valid, read_word
+from svc_notebook.yaml_nodes import Entry, build_value, read_groups, takes_text_alone
 
 _ENTRY = re.compile(r"(\w+)\s*:(?:\s+(.*)|$)", re.S)
 SEPARATOR = "---"

@@ -416,7 +416,7 @@ VERBS: tuple[Verb, ...] = (
         common=(PROFILE,),
     ),
     Verb(
-        'evaluate', 'Evaluate an index on judged queries and average the scores',
+        'evaluate', 'Evaluate an index on judged queries, average the scores, and check required ones',
         'svc_notebook.functions.evaluation.evaluate',
         operands=(
             Option('index', 'name of the index', completes='index', required=True, positional=True), 
@@ -426,10 +426,15 @@ VERBS: tuple[Verb, ...] = (
             Option('metrics', 'metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`, `rbp(p)`, `judged@k`', type=list[str]), 
             Option('k', 'number of hits of each query', type=int), 
             Option('unjudged', 'treatment of hits without a judgment: no gain, left out, or both bounds of the score', type=typing.Literal['zero', 'skip', 'bound']), 
-            Option('relevant', 'lowest rating of a relevant record', type=float), PARAMS),
+            Option('relevant', 'lowest rating of a relevant record', type=float), 
+            Option('at-least', 'required means, such as `ndcg@10=0.70`', type=list[str]), 
+            Option('no-worse-than', 'CSV or Parquet file of an earlier run, which `save` wrote', completes='path'), 
+            Option('margin', 'loss against the earlier run that counts as none', type=float), 
+            Option('strict', 'fail if a requirement is undecided', type=bool), 
+            Option('save', 'CSV or Parquet file to write the run to', completes='path'), PARAMS),
         spread=SearchOptions,
         body='search parameters',
-        examples=('evaluate products judged.csv', 'evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false'),
+        examples=('evaluate products judged.csv', 'evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false', 'evaluate products judged.csv --at-least ndcg@10=0.70 --no-worse-than baseline.parquet'),
     ),
     Verb(
         'compare', 'Compare two indices on judged queries',
@@ -1137,6 +1142,30 @@ VERBS: tuple[Verb, ...] = (
         former=(('least', 'min-share'),),
     ),
     Verb(
+        'pull-config', 'Write the settings, synonyms and rules of indices to files for version control',
+        'svc_notebook.functions.configuration_files.pull_config',
+        operands=(
+            Option('folder', 'folder of the files; it is created if necessary', completes='path', required=True, positional=True), 
+            Option('indices', 'names of the indices', type=list[str], completes='index', positional=True, rest=True)),
+        options=(
+            Option('check', 'write nothing and only compare; the command has exit status 1 if something differs', type=bool),),
+        examples=('pull-config search', 'pull-config search products,brands', 'pull-config search --check'),
+    ),
+    Verb(
+        'apply-config', 'Give indices the settings, synonyms and rules in files, and no others',
+        'svc_notebook.functions.configuration_files.apply_config',
+        operands=(
+            Option('folder', 'folder that `pull_config` wrote', completes='path', required=True, positional=True), 
+            Option('indices', 'names of the indices', type=list[str], completes='index', positional=True, rest=True)),
+        options=(
+            Option('check', 'write nothing and only compare; the command has exit status 1 if something differs', type=bool), 
+            Option('note', 'note in the journal')),
+        examples=('apply-config search --check', 'apply-config search --yes', "apply-config search products --yes --note 'spring sale'"),
+        destructive='apply the files of {folder}',
+        spares='svc_notebook.functions.configuration_files.only_checks',
+        settles='svc_notebook.functions.configuration_files.settle_application',
+    ),
+    Verb(
         'crawlers', 'Read the crawlers and their states',
         'svc_notebook.functions.crawls.read_crawlers',
         examples=('crawlers',),
@@ -1160,6 +1189,46 @@ VERBS: tuple[Verb, ...] = (
             Option('since', 'earliest time, in UTC unless it has a zone, or age such as `30min`, `2h` or `7d`'), 
             Option('until', 'end of the time range (exclusive), in UTC unless it has a zone, or age')),
         examples=('events products', 'events products --type click --since 2h'),
+    ),
+    Verb(
+        'clone', 'Clone an index of another service: settings, synonyms, rules and records',
+        'svc_notebook.functions.transfers.clone',
+        operands=(
+            Option('index', 'name of the index to clone', required=True, positional=True),),
+        options=(
+            Option('from', 'profile of the service that has the index. Its values come from the configuration, and from the environment only what the configuration lacks', completes='profile', argument='from_', required=True), 
+            Option('name', 'name of the clone'), 
+            Option('parts', 'parts to clone. Without `records`, the parts of an existing index are replaced, and `undo` reverts that', type=list[typing.Literal['settings', 'synonyms', 'rules', 'records']]), 
+            Option('filters', 'clone only the records that match these filters', completes='facet'), 
+            Option('sample', 'clone only this number of records, chosen at random', type=int), 
+            Option('seed', 'seed of the sample: the same seed chooses the same records', type=int), 
+            Option('judgments', 'judgments, whose records are cloned in any case', completes='path'), 
+            Option('replicas', 'clone the replicas too: all, or those named, each with its new name. By default, a replica whose name begins with the name of the index is renamed with it', type=bool), 
+            Option('if-exists', 'what to do with an existing index: fail, or replace it', type=typing.Literal['fail', 'replace']), 
+            Option('resume', 'resume an interrupted clone with the same options', type=bool)),
+        examples=('clone products --from shop', 'clone products --from shop --sample 5000 --judgments judged.csv', 'clone products --from shop --name products-try --if-exists replace --replicas'),
+    ),
+    Verb(
+        'deploy', 'Deploy settings, synonyms and rules of an index to another service',
+        'svc_notebook.functions.transfers.deploy',
+        operands=(
+            Option('index', 'name of the index to deploy', completes='index', required=True, positional=True),),
+        options=(
+            Option('to', 'profile of the service to deploy to. Its values come from the configuration, and from the environment only what the configuration lacks', completes='profile', required=True), 
+            Option('name', 'name of the index on the target'), 
+            Option('parts', 'parts to deploy. `records` replace all records of the target, together with the other parts, in one step', type=list[typing.Literal['settings', 'synonyms', 'rules', 'records']]), 
+            Option('replicas', 'deploy the replicas too: all, or those named, each with its name on the target. By default, a replica whose name begins with the name of the index is renamed with it', type=bool), 
+            Option('forward-to-replicas', 'forward the changes of the index to all replicas of the target, which replaces what they have', type=bool), 
+            Option('force', 'overwrite what others changed on the target since the clone', type=bool), 
+            Option('dry-run', 'write nothing; the `plan` of the result shows the differences', type=bool), 
+            Option('resume', 'resume the records of an interrupted deployment', type=bool), 
+            Option('min-share', 'with records, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
+            Option('note', 'note in the journal')),
+        examples=('deploy products --to shop --dry-run', 'deploy products --to shop --parts settings,rules --yes', 'deploy products-try --to shop --name products --forward-to-replicas'),
+        destructive='deploy {index} to {to}',
+        spares='svc_notebook.functions.transfers.writes_nothing',
+        settles='svc_notebook.functions.transfers.settle_deployment',
+        result='svc_notebook.functions.transfers.plan_or_deployment',
     ),
     Verb(
         'tutorials', 'Copy the tutorials, which are notebooks, to a folder',

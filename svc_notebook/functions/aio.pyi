@@ -9,6 +9,8 @@ from svc_notebook.functions.browse import read_browse as read_browse
 from svc_notebook.functions.browse import read_dask as read_dask
 from svc_notebook.functions.browse import read_records as read_records
 from svc_notebook.functions.browse import refresh as refresh
+from svc_notebook.functions.configuration_files import apply_config as apply_config
+from svc_notebook.functions.configuration_files import pull_config as pull_config
 from svc_notebook.functions.crawlers import configure_crawler as configure_crawler
 from svc_notebook.functions.crawlers import create_crawler as create_crawler
 from svc_notebook.functions.crawlers import get_crawler as get_crawler
@@ -92,6 +94,8 @@ from svc_notebook.functions.synonyms import save_synonyms as save_synonyms
 from svc_notebook.functions.tasks import read_tasks as read_tasks
 from svc_notebook.functions.tasks import read_writes as read_writes
 from svc_notebook.functions.tasks import wait as wait
+from svc_notebook.functions.transfers import clone as clone
+from svc_notebook.functions.transfers import deploy as deploy
 from svc_notebook.functions.users import assign_users as assign_users
 from svc_notebook.functions.users import get_user as get_user
 from svc_notebook.functions.users import move_user as move_user
@@ -104,6 +108,7 @@ from svc_notebook.functions.users import remove_user as remove_user
 __all__ = [
     "add_key",
     "add_source",
+    "apply_config",
     "assign_users",
     "browse_all",
     "call",
@@ -112,6 +117,7 @@ __all__ = [
     "clear_index",
     "clear_rules",
     "clear_synonyms",
+    "clone",
     "configure_crawler",
     "copy_index",
     "count_values",
@@ -125,6 +131,7 @@ __all__ = [
     "delete_source",
     "delete_synonyms",
     "delete_user_events",
+    "deploy",
     "dictionary_settings",
     "diff_records",
     "diff_settings",
@@ -147,6 +154,7 @@ __all__ = [
     "pause_crawler",
     "pending_users",
     "pin",
+    "pull_config",
     "push",
     "read_browse",
     "read_clusters",

@@ -16,6 +16,11 @@ from svc_notebook.api.shapes import EventType
 from svc_notebook.api.shapes import KeyFields
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
+from svc_notebook.deployment.clone import Clone
+from svc_notebook.deployment.clone import IfCloneExists
+from svc_notebook.deployment.configuration_files import ConfigurationDrift
+from svc_notebook.deployment.deploy import Deployment
+from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions
@@ -50,6 +55,8 @@ from svc_notebook.session.connection import AnyClient
 from svc_notebook.session.connection import current as current
 from svc_notebook.session.connection import use as use
 from svc_notebook.session.local_service import local as local
+from svc_notebook.tuning.changes.state import SCOPES
+from svc_notebook.tuning.tables.tables import Table
 from typing import Any
 from typing import Unpack
 from typing import overload
@@ -58,6 +65,7 @@ import os
 __all__ = [
     "add_key",
     "add_source",
+    "apply_config",
     "assign_users",
     "browse_all",
     "call",
@@ -66,6 +74,7 @@ __all__ = [
     "clear_index",
     "clear_rules",
     "clear_synonyms",
+    "clone",
     "configure_crawler",
     "connect",
     "copy_index",
@@ -82,6 +91,7 @@ __all__ = [
     "delete_source",
     "delete_synonyms",
     "delete_user_events",
+    "deploy",
     "dictionary_settings",
     "diff_records",
     "diff_settings",
@@ -113,6 +123,7 @@ __all__ = [
     "plot_facets",
     "plot_logs",
     "profiles",
+    "pull_config",
     "push",
     "read_browse",
     "read_clusters",
@@ -189,6 +200,16 @@ def add_source(
 ) -> WriteSummary:
     """Allow requests from a network."""
 
+def apply_config(
+    folder: str | os.PathLike[str],
+    indices: OneOrMany | None = None,
+    *,
+    check: bool = False,
+    note: str = "",
+    client: AnyClient | None = None,
+) -> ConfigurationDrift:
+    """Give indices the settings, synonyms and rules in files, and no others."""
+
 def assign_users(
     users: OneOrMany,
     cluster: str,
@@ -250,6 +271,24 @@ def clear_synonyms(
     **replicas: Unpack[Forward],
 ) -> WriteSummary:
     """Delete all synonyms of an index."""
+
+def clone(
+    index: str,
+    *,
+    from_: str,
+    name: str | None = None,
+    parts: OneOrMany | None = None,
+    filters: str = "",
+    sample: int | None = None,
+    seed: int = 0,
+    judgments: Table | None = None,
+    replicas: Replicas = False,
+    if_exists: IfCloneExists = "fail",
+    resume: bool = False,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Clone:
+    """Clone an index of another service: settings, synonyms, rules and records."""
 
 def configure_crawler(
     crawler: str,
@@ -367,6 +406,24 @@ def delete_user_events(
     client: AnyClient | None = None,
 ) -> WriteSummary:
     """Request the deletion of all events of a user token."""
+
+def deploy(
+    index: str,
+    *,
+    to: str,
+    name: str | None = None,
+    parts: OneOrMany = SCOPES,
+    replicas: Replicas = False,
+    forward_to_replicas: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
+    resume: bool = False,
+    min_share: float | None = None,
+    note: str = "",
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> Deployment:
+    """Deploy settings, synonyms and rules of an index to another service."""
 
 def dictionary_settings(
     dictionary: DictionaryName | None = None,
@@ -561,6 +618,15 @@ def pin(
     **replicas: Unpack[Forward],
 ) -> WriteSummary:
     """Pin a record at a position of the hits of a query."""
+
+def pull_config(
+    folder: str | os.PathLike[str],
+    indices: OneOrMany | None = None,
+    *,
+    check: bool = False,
+    client: AnyClient | None = None,
+) -> ConfigurationDrift:
+    """Write the settings, synonyms and rules of indices to files for version control."""
 
 def push(
     df: AsyncRows,

@@ -13,6 +13,7 @@ from svc_notebook.errors import BadOption
 from svc_notebook.session.connection import AnyClient
 from svc_notebook.tuning.evaluation.comparison import Comparison
 from svc_notebook.tuning.evaluation.metric_names import deepest
+from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict, read_bound
 from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables.tables import Table
 
@@ -22,7 +23,8 @@ from svc_notebook.tuning.tables.tables import Table
         "evaluate",
         "evaluate products judged.csv",
         "evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false",
-        completes={"judgments": "path"},
+        "evaluate products judged.csv --at-least ndcg@10=0.70 --no-worse-than baseline.parquet",
+        completes={"judgments": "path", "no_worse_than": "path", "save": "path"},
         variable="judgments",
     )
 )
@@ -34,10 +36,19 @@ def evaluate(
     k: int | None = None,
     unjudged: Unjudged = "zero",
     relevant: float = 1.0,
+    at_least: list[str] | None = None,
+    no_worse_than: str | None = None,
+    margin: float = 0.0,
+    strict: bool = False,
+    save: str | None = None,
     client: AnyClient | None = None,
     **params: Unpack[SearchOptions],
-) -> DataFrame:
-    """Evaluate an index on judged queries and average the scores.
+) -> DataFrame | RelevanceVerdict:
+    """Evaluate an index on judged queries, average the scores, and check required ones.
+
+    With `at_least` or `no_worse_than`, the command has exit status 1 if the scores are clearly
+    worse than required, by their 95 % interval. If the interval allows no verdict, the outcome
+    is `undecided`, with exit status 0 unless `strict`.
 
     Parameters
     ----------
@@ -56,13 +67,24 @@ def evaluate(
         score.
     relevant : float, default 1
         Lowest rating of a relevant record.
+    at_least : list of str, default None
+        Required means, such as `ndcg@10=0.70`.
+    no_worse_than : path, default None
+        CSV or Parquet file of an earlier run, which `save` wrote.
+    margin : float, default 0
+        Loss against the earlier run that counts as none.
+    strict : bool, default False
+        Fail if a requirement is undecided.
+    save : path, default None
+        CSV or Parquet file to write the run to.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
-    DataFrame
-        One row per metric, as `svc.tuning.summary` returns it.
+    DataFrame or RelevanceVerdict
+        One row per metric, as `svc.tuning.summary` returns it; with requirements, what
+        `svc.tuning.check_relevance` returns.
 
     Raises
     ------
@@ -73,10 +95,28 @@ def evaluate(
     CallFailed
         If the service cannot be reached or refuses the call.
     """
-    return tuning.measure(
-        index, _given(judgments), metrics or METRICS, params=_taken(params), k=k, unjudged=unjudged,
-        relevant=relevant, client=client,
-    )  # fmt: skip
+    judged = _given(judgments)
+    options: Any = {
+        "params": _taken(params), "unjudged": unjudged, "relevant": relevant, "client": client,
+    }  # fmt: skip
+    if at_least or no_worse_than is not None:
+        return tuning.check_relevance(
+            index, judged, dict(map(read_bound, at_least or ())), no_worse_than=no_worse_than,
+            metrics=metrics, margin=margin, strict=strict, k=k, save=save, **options,
+        )  # fmt: skip
+    if margin or strict:
+        raise BadOption("`--margin` and `--strict` need `--at-least` or `--no-worse-than`")
+    if save is not None:
+        searched = tuning.run(
+            index, judged, _taken(params), k=deepest(metrics or METRICS, k), client=client
+        )
+        tuning.write_table(searched, save)
+        scored = tuning.evaluate(
+            searched, judged, metrics or METRICS, unjudged=unjudged, relevant=relevant,
+            queries=judged,
+        )  # fmt: skip
+        return tuning.summary(scored)
+    return tuning.measure(index, judged, metrics or METRICS, k=k, **options)
 
 
 @verb_only(

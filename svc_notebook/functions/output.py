@@ -27,6 +27,8 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
         return value or ""
     if hasattr(value, "to_csv"):
         return FRAMES[format](value)
+    if format != "table" and hasattr(value, "to_frame"):
+        return FRAMES[format](value.to_frame())
     if dataclasses.is_dataclass(value):
         return _result_text(value) if format == "table" else as_text(_numbers(value), format)
     if isinstance(value, Mapping):
@@ -36,7 +38,7 @@ def as_text(value: Any, format: str = "table") -> str:  # noqa: A002
 
 def _result_text(result: Any) -> str:
     """Format the result of a load, with the first rows that could not be sent."""
-    rejected = result.rejected if hasattr(result, "plan") else None
+    rejected = getattr(result, "rejected", None) if hasattr(result, "plan") else None
     if rejected is None or rejected.empty:
         return str(result)
     return f"{result}\n{_frame_table(rejected[REJECTED_COLUMNS].head(_MAX_REJECTED_ROWS))}"

@@ -118,6 +118,31 @@ def resolve(profile: str | None, given: Values) -> ClientConfig:
     return make_connection(values)
 
 
+def resolve_profile(name: str) -> ClientConfig:
+    """Take each value from the profile, and from the environment only what the profile lacks.
+
+    So two profiles stay two services in one process. A key of the environment counts only if the
+    environment names no other application.
+    """
+    sources = read_sources()
+    _check_known(name, sources)
+    layers = list(_layers_of(name, sources))
+    values = {key: value for layer in reversed(layers) for key, value in layer.items()}
+    values = {key: value for key, value in values.items() if key not in ADDRESS}
+    values |= next((found for layer in layers if (found := _address_of(layer))), {})
+    if missing := [key for key in KEYS[:1] if key not in values]:
+        values |= _from_keyring(name, missing)
+    around = _from_environment()
+    if around.get("app_id", values.get("app_id")) == values.get("app_id", around.get("app_id")):
+        lacking = {key: value for key, value in around.items() if key not in values}
+        if _address_of(values):
+            lacking = {key: value for key, value in lacking.items() if key not in ADDRESS}
+        values |= lacking
+    if "api_key" not in values:
+        raise NotConnected(_advice(name))
+    return make_connection(values)
+
+
 def check_application(connection: ClientConfig, profile: str | None) -> None:
     """Reject a key without an application, which every service refuses."""
     if connection.api_key and not connection.app_id:

@@ -18,6 +18,7 @@ from svc_notebook.session.config import (
     means_local,
     profile_meant,
     resolve,
+    resolve_profile,
 )
 from svc_notebook.session.local_service import LocalService, default_folder, local
 
@@ -117,8 +118,18 @@ def use(profile: str) -> Client:
 
 
 def client_of(profile: str) -> Client:
-    """Create a client of a profile; the current client is unchanged."""
-    return make_client(profile)
+    """Create a client of a profile; the current client is unchanged.
+
+    The profile comes before the environment, so that two profiles stay two services.
+    """
+    check_choice(profile, {})
+    if profile == LOCAL:
+        return make_client(LOCAL)
+    connection = resolve_profile(profile)
+    check_application(connection, profile)
+    client = Client(connection)
+    _profiles[client] = profile
+    return client
 
 
 def make_client(profile: str | None, **given: Any) -> Client:

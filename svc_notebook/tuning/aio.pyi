@@ -16,6 +16,7 @@ from svc_notebook.tuning.diagnosis.diagnosis import diagnose as diagnose
 from svc_notebook.tuning.evaluation.judge_batches import rate as rate
 from svc_notebook.tuning.evaluation.measurement import measure as measure
 from svc_notebook.tuning.evaluation.measurement import missing as missing
+from svc_notebook.tuning.evaluation.requirements import check_relevance as check_relevance
 from svc_notebook.tuning.evaluation.runs import run as run
 from svc_notebook.tuning.evaluation.text_baseline import baseline as baseline
 from svc_notebook.tuning.suggestions.custom_ranking_fit import fit_custom_ranking as fit_custom_ranking
@@ -26,6 +27,7 @@ from svc_notebook.tuning.variants.search import search as search
 __all__ = [
     "apply",
     "baseline",
+    "check_relevance",
     "diagnose",
     "diff",
     "drop_scratches",

@@ -18,6 +18,7 @@ from svc_notebook.tuning.changes.snapshots import Snapshot
 from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.judge_batches import Cost
 from svc_notebook.tuning.evaluation.judge_batches import Judge
+from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
 from svc_notebook.tuning.evaluation.text_baseline import Method
@@ -32,6 +33,7 @@ import pandas as pd
 __all__ = [
     "apply",
     "baseline",
+    "check_relevance",
     "diagnose",
     "diff",
     "drop_scratches",
@@ -76,6 +78,26 @@ def baseline(
     client: AnyClient | None = None,
 ) -> DataFrame:
     """Rank the records of an index by BM25, as a run to compare with."""
+
+def check_relevance(
+    index: str,
+    judgments: Table,
+    at_least: Mapping[str, float] | None = None,
+    *,
+    no_worse_than: Table | None = None,
+    metrics: str | Iterable[str] | None = None,
+    margin: float = 0.0,
+    strict: bool = False,
+    params: SearchParams | None = None,
+    k: int | None = None,
+    unjudged: Unjudged = "zero",
+    relevant: float = 1.0,
+    save: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> RelevanceVerdict:
+    """Search for every judged query, and check that the scores are as required."""
 
 def diagnose(
     index: str,

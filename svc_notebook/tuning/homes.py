@@ -5,6 +5,7 @@
 COROUTINES: dict[str, str] = {
     "apply": "svc_notebook.tuning.changes.change_spec.apply",
     "baseline": "svc_notebook.tuning.evaluation.text_baseline.baseline",
+    "check_relevance": "svc_notebook.tuning.evaluation.requirements.check_relevance",
     "diagnose": "svc_notebook.tuning.diagnosis.diagnosis.diagnose",
     "diff": "svc_notebook.tuning.changes.snapshots.diff",
     "drop_scratches": "svc_notebook.tuning.changes.scratch.drop_scratches",

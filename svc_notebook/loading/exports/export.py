@@ -204,7 +204,7 @@ class _ExportRun:
             self._index, cursor=spool.position.cursor, **{**FULL_RECORD_PARAMS, **search}
         )
         async for page in pages:
-            records = [_as_stored(hit) for hit in page["hits"]]
+            records = [as_stored(hit) for hit in page["hits"]]
             total = page.get("nbHits", spool.position.total)
             await asyncio.to_thread(spool.add, records, page.get("cursor"), total)
             self._report_progress(spool)
@@ -254,7 +254,8 @@ def _is_attribute(name: str) -> bool:
     return not (name.startswith("-") or "*" in name or "." in name)
 
 
-def _as_stored(hit: Mapping[str, Any]) -> Mapping[str, Any]:
+def as_stored(hit: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a record without the members that a service adds to it."""
     if not any(name in hit for name in ADDED):
         return hit
     return {name: value for name, value in hit.items() if name not in ADDED}
@@ -277,7 +278,7 @@ async def _read_rules(client: AsyncClient, index: str) -> Any:
 
 
 async def _every(fetch: Callable[[int], Awaitable[Any]]) -> list[Mapping[str, Any]]:
-    return [_as_stored(hit) for hit in await every_entry(fetch, "hits")]
+    return [as_stored(hit) for hit in await every_entry(fetch, "hits")]
 
 
 READERS: dict[Include, Callable[[AsyncClient, str], Any]] = {

@@ -14,10 +14,10 @@ import os
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import msgspec
 
@@ -33,7 +33,8 @@ Outcome = Literal["done", "failed", "open"]
 class Change(msgspec.Struct, frozen=True):
     """One change: the state before and after; `parent` is the change that it undoes.
 
-    It is `open` until its outcome is written, and stays open if the outcome is unknown.
+    It is `open` until its outcome is written, and stays open if the outcome is unknown. `between`
+    has the settings that it sets on its way, which an interruption may have left.
     """
 
     change_id: str
@@ -43,6 +44,7 @@ class Change(msgspec.Struct, frozen=True):
     note: str = ""
     parent: str = ""
     state: Outcome = "open"
+    between: dict[str, Any] = {}
 
 
 # Created here, once: msgspec fails if two threads use a type for the first time simultaneously.
@@ -50,9 +52,16 @@ _CHANGE = msgspec.json.Decoder(Change)
 _WARNED_PATHS: set[Path] = set()
 
 
-def new_change(index: str, deltas: dict[Scope, Delta], note: str, parent: str) -> Change:
+def new_change(
+    index: str,
+    deltas: dict[Scope, Delta],
+    note: str,
+    parent: str,
+    between: Mapping[str, Any] | None = None,
+) -> Change:
     """Create a change that is about to be made."""
-    return Change(secrets.token_hex(4), time.time(), index, deltas, note, parent)
+    own = secrets.token_hex(4)
+    return Change(own, time.time(), index, deltas, note, parent, between=dict(between or {}))
 
 
 class Journal:

@@ -55,18 +55,19 @@ async def recording(
     whole: bool = False,
     note: str = "",
     parent: str = "",
+    between: Objects | None = None,
 ) -> AsyncIterator[RecordedChange]:
     """Record the change to `wanted`, by scope and name, that the caller makes inside.
 
-    With `whole`, objects of a scope that are not named are deleted. The outcome is read from the
-    index, because a failed call may have had an effect; it is unknown if none is visible yet and
-    the service may have accepted the write.
+    With `whole`, objects of a scope that are not named are deleted. `between` are settings that
+    the caller sets on its way. The outcome is read from the index, because a failed call may have
+    had an effect; it is unknown if none is visible yet and the service may have accepted the write.
     """
     # Changes of a scratch copy are recorded when it is promoted.
     journal, recorded = None if is_scratch(index) else Journal.of(client, index), RecordedChange()
     deltas = await _find_deltas(client, index, wanted, whole)
     if deltas:
-        recorded.change = new_change(index, deltas, note, parent)
+        recorded.change = new_change(index, deltas, note, parent, between)
         await _record(journal, recorded.change)
     try:
         yield recorded

@@ -154,32 +154,42 @@ async def write_parts(client: AsyncClient, index: str, parts: Parts) -> None:
             if not objects:
                 continue
             before = await read_part(client, index, scope, objects)
-            await _write_part(client, index, scope, objects)
+            await write_part(client, index, scope, objects)
             written.append((scope, before))
     except Exception:
         for scope, found in reversed(written):
-            await _write_part(client, index, scope, found)
+            await write_part(client, index, scope, found)
         raise
 
 
-async def _write_part(client: AsyncClient, index: str, scope: Scope, objects: Objects) -> None:
+async def write_part(
+    client: AsyncClient, index: str, scope: Scope, objects: Objects, *, forward: bool = False
+) -> None:
+    """Write the named objects of one scope in one step, and wait until they are published.
+
+    With `forward`, the replicas of the index get them, too.
+    """
+    where: Any = {"forwardToReplicas": True} if forward else {}
     if scope == "settings":
-        answer: Any = await client.set_settings(index, dict(objects))  # type: ignore[arg-type]
+        settings: Any = dict(objects)
+        answer: Any = await client.set_settings(index, settings, **where)
     else:
-        answer = await _write_list(client, index, KINDS[scope], objects)
+        answer = await _write_list(client, index, KINDS[scope], objects, where)
     await write_and_wait(
         client, answer, index=index, confirm=lambda: holds(client, index, scope, objects)
     )
 
 
-async def _write_list(client: AsyncClient, index: str, kind: ResourceKind, objects: Objects) -> Any:
+async def _write_list(
+    client: AsyncClient, index: str, kind: ResourceKind, objects: Objects, where: Any
+) -> Any:
     """Write a list in one call: only added or one deleted object as such, else the whole list."""
     saved = [document for document in objects.values() if document is not None]
     deleted = [name for name, document in objects.items() if document is None]
     if not deleted and len(saved) <= HITS_PER_PAGE:
-        return await kind.save(client, index, saved, False, {})
+        return await kind.save(client, index, saved, False, where)
     if not saved and len(deleted) == 1:
-        return await kind.delete(client, index, deleted[0], {})
+        return await kind.delete(client, index, deleted[0], where)
     present = by_id(await find_all(client, kind, index))
     remaining = {name: document for name, document in {**present, **objects}.items() if document}
-    return await write_all(client, kind, index, list(remaining.values()))
+    return await write_all(client, kind, index, list(remaining.values()), bool(where))

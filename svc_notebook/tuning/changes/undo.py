@@ -228,7 +228,17 @@ async def _find_conflicts(client: AsyncClient, change: Change, scope: Scope) -> 
         for name, value in now.items()
         if not same_value(scope, name, value, delta.after[name])
         and not same_value(scope, name, value, delta.before[name])
+        and not _is_between(change, scope, name, value)
     ]
+
+
+def _is_between(change: Change, scope: Scope, name: str, value: Any) -> bool:
+    """Return whether an interrupted change has left a setting that it set on its way."""
+    return (
+        scope == "settings"
+        and name in change.between
+        and same_value(scope, name, value, change.between[name])
+    )
 
 
 def _refusal(change: Change, conflicts: list[str]) -> str:

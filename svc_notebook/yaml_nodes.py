@@ -1,4 +1,4 @@
-"""A cell body as YAML: its members with their positions, and values read by their expected types.
+"""YAML as nodes with positions: cell bodies and files, their values read by expected types.
 
 Scalars follow the core schema of YAML 1.2 as far as JSON has the same: `true`, `false`, `null`,
 whole numbers and decimals. Everything else is text: `no`, `2024-05-01`, `0123`, `1_000`, `12:30`.
@@ -83,6 +83,34 @@ def slice_of(node: Any, body: str) -> str:
     """Return the text of a node as typed, without surrounding whitespace."""
     lines = body[node.start_mark.index : node.end_mark.index].split("\n")
     return "\n".join(line.strip() for line in lines).strip()
+
+
+def read_document(text: str, name: str) -> Any:
+    """Parse a file with one document; return its node, None if it has only comments.
+
+    Raises `BadInput` with name and line for what is not YAML, or would lose data: anchors, tags, a
+    duplicate member, the rest of a line behind a `#` that is probably not a comment.
+    """
+    try:
+        import yaml
+    except ImportError:
+        raise BadInput(f"{name} needs PyYAML: pip install 'svc-notebook[config]'") from None
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.AliasEvent) or _is_marked(event):
+                line = event.start_mark.line + 1
+                raise BadInput(f"{name}, line {line}: anchors, aliases and tags are not supported")
+        node = yaml.compose(text, Loader=yaml.SafeLoader)
+        if node is not None:
+            _check_node(node, text)
+    except BadOption as error:
+        raise BadInput(f"{name}, {error}") from None
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line_text = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or str(error) or "too deeply nested"
+        raise BadInput(f"{name}{line_text} is not YAML: {problem}") from None
+    return node
 
 
 def _compose(body: str) -> list[Any] | None:

@@ -1,0 +1,1 @@
+"""Configurations and records between services: clones, deployments, configurations in files."""

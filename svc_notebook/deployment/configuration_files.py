@@ -1,0 +1,380 @@
+"""Configurations of indices as files: a folder for each index, compared with and applied to it."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+import pandas as pd
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.parameters import ALIASES, Settings
+from svc_notebook.api.validation import check_members
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.operations import index_exists
+from svc_notebook.client.temporary_index import parse_name
+from svc_notebook.deployment.clone import describe_client, right_of
+from svc_notebook.deployment.configuration import read_configuration
+from svc_notebook.deployment.configuration_write import change_index
+from svc_notebook.deployment.key_rights import read_rights
+from svc_notebook.deployment.replica_names import (
+    check_free,
+    is_virtual,
+    list_replicas,
+    replica_name,
+)
+from svc_notebook.deployment.yaml_file import read_entries, write_entries
+from svc_notebook.display import format_count
+from svc_notebook.errors import BadInput, NotFound, unreadable
+from svc_notebook.files import write_named_file
+from svc_notebook.tuning.changes.diff import Differences, tabulate, write_differences
+from svc_notebook.tuning.changes.journal import Change
+from svc_notebook.tuning.changes.journalled_write import alone
+from svc_notebook.tuning.changes.state import (
+    KINDS,
+    READ_ONLY_SETTINGS,
+    SCOPES,
+    Delta,
+    IndexConfiguration,
+    Scope,
+    compare,
+    is_default,
+)
+
+SUFFIX = ".yaml"
+SAFE_CHARACTERS = " -_"  # besides letters, digits and dots, in the name of a folder
+INDICES_PER_PAGE = 1000
+
+
+@dataclass(frozen=True)
+class IndexFiles:
+    """The files of one index; scopes without a file are not managed."""
+
+    index: str
+    folder: Path
+    state: IndexConfiguration
+    scopes: tuple[Scope, ...]
+
+
+@dataclass(frozen=True, repr=False)
+class ConfigurationDrift:
+    """The differences between files and indices; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    folder : Path
+        Folder of the files.
+    changes : DataFrame
+        One row per difference: `index`, `scope`, `name`, `kind`, `before` and `after`, as
+        `svc.tuning.diff` has them.
+    check : bool
+        Whether nothing was written.
+    indices : tuple of str
+        Names of the indices.
+    written : tuple of Path
+        Files that were written.
+    change_ids : dict of str
+        Ids of the changes in the journal, by index, for `undo`.
+    notes : tuple of str
+        Notes on what is not in the files.
+    diff : str
+        The differences as a unified diff of files.
+
+    Examples
+    --------
+    >>> pulled = svc.pull_config("search", "products")
+    >>> [path.name for path in pulled.written]
+    ['settings.yaml', 'synonyms.yaml', 'rules.yaml']
+    """
+
+    folder: Path
+    changes: pd.DataFrame
+    check: bool
+    indices: tuple[str, ...]
+    written: tuple[Path, ...] = ()
+    change_ids: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    diff: str = ""
+
+    @property
+    def complete(self) -> bool:
+        """Whether files and indices agree: after a check, whether nothing differs."""
+        return not self.check or self.changes.empty
+
+    def __repr__(self) -> str:
+        notes = [f"note: {note}" for note in self.notes]
+        return "\n".join([self._headline(), *([self.diff] if self.diff else []), *notes])
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the differences, for output as CSV or JSON."""
+        return self.changes
+
+    def _repr_html_(self) -> str:
+        tables = "".join(
+            f"<p><code>{escape(str(name))}</code></p>{write_differences(rows)}"
+            for name, rows in self.changes.groupby("index", sort=False)
+        )
+        notes = "".join(f"<li>{escape(note)}</li>" for note in self.notes)
+        return f"<p>{escape(self._headline())}</p>{tables}{f'<ul>{notes}</ul>' if notes else ''}"
+
+    def _headline(self) -> str:
+        of = f"{self.folder}, {len(self.indices):,} ind{'ex' if len(self.indices) == 1 else 'ices'}"
+        if self.changes.empty and not self.written:
+            return f"{of}: nothing differs"
+        counted = format_count(len(self.changes), "difference")
+        if self.check:
+            return f"{of}: {counted}; nothing was written"
+        if self.written:
+            return f"{of}: {format_count(len(self.written), 'file')} written, {counted}"
+        undo = "".join(f"; `undo {name} {one}` reverts it" for name, one in self.change_ids.items())
+        return f"{of}: {format_count(len(self.changes), 'change')} applied{undo}"
+
+
+async def pull(
+    client: AsyncClient, folder: Path, names: Iterable[str] | None, *, check: bool
+) -> ConfigurationDrift:
+    """Write the configurations of indices to files; with `check`, only compare."""
+    indices = list(names) if names is not None else await list_own_indices(client)
+    rights = await read_rights(client, describe_client(client))
+    rights.check("pull-config", [right_of(SearchApi.get_settings)], indices)
+    deltas: dict[str, dict[Scope, Delta]] = {}
+    notes: list[str] = []
+    texts: dict[Path, tuple[str, str]] = {}
+    for index in indices:
+        live, scopes = await _read_live(client, index, notes)
+        own = folder / folder_name(index)
+        there = _read_folder(own, index)
+        before = there.state if there else IndexConfiguration()
+        deltas[index] = {scope: compare(scope, before.part(scope), live.part(scope))
+                         for scope in scopes}  # fmt: skip
+        for scope in scopes:
+            path = own / f"{scope}{SUFFIX}"
+            earlier = _read_text(path)
+            text = render(live, scope, earlier)
+            if text != earlier:
+                texts[path] = earlier, text
+    if not check:
+        for path, (_, text) in texts.items():
+            _write(path, text)
+    return ConfigurationDrift(
+        folder, _table(deltas), check, tuple(indices), () if check else tuple(texts),
+        notes=tuple(notes), diff=_diff(folder, texts) if check else "",
+    )  # fmt: skip
+
+
+async def apply(
+    client: AsyncClient,
+    folder: Path,
+    names: Iterable[str] | None,
+    *,
+    check: bool,
+    note: str = "",
+) -> ConfigurationDrift:
+    """Give indices the configurations in files; with `check`, only compare."""
+    chosen = read_folders(folder, names)
+    rights = await read_rights(client, describe_client(client))
+    needed = [right_of(SearchApi.get_settings)]
+    needed += [] if check else [right_of(SearchApi.set_settings)]
+    rights.check("apply-config", needed, [each.index for each in chosen])
+    notes: list[str] = []
+    deltas: dict[str, dict[Scope, Delta]] = {}
+    texts: dict[Path, tuple[str, str]] = {}
+    for each in chosen:
+        live = await _read_or_empty(client, each.index, notes)
+        deltas[each.index] = {
+            scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
+        }
+        for scope in each.scopes:
+            if deltas[each.index][scope].before:
+                path = each.folder / f"{scope}{SUFFIX}"
+                texts[path] = render(live, scope), render(each.state, scope)
+        await _check_replicas(client, each, live)
+    ids: dict[str, str] = {}
+    if not check:
+        for each in chosen:
+            if made := await _apply_one(client, each, note or f"apply-config {folder.name}"):
+                ids[each.index] = made.change_id
+    return ConfigurationDrift(
+        folder, _table(deltas), check, tuple(deltas), change_ids=ids, notes=tuple(notes),
+        diff=_diff(folder, texts),
+    )  # fmt: skip
+
+
+async def _apply_one(client: AsyncClient, each: IndexFiles, note: str) -> Change | None:
+    """Write one index; it is read again, because a new replica has the settings of its primary."""
+    async with alone(client, each.index):
+        live = await _read_or_empty(client, each.index, [])
+        found = {
+            scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
+        }
+        wanted = {scope: delta.after for scope, delta in found.items() if delta.before}
+        return await change_index(client, each.index, wanted, note=note) if wanted else None
+
+
+async def list_own_indices(client: AsyncClient) -> list[str]:
+    """Return the names of all indices of an application but temporary ones, primaries first."""
+    items: list[Any] = []
+    page = 0
+    while True:
+        answer = await client.list_indices(page=page, hitsPerPage=INDICES_PER_PAGE)
+        items += answer["items"]
+        page += 1
+        if page >= answer.get("nbPages", 1) or not answer["items"]:
+            break
+    own = [item for item in items if parse_name(item["name"]) is None]
+    return [item["name"] for item in sorted(own, key=lambda i: (bool(i.get("primary")), i["name"]))]
+
+
+def folder_name(index: str) -> str:
+    """Return the name of the folder of an index, valid on every file system."""
+    text = quote(index, safe=SAFE_CHARACTERS)
+    if text.startswith(".") or text.endswith((".", " ")):
+        text = text.replace(".", "%2E").replace(" ", "%20")
+    return text
+
+
+def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:
+    """Read the files of all indices, or of those named; primaries before replicas."""
+    if not folder.is_dir():
+        raise BadInput(f"there is no folder {folder.absolute()}; `pull-config` writes it")
+    chosen = (
+        sorted(unquote(each.name) for each in folder.iterdir() if _holds_files(each))
+        if names is None
+        else list(names)
+    )
+    found = []
+    for index in chosen:
+        each = _read_folder(folder / folder_name(index), index)
+        if each is None:
+            raise BadInput(f"{folder / folder_name(index)} has no files of the index {index}")
+        found.append(each)
+    if not found:
+        raise BadInput(f"{folder} has no folder of an index; `pull-config` writes them")
+    replicas = {
+        replica_name(entry) for each in found for entry in list_replicas(each.state.settings)
+    }
+    return sorted(found, key=lambda each: (each.index in replicas, each.index))
+
+
+def _holds_files(folder: Path) -> bool:
+    return folder.is_dir() and any((folder / f"{scope}{SUFFIX}").exists() for scope in SCOPES)
+
+
+def _read_folder(folder: Path, index: str) -> IndexFiles | None:
+    parts: dict[Scope, dict[str, Any]] = {}
+    for scope in SCOPES:
+        path = folder / f"{scope}{SUFFIX}"
+        if path.exists():
+            parts[scope] = _read_scope(path, scope)
+    if not parts:
+        return None
+    state = IndexConfiguration(**parts)  # type: ignore[arg-type]
+    return IndexFiles(index, folder, state, tuple(parts))
+
+
+def _read_scope(path: Path, scope: Scope) -> dict[str, Any]:
+    found = read_entries(_read_text(path), str(path), as_list=scope != "settings").values
+    try:
+        if scope == "settings":
+            named = {ALIASES.get(name, name): value for name, value in found.items()}
+            own = {k: v for k, v in named.items() if k not in READ_ONLY_SETTINGS}
+            return check_members(own, Settings, "")
+        shape = KINDS[scope].shape
+        return {name: check_members(each, shape, name) for name, each in found.items()}
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        return ""
+    except UnicodeDecodeError:
+        raise BadInput(f"{path} is not UTF-8 text") from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def render(state: IndexConfiguration, scope: Scope, earlier: str = "") -> str:
+    """Write one scope as the text of its file, with the comments of the earlier text."""
+    values = {
+        name: value for name, value in state.part(scope).items()
+        if not is_default(scope, name, value)
+    }  # fmt: skip
+    return write_entries(values, as_list=scope != "settings", earlier=earlier)
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"{path.parent} cannot be created: {error.strerror}") from None
+    write_named_file(path, text)
+
+
+async def _read_live(
+    client: AsyncClient, index: str, notes: list[str]
+) -> tuple[IndexConfiguration, tuple[Scope, ...]]:
+    """Read an index; a virtual replica has settings alone."""
+    settings = dict(await client.get_settings(index))
+    scopes: tuple[Scope, ...] = SCOPES
+    if primary := settings.get("primary"):
+        entries = list_replicas(dict(await client.get_settings(primary)))
+        if any(is_virtual(entry) and replica_name(entry) == index for entry in entries):
+            scopes = ("settings",)
+    state, unknown = await read_configuration(client, index, scopes)
+    _note_unknown(index, unknown, notes)
+    return state, scopes
+
+
+async def _read_or_empty(client: AsyncClient, index: str, notes: list[str]) -> IndexConfiguration:
+    try:
+        state, unknown = await read_configuration(client, index, SCOPES)
+    except NotFound:
+        notes.append(f"there is no index {index} yet: it is created")
+        return IndexConfiguration()
+    _note_unknown(index, unknown, notes)
+    return state
+
+
+def _note_unknown(index: str, unknown: list[str], notes: list[str]) -> None:
+    if unknown:
+        notes.append(f"settings of {index} that this version does not know: {', '.join(unknown)}")
+
+
+async def _check_replicas(client: AsyncClient, each: IndexFiles, live: IndexConfiguration) -> None:
+    """Refuse new replicas whose names other indices have."""
+    known = set(map(replica_name, list_replicas(live.settings)))
+    wanted = [replica_name(entry) for entry in list_replicas(each.state.settings)]
+    new = [name for name in wanted if name not in known]
+    if new and await index_exists(client, each.index):
+        await check_free(client, each.index, new)
+
+
+def _table(deltas: Mapping[str, Mapping[Scope, Delta]]) -> pd.DataFrame:
+    frames = [
+        pd.DataFrame(table).assign(index=index)
+        for index, found in deltas.items()
+        if len(table := tabulate({scope: delta for scope, delta in found.items() if delta.before}))
+    ]
+    columns = ["index", *tabulate({}).columns]
+    if not frames:
+        return Differences(pd.DataFrame(columns=columns, dtype=object))
+    return Differences(pd.concat(frames, ignore_index=True)[columns])
+
+
+def _diff(folder: Path, texts: Mapping[Path, tuple[str, str]]) -> str:
+    """Write a unified diff of files."""
+    lines: list[str] = []
+    for path, (before, after) in texts.items():
+        name = path.relative_to(folder).as_posix()
+        lines += difflib.unified_diff(
+            before.splitlines(), after.splitlines(), f"a/{name}", f"b/{name}", lineterm=""
+        )
+    return "\n".join(lines)

@@ -1,0 +1,491 @@
+"""The deployment of an index: its configuration, and records if named, to another service."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from html import escape
+from time import monotonic
+from typing import Any
+
+from pandas import DataFrame
+
+from svc_notebook.api import SearchApi
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.operations import count_records, is_own
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.client.temporary_index import name_temporary_index
+from svc_notebook.deployment.clone import Part, describe_client, leave, right_of
+from svc_notebook.deployment.configuration import (
+    read_configuration,
+    without_index_settings,
+    write_configuration,
+)
+from svc_notebook.deployment.configuration_write import change_index
+from svc_notebook.deployment.key_rights import read_rights
+from svc_notebook.deployment.origin import Origin, digest_object, read_origin, write_origin
+from svc_notebook.deployment.plan import (
+    DeploymentPlan,
+    IndexPlan,
+    Left,
+    list_names,
+    make_plan,
+    plan_index,
+)
+from svc_notebook.deployment.record_transfer import RecordChoice, RecordTransfer, open_temporary
+from svc_notebook.deployment.replica_names import (
+    Replicas,
+    check_free,
+    is_virtual,
+    list_replicas,
+    map_replicas,
+    replica_name,
+)
+from svc_notebook.display import format_count
+from svc_notebook.errors import BadInput, NotFound, Stopped, SvcError
+from svc_notebook.loading.sending.replacement import default_share
+from svc_notebook.tuning.changes.journal import Journal
+from svc_notebook.tuning.changes.journalled_write import alone, recording
+from svc_notebook.tuning.changes.state import (
+    SCOPES,
+    Delta,
+    IndexConfiguration,
+    Scope,
+    compare,
+    holds,
+    write_part,
+)
+
+NOTE = "deployment of"  # the beginning of the note of a deployment in the journal
+
+
+@dataclass(frozen=True, repr=False)
+class Deployment:
+    """The result of a deployment; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    plan : DeploymentPlan
+        Plan of the deployment.
+    dry_run : bool
+        Whether nothing was written.
+    verified : bool
+        Whether the target, read back, has what was deployed.
+    change_ids : dict of str
+        Ids of the changes in the journal, by index, for `undo`.
+    records : int
+        Number of records that were deployed.
+    seconds : float
+        Duration in seconds.
+
+    Examples
+    --------
+    >>> clone = svc.clone("products", from_="shop", name="tried", if_exists="replace")
+    >>> change = svc.set_settings("tried", {"hitsPerPage": 10})
+    >>> svc.deploy("tried", to="shop", name="products").verified
+    True
+    """
+
+    plan: DeploymentPlan
+    dry_run: bool
+    verified: bool
+    change_ids: Mapping[str, str]
+    records: int
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is on the target, or the run was dry."""
+        return self.dry_run or self.verified
+
+    def __repr__(self) -> str:
+        return f"{self._headline()}\n{self.plan!r}"
+
+    def to_frame(self) -> DataFrame:
+        """Return the changes, for output as CSV or JSON."""
+        return self.plan.changes
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._headline())}</p>{self.plan._repr_html_()}"
+
+    def _headline(self) -> str:
+        if self.dry_run:
+            return "dry run: nothing was written"
+        if self.plan.empty:
+            return "nothing was to deploy"
+        parts = [format_count(len(self.plan.changes), "change")]
+        if self.plan.records is not None:
+            parts.append(format_count(self.records, "record"))
+        read_back = "verified" if self.verified else "NOT as deployed when read back"
+        undo = "".join(
+            f"; `svc undo {index} {change} --profile {self.plan.profile}` reverts it"
+            for index, change in self.change_ids.items()
+        )
+        return f"deployed {', '.join(parts)} in {self.seconds:.1f} s, {read_back}{undo}"
+
+
+@dataclass(frozen=True)
+class PreparedDeployment:
+    """What a deployment knows of both sides."""
+
+    plans: list[IndexPlan]
+    plan: DeploymentPlan
+    origin: Origin | None
+    # The configuration that the target will have: what it has, with the changes.
+    final: IndexConfiguration
+
+
+@dataclass
+class DeployRun:
+    """One running deployment, of `index` of `client` to `name` of `target`."""
+
+    client: AsyncClient
+    index: str
+    target: AsyncClient
+    profile: str
+    name: str
+    parts: tuple[Part, ...]
+    replicas: Replicas = False
+    forward: bool = False
+    force: bool = False
+    resume: bool = False
+    min_share: float | None = None
+    note: str = ""
+    on_progress: OnProgress | None = None
+    _ids: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The parts of the configuration that are deployed."""
+        return tuple(scope for scope in SCOPES if scope in self.parts)
+
+    async def carry_out(self, *, dry_run: bool) -> Deployment:
+        """Plan, then write, wait and read back."""
+        started = monotonic()
+        if (self.client.connection.place, self.index) == (
+            self.target.connection.place,
+            self.name,
+        ):
+            raise BadInput(
+                f"{self.index} would be deployed to itself; pass to= another profile, or name= "
+                "another index"
+            )
+        await self._check_rights()
+        if dry_run:
+            prepared = await self.prepare()
+            return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
+        async with self._locked() as prepared:
+            self._refuse_conflicts(prepared.plan)
+            if prepared.plan.kept:
+                warn_user(
+                    f"{list_names(prepared.plan.kept)} changed on {self.profile} since the clone: "
+                    "kept; force=True overwrites it"
+                )
+            records = await self._write(prepared)
+            verified = await self._verify(prepared)
+        return Deployment(
+            prepared.plan, False, verified, dict(self._ids), records, monotonic() - started
+        )
+
+    async def prepare(self) -> PreparedDeployment:
+        """Read both sides, and plan; nothing is written."""
+        try:
+            whole, unknown = await read_configuration(self.client, self.index, SCOPES)
+        except NotFound as error:
+            raise NotFound(
+                f"{describe_client(self.client)} has no index {self.index}", status=error.status
+            ) from error
+        origin = read_origin(self.client, self.index)
+        origin = origin if origin and origin.is_of(self.target, self.name) else None
+        notes = [f"not deployed, as this version does not know them: {', '.join(unknown)}"] * bool(
+            unknown
+        )
+        exists = await is_own(self.target, self.name)
+        if exists and origin is None:
+            notes.append(
+                f"{self.index} is not a clone of {self.name} of {self.profile}: what others "
+                "changed there cannot be recognised"
+            )
+        theirs = await self._read_target(self.name) if exists else IndexConfiguration()
+        if not exists:
+            notes.append(f"{self.profile} has no index {self.name} yet: it is created")
+        left = self._read_left(self.name, notes)
+        plans = [
+            plan_index(
+                self.index, self.name, without_index_settings(whole),
+                without_index_settings(theirs), self.scopes, origin=origin, left=left,
+                force=self.force, exists=exists,
+            )
+        ]  # fmt: skip
+        plans = await self._plan_replicas(plans[0], whole, theirs, origin, notes)
+        records = await count_records(self.client, self.index) if self._has_records else None
+        final = _merge(theirs, plans[0])
+        plan = make_plan(
+            self.index, self.name, self.profile, plans, records, notes, force=self.force
+        )
+        return PreparedDeployment(plans, plan, origin, final)
+
+    @property
+    def _has_records(self) -> bool:
+        return "records" in self.parts
+
+    async def _check_rights(self) -> None:
+        """Check both keys before anything is read or written."""
+        reading = await read_rights(self.client, describe_client(self.client))
+        needed = [right_of(SearchApi.get_settings)]
+        if self._has_records:
+            needed += [right_of(SearchApi.browse), right_of(SearchApi.search)]
+        reading.check("deploy", needed, [self.index])
+        writing = await read_rights(self.target, f"the profile `{self.profile}`")
+        needed = [right_of(SearchApi.get_settings), right_of(SearchApi.set_settings)]
+        names = [self.name]
+        if self._has_records:
+            needed += ["addObject", right_of(SearchApi.delete_index), right_of(SearchApi.search)]
+            names.append(name_temporary_index(self.name, "load"))
+        writing.check("deploy", needed, names)
+
+    async def _read_target(self, name: str) -> IndexConfiguration:
+        state, _ = await read_configuration(self.target, name, SCOPES)
+        return state
+
+    def _read_left(self, name: str, notes: list[str]) -> Left:
+        """Return digests of what interrupted deployments may have left on the target."""
+        left: dict[tuple[Scope, str], set[str]] = {}
+        journal = Journal.of(self.target, name)
+        for change in journal.read():
+            if change.state != "open" or not change.note.startswith(NOTE):
+                continue
+            notes.append(
+                f"an earlier deployment to {name} was interrupted (change {change.change_id}); "
+                "this one writes what is missing, undo reverts it"
+            )
+            for scope, delta in change.deltas.items():
+                for one, value in delta.after.items():
+                    left.setdefault((scope, one), set()).add(digest_object(scope, one, value))
+            for one, value in change.between.items():
+                own = digest_object("settings", one, value)
+                left.setdefault(("settings", one), set()).add(own)
+        return left
+
+    async def _plan_replicas(
+        self,
+        first: IndexPlan,
+        ours: IndexConfiguration,
+        theirs: IndexConfiguration,
+        origin: Origin | None,
+        notes: list[str],
+    ) -> list[IndexPlan]:
+        """Return the plans of the primary, with its new replicas, and of the replicas."""
+        entries = list_replicas(ours.settings)
+        mapped = map_replicas(entries, self.index, self.name, self.replicas)
+        present = list_replicas(theirs.settings)
+        names = {replica_name(entry) for entry in present}
+        new = [entry for entry in mapped.values() if replica_name(entry) not in names]
+        await check_free(self.target, self.name, [replica_name(entry) for entry in new])
+        if entries and not self.replicas:
+            listed = ", ".join(map(replica_name, entries))
+            notes.append(f"settings of replicas are not deployed ({listed}); replicas=True does")
+        if new:
+            first = _add_setting(first, "replicas", present or None, [*present, *new])
+        plans = [first]
+        for entry, made in mapped.items():
+            own, other = replica_name(entry), replica_name(made)
+            exists = other in names
+            here, _ = await read_configuration(self.client, own, SCOPES)
+            there = await self._read_target(other) if exists else IndexConfiguration()
+            scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else SCOPES
+            plans.append(
+                plan_index(
+                    own, other, without_index_settings(here), without_index_settings(there),
+                    [scope for scope in scopes if scope in self.scopes], origin=origin,
+                    left=self._read_left(other, notes), force=self.force, exists=exists,
+                )
+            )  # fmt: skip
+        return plans
+
+    def _refuse_conflicts(self, plan: DeploymentPlan) -> None:
+        if plan.conflicts:
+            raise BadInput(
+                f"{list_names(plan.conflicts)} changed both here and on {self.profile} since the "
+                "clone; nothing was written. Clone again to see that change, or overwrite it with "
+                "force=True"
+            )
+
+    @asynccontextmanager
+    async def _locked(self) -> AsyncIterator[PreparedDeployment]:
+        """Hold the locks of all indices of the target, and plan under them."""
+        async with AsyncExitStack() as stack:
+            await stack.enter_async_context(alone(self.target, self.name))
+            prepared = await self.prepare()
+            others = {each.target for each in prepared.plans} | {*self._forwarded(prepared)}
+            for name in sorted(others - {self.name}):
+                await stack.enter_async_context(alone(self.target, name))
+            yield prepared
+
+    def _forwarded(self, prepared: PreparedDeployment) -> tuple[str, ...]:
+        """Return the replicas that get the changes of the primary, too."""
+        if not self.forward:
+            return ()
+        return tuple(map(replica_name, list_replicas(prepared.final.settings)))
+
+    async def _write(self, prepared: PreparedDeployment) -> int:
+        """Write the primary, then the replicas; return the number of records."""
+        records = 0
+        first, *others = prepared.plans
+        note = self.note or f"{NOTE} {self.index}"
+        note = note if note.startswith(NOTE) else f"{NOTE} {self.index}: {note}"
+        if self._has_records:
+            records = await self._replace_records(prepared, note)
+        async with AsyncExitStack() as stack:
+            forwarded = self._forwarded(prepared) if first.wanted else ()
+            kept = []
+            for name in forwarded:
+                wanted = _forwardable(prepared, name, first)
+                around = recording(self.target, name, wanted, note=f"{note}, forwarded")
+                kept.append((name, await stack.enter_async_context(around)))
+            try:
+                made = await change_index(
+                    self.target, self.name, first.wanted, note=note, forward_to=forwarded
+                )
+            except Exception:
+                for name, one in kept:
+                    for scope, delta in (one.change.deltas if one.change else {}).items():
+                        await write_part(self.target, name, scope, delta.before)
+                raise
+        if made:
+            self._ids.setdefault(self.name, made.change_id)
+        self._ids |= {name: one.change.change_id for name, one in kept if one.change}
+        for each in others:
+            wanted = each.wanted if each.exists else await self._compare_new(each)
+            if made := await change_index(self.target, each.target, wanted, note=note):
+                self._ids[each.target] = made.change_id
+        self._write_origin(prepared)
+        return records
+
+    async def _compare_new(self, plan: IndexPlan) -> dict[Scope, Any]:
+        """Compare a replica that was just created, which has the settings of its primary."""
+        here, _ = await read_configuration(self.client, plan.source, SCOPES)
+        ours = without_index_settings(here)
+        theirs = without_index_settings(await self._read_target(plan.target))
+        return {
+            scope: compare(scope, theirs.part(scope), ours.part(scope)).after
+            for scope in plan.scopes
+        }
+
+    async def _replace_records(self, prepared: PreparedDeployment, note: str) -> int:
+        """Fill a temporary index with records and the final configuration; move it in one step."""
+        await self._check_share(prepared)
+        transfer = RecordTransfer(
+            self.client, self.index, self.target, self.name, RecordChoice(), self.on_progress
+        )
+        checkpoint = transfer.checkpoint()
+        with checkpoint.hold():
+            temporary = await open_temporary(transfer, checkpoint, resume=self.resume)
+            try:
+                await write_configuration(self.target, temporary.name, prepared.final, SCOPES)
+                await transfer.fill(temporary, checkpoint)
+                wanted = _without_replicas(prepared.plans[0].wanted)
+                async with recording(self.target, self.name, wanted, note=note) as recorded:
+                    await temporary.promote([])
+                if recorded.change:
+                    self._ids[self.name] = recorded.change.change_id
+            except BaseException as error:
+                await leave(temporary, checkpoint, error)
+                state = (
+                    f"{self.name} is unchanged"
+                    if temporary.state != "promoted"
+                    else f"the service accepted the move of the records to {self.name}"
+                )
+                if isinstance(error, asyncio.CancelledError):
+                    raise Stopped(f"stopped: {state}") from None
+                if isinstance(error, SvcError):
+                    more = "; resume=True resumes the deployment" if checkpoint.entries else ""
+                    error.add_note(f"{state}{more}")
+                raise
+            checkpoint.discard()
+        return transfer.records
+
+    async def _check_share(self, prepared: PreparedDeployment) -> None:
+        """Refuse records of a partial clone, and too few, without the word for it."""
+        if self.min_share == 0:
+            return
+        if prepared.origin and prepared.origin.partial:
+            raise BadInput(
+                f"{self.index} is a clone of only some records of {self.name}: all others would "
+                "be deleted there; nothing was written. If that is intended, pass min_share=0"
+            )
+        old = await count_records(self.target, self.name)
+        new = prepared.plan.records or 0
+        share = default_share(old) if self.min_share is None else self.min_share
+        if new < old * share:
+            raise BadInput(
+                f"{self.name} of {self.profile} has {old:,} records and would have {new:,}; "
+                "nothing was written. To allow fewer records, pass min_share=0"
+            )
+
+    async def _verify(self, prepared: PreparedDeployment) -> bool:
+        """Read back what was deployed; warn if it is not there."""
+        wrong = [
+            f"{scope} of {each.target}"
+            for each in prepared.plans
+            for scope, objects in each.wanted.items()
+            if not await holds(self.target, each.target, scope, objects)
+        ]
+        if wrong:
+            warn_user(
+                f"{', '.join(wrong)} of {self.profile} read back differ from what was deployed: "
+                "somebody changed them meanwhile, or the service stores them in another form; "
+                "`deploy` with dry_run=True shows the difference"
+            )
+        return not wrong
+
+    def _write_origin(self, prepared: PreparedDeployment) -> None:
+        """Remember what was deployed as known on the target."""
+        origin = prepared.origin
+        if origin is None:
+            return
+        for each in prepared.plans:
+            for scope, objects in each.wanted.items():
+                if scope in origin.indices.get(each.target, {}):
+                    origin = origin.after(each.target, scope, objects)
+        write_origin(self.client, self.index, origin)
+
+
+def _merge(theirs: IndexConfiguration, plan: IndexPlan) -> IndexConfiguration:
+    """Return a configuration with the changes of a plan."""
+    parts: dict[str, Any] = {}
+    for scope in SCOPES:
+        changed = {**theirs.part(scope), **plan.wanted.get(scope, {})}
+        parts[scope] = {name: value for name, value in changed.items() if value is not None}
+    return IndexConfiguration(**parts)
+
+
+def _add_setting(plan: IndexPlan, name: str, before: Any, after: Any) -> IndexPlan:
+    old = plan.deltas.get("settings", Delta({}, {}))
+    settings = Delta({**old.before, name: before}, {**old.after, name: after})
+    deltas: dict[Scope, Delta] = {"settings": settings, **plan.deltas} | {"settings": settings}
+    return IndexPlan(
+        plan.source, plan.target, deltas, plan.kept, plan.conflicts, plan.scopes, plan.exists
+    )
+
+
+def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:
+    kept = dict(wanted)
+    if "settings" in kept:
+        kept["settings"] = {k: v for k, v in kept["settings"].items() if k != "replicas"}
+    return kept
+
+
+def _forwardable(prepared: PreparedDeployment, name: str, first: IndexPlan) -> dict[Scope, Any]:
+    """Return what a replica gets by forwarding: a virtual one has no lists of its own."""
+    entries = list_replicas(prepared.final.settings)
+    entry = next(each for each in entries if replica_name(each) == name)
+    wanted = _without_replicas(first.wanted)
+    return {
+        scope: objects
+        for scope, objects in wanted.items()
+        if scope == "settings" or not is_virtual(entry)
+    }

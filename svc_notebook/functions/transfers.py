@@ -1,0 +1,336 @@
+"""Indices between services: clone one here, deploy its configuration there."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.client import Client, background_loop
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public, verb
+from svc_notebook.deployment.clone import PARTS, Clone, CloneRun, IfCloneExists, Part
+from svc_notebook.deployment.deploy import Deployment, DeployRun
+from svc_notebook.deployment.plan import DeploymentPlan
+from svc_notebook.deployment.record_transfer import RecordChoice
+from svc_notebook.deployment.replica_names import Replicas
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.loading.sending.replacement import check_min_share
+from svc_notebook.session.connection import AnyClient, asynchronous, client_of
+from svc_notebook.tuning.changes.state import SCOPES
+from svc_notebook.tuning.statistics import check_seed
+from svc_notebook.tuning.tables.tables import Table, check_judgments
+
+LISTS = {"parts": list[Part], "replicas": bool}
+
+
+@public(
+    verb(
+        "clone",
+        "clone products --from shop",
+        "clone products --from shop --sample 5000 --judgments judged.csv",
+        "clone products --from shop --name products-try --if-exists replace --replicas",
+        names={"from_": "from"},
+        types=LISTS,
+        required=("from_",),
+        completes={"from_": "profile", "judgments": "path", "index": None},
+    ),
+    bar="records",
+)
+async def clone(
+    index: str,
+    *,
+    from_: str,
+    name: str | None = None,
+    parts: OneOrMany | None = None,
+    filters: str = "",
+    sample: int | None = None,
+    seed: int = 0,
+    judgments: Table | None = None,
+    replicas: Replicas = False,
+    if_exists: IfCloneExists = "fail",
+    resume: bool = False,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> Clone:
+    """Clone an index of another service: settings, synonyms, rules and records.
+
+    The records are streamed into a temporary index, which takes the name in one step at the
+    end. The rights of both keys are checked before anything is copied. The state of the
+    original is stored beside the journal, so that `deploy` recognises later changes to it.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index to clone.
+    from_ : str
+        Profile of the service that has the index. Its values come from the configuration, and
+        from the environment only what the configuration lacks.
+    name : str, default the same name
+        Name of the clone.
+    parts : {'settings', 'synonyms', 'rules', 'records'} or list of these, default all
+        Parts to clone. Without `records`, the parts of an existing index are replaced, and
+        `undo` reverts that.
+    filters : str, default ""
+        Clone only the records that match these filters.
+    sample : int, default None
+        Clone only this number of records, chosen at random; None clones all.
+    seed : int, default 0
+        Seed of the sample: the same seed chooses the same records.
+    judgments : DataFrame, list of dict or path, default None
+        Judgments, whose records are cloned in any case.
+    replicas : bool or dict of str, default False
+        Clone the replicas too: all, or those named, each with its new name. By default, a
+        replica whose name begins with the name of the index is renamed with it.
+    if_exists : {'fail', 'replace'}, default 'fail'
+        What to do with an existing index: fail, or replace it.
+    resume : bool, default False
+        Resume an interrupted clone with the same options.
+    client : Client or AsyncClient, default the current client
+        Client of the service that receives the clone.
+    on_progress : callable, default None
+        Function that is called with the number of records copied and the total number of
+        records.
+
+    Returns
+    -------
+    Clone
+        The number of records, synonyms and rules, and the names of the replicas.
+
+    Raises
+    ------
+    BadInput
+        If an option is wrong, or the index exists.
+    NotConnected
+        If the profile does not exist, or lacks a value.
+    KeyRefused
+        If a key lacks a right; nothing was copied.
+    NotFound
+        If the profile has no such index.
+    CallFailed
+        If a service cannot be reached or refuses a call.
+    Stopped
+        If the clone is cancelled; `resume` continues it.
+
+    Examples
+    --------
+    >>> clone = svc.clone("products", from_="shop", name="products-sample", sample=50)
+    >>> clone.records
+    50
+    >>> clone = svc.clone(
+    ...     "products", from_="shop", name="cheap", filters="price < 50", if_exists="replace"
+    ... )
+    >>> clone.records
+    158
+    """
+    run = CloneRun(
+        source=asynchronous(client_of(_profile(from_, "from_"))),
+        profile=from_,
+        index=index,
+        client=asynchronous(client),
+        name=index if name is None else name,
+        parts=_parts(parts),
+        choice=_choice(filters, sample, seed, judgments),
+        replicas=replicas,
+        if_exists=if_exists,
+        resume=resume,
+        on_progress=on_progress,
+    )
+    if "records" not in run.parts and (run.choice != RecordChoice(seed=seed) or resume):
+        raise BadInput(
+            "`filters`, `sample`, `judgments` and `resume` apply to records: add records to `parts`"
+        )
+    return await run.carry_out()
+
+
+def writes_nothing(given: Mapping[str, Any]) -> bool:
+    """Return whether a deployment is a dry run."""
+    return bool(given.get("dry_run"))
+
+
+def settle_deployment(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
+    """Describe what a deployment changes on its target; nothing is written."""
+    run = _deploy_run({**given, "client": client})
+    plan = background_loop.run(run.carry_out(dry_run=True)).plan
+    print(plan)  # noqa: T201 - the plan is what is confirmed
+    force = ", overwriting what was changed there since the clone" if run.force else ""
+    return f"deploy {run.index} to {run.name} of {run.profile}: {plan.describe()}{force}", {}
+
+
+def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
+    """Return the plan of a dry run, else the result."""
+    return result.plan if result.dry_run else result
+
+
+@public(
+    verb(
+        "deploy",
+        "deploy products --to shop --dry-run",
+        "deploy products --to shop --parts settings,rules --yes",
+        "deploy products-try --to shop --name products --forward-to-replicas",
+        types={"parts": list[Part], "replicas": bool},
+        required=("to",),
+        completes={"to": "profile"},
+        destructive="deploy {index} to {to}",
+        spares=writes_nothing,
+        settles=settle_deployment,
+        result=plan_or_deployment,
+    ),
+    bar="records",
+)
+async def deploy(
+    index: str,
+    *,
+    to: str,
+    name: str | None = None,
+    parts: OneOrMany = SCOPES,
+    replicas: Replicas = False,
+    forward_to_replicas: bool = False,
+    force: bool = False,
+    dry_run: bool = False,
+    resume: bool = False,
+    min_share: float | None = None,
+    note: str = "",
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> Deployment:
+    """Deploy settings, synonyms and rules of an index to another service.
+
+    Only the differences are written: synonyms and rules each in one step, settings before the
+    rules that need them; facets that go stay until the rules are replaced. Then they are read
+    back. If the index is a clone of the target, what others changed there since the clone is
+    kept, and what both changed is refused. The change is written to the journal of the target:
+    `svc.tuning.undo` with the target's client reverts it. Settings that name indices are never
+    copied.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index to deploy.
+    to : str
+        Profile of the service to deploy to. Its values come from the configuration, and from
+        the environment only what the configuration lacks.
+    name : str, default the same name
+        Name of the index on the target.
+    parts : {'settings', 'synonyms', 'rules', 'records'} or list of these, default all but records
+        Parts to deploy. `records` replace all records of the target, together with the other
+        parts, in one step.
+    replicas : bool or dict of str, default False
+        Deploy the replicas too: all, or those named, each with its name on the target. By
+        default, a replica whose name begins with the name of the index is renamed with it.
+    forward_to_replicas : bool, default False
+        Forward the changes of the index to all replicas of the target, which replaces what they
+        have.
+    force : bool, default False
+        Overwrite what others changed on the target since the clone.
+    dry_run : bool, default False
+        Write nothing; the `plan` of the result shows the differences.
+    resume : bool, default False
+        Resume the records of an interrupted deployment.
+    min_share : float, default None
+        With records, minimum number of new records, as a share from 0 to 1 of the number of
+        previous records; None requires half of 1,000 records or more, and refuses a clone of
+        only some records.
+    note : str, default ""
+        Note in the journal.
+    client : Client or AsyncClient, default the current client
+        Client of the service that has the index.
+    on_progress : callable, default None
+        Function that is called with the number of records copied and the total number of
+        records.
+
+    Returns
+    -------
+    Deployment
+        The plan, whether the target was verified, and the ids for `undo`.
+
+    Raises
+    ------
+    BadInput
+        If an option is wrong, or both sides changed the same since the clone; nothing was
+        written.
+    NotConnected
+        If the profile does not exist, or lacks a value.
+    KeyRefused
+        If a key lacks a right; nothing was written.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If a service cannot be reached or refuses a call.
+    TaskFailed
+        If the service accepts a write but does not publish it within 600 seconds.
+
+    Examples
+    --------
+    >>> clone = svc.clone("products", from_="shop", name="spring", if_exists="replace")
+    >>> change = svc.set_settings("spring", {"customRanking": ["desc(reviews)"]})
+    >>> svc.deploy("spring", to="shop", name="products", dry_run=True).plan
+    spring -> products of shop: 1 setting added
+       index    scope          name kind before           after
+    products settings customRanking  new   None [desc(reviews)]
+    >>> svc.deploy("spring", to="shop", name="products").verified
+    True
+    """
+    run = _deploy_run(
+        {
+            "index": index, "to": to, "name": name, "parts": parts, "replicas": replicas,
+            "forward_to_replicas": forward_to_replicas, "force": force, "resume": resume,
+            "min_share": min_share, "note": note, "client": client, "on_progress": on_progress,
+        }
+    )  # fmt: skip
+    return await run.carry_out(dry_run=dry_run)
+
+
+def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
+    parts = _parts(given.get("parts", SCOPES))
+    min_share = given.get("min_share")
+    check_min_share(min_share, "replace")
+    if "records" not in parts and (given.get("resume") or min_share is not None):
+        raise BadInput(
+            "`resume` and `min_share` apply to records: add records to `parts` to deploy them"
+        )
+    to = _profile(given.get("to"), "to")
+    return DeployRun(
+        client=asynchronous(given.get("client")),
+        index=given["index"],
+        target=asynchronous(client_of(to)),
+        profile=to,
+        name=given.get("name") or given["index"],
+        parts=parts,
+        replicas=given.get("replicas", False),
+        forward=given.get("forward_to_replicas", False),
+        force=given.get("force", False),
+        resume=given.get("resume", False),
+        min_share=min_share,
+        note=given.get("note", ""),
+        on_progress=given.get("on_progress"),
+    )
+
+
+def _profile(given: Any, parameter: str) -> str:
+    if not isinstance(given, str) or not given:
+        raise BadInput(f"`{parameter}` must be the name of a profile, not {given!r}")
+    return given
+
+
+def _parts(given: OneOrMany | None) -> tuple[Part, ...]:
+    if given is None:
+        return PARTS
+    named: list[Any] = list_texts(given, "parts")
+    for each in named:
+        if each not in PARTS:
+            raise BadInput(
+                f"`parts` must be one or more of {', '.join(PARTS)}, not {each!r}"
+                f"{did_you_mean(each, PARTS)}"
+            )
+    if not named:
+        raise BadInput(f"`parts` is empty; name one or more of {', '.join(PARTS)}")
+    return tuple(part for part in PARTS if part in named)
+
+
+def _choice(filters: str, sample: int | None, seed: int, judgments: Table | None) -> RecordChoice:
+    if sample is not None and (isinstance(sample, bool) or not isinstance(sample, int)
+                               or sample < 0):  # fmt: skip
+        raise BadInput(f"`sample` must be a number of records, 0 or more, not {sample!r}")
+    named = () if judgments is None else check_judgments(judgments)["objectID"].unique()
+    return RecordChoice(filters, sample, check_seed(seed), tuple(sorted(named)))

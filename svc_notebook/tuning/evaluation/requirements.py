@@ -1,0 +1,312 @@
+"""Relevance as a test: required scores, and no loss against a baseline, with verdicts.
+
+A verdict takes the uncertainty of few queries into account. A requirement has `failed` only if the
+whole 95 % interval is on the wrong side; if the mean is on the wrong side and the interval is not,
+it is `undecided`.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from html import escape
+from typing import Any, Literal
+
+import numpy as np
+from pandas import DataFrame
+
+from svc_notebook.api.parameters import SearchParams
+from svc_notebook.client.tasks import OnProgress
+from svc_notebook.declarations.declaration import public
+from svc_notebook.display import format_count, format_difference, format_number, write_frame
+from svc_notebook.errors import BadInput
+from svc_notebook.session.connection import AnyClient
+from svc_notebook.tuning.evaluation.comparison import compare
+from svc_notebook.tuning.evaluation.metric_names import deepest, read_measure, read_measures
+from svc_notebook.tuning.evaluation.runs import run
+from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged, evaluate, summary
+from svc_notebook.tuning.number_format import span
+from svc_notebook.tuning.statistics import FEW_QUERIES, TIE_TOLERANCE, interval, t_interval
+from svc_notebook.tuning.tables.files import write_table
+from svc_notebook.tuning.tables.tables import Table, check_judgments, check_runs
+
+Outcome = Literal["passed", "undecided", "failed"]
+SHOWN_QUERIES = 5
+
+
+@dataclass(frozen=True)
+class Requirement:
+    """One requirement and its outcome.
+
+    - `value`, `low`, `high`: the score, or the difference to the baseline, and its interval.
+    - `bound`: what it must reach.
+    """
+
+    name: str
+    metric: str
+    outcome: Outcome
+    value: float
+    low: float
+    high: float
+    bound: float
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.outcome}: {self.name}; {self.reason}"
+
+
+@dataclass(frozen=True, repr=False)
+class RelevanceVerdict:
+    """The verdict on required scores; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    index : str
+        Name of the index.
+    scores : DataFrame
+        One row per metric, as `svc.tuning.summary` returns it.
+    requirements : tuple of Requirement
+        Each requirement with `name`, `metric`, `outcome` (`passed`, `undecided` or `failed`),
+        `value`, `low`, `high`, `bound` and `reason`.
+    worst : DataFrame
+        The queries with the lowest scores by the first metric: `query`, `filters` and `value`.
+    strict : bool
+        Whether undecided requirements fail.
+
+    Examples
+    --------
+    >>> verdict = svc.tuning.check_relevance("products", "judgments.csv", {"ndcg@10": 0.1})
+    >>> verdict.outcome, verdict.complete
+    ('passed', True)
+    """
+
+    index: str
+    scores: DataFrame
+    requirements: tuple[Requirement, ...]
+    worst: DataFrame
+    strict: bool = False
+
+    @property
+    def outcome(self) -> Outcome:
+        """The worst outcome of a requirement."""
+        found = {each.outcome for each in self.requirements}
+        order: tuple[Outcome, ...] = ("failed", "undecided", "passed")
+        return next(each for each in order if each in found)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the test passes: no requirement failed, nor is undecided if `strict`."""
+        return self.outcome == "passed" or (self.outcome == "undecided" and not self.strict)
+
+    def __repr__(self) -> str:
+        lines = [self._headline(), *(f"  {each}" for each in self.requirements)]
+        if self.outcome != "passed" and len(self.worst):
+            lines.append("lowest scores:")
+            lines.append(self.worst.to_string(index=False, float_format="%.3f"))
+        return "\n".join(lines)
+
+    def to_frame(self) -> DataFrame:
+        """Return one row per requirement, for output as CSV or JSON."""
+        return DataFrame([asdict(each) for each in self.requirements])
+
+    def _repr_html_(self) -> str:
+        items = "".join(f"<li>{escape(str(each))}</li>" for each in self.requirements)
+        worst = write_frame(self.worst) if self.outcome != "passed" else ""
+        return f"<p>{escape(self._headline())}</p><ul>{items}</ul>{worst}"
+
+    def _headline(self) -> str:
+        strict = " (strict)" if self.strict and self.outcome == "undecided" else ""
+        return f"{self.index}: {self.outcome}{strict}"
+
+
+@public(bar="searches")
+async def check_relevance(
+    index: str,
+    judgments: Table,
+    at_least: Mapping[str, float] | None = None,
+    *,
+    no_worse_than: Table | None = None,
+    metrics: str | Iterable[str] | None = None,
+    margin: float = 0.0,
+    strict: bool = False,
+    params: SearchParams | None = None,
+    k: int | None = None,
+    unjudged: Unjudged = "zero",
+    relevant: float = 1.0,
+    save: str | os.PathLike[str] | None = None,
+    seed: int = 0,
+    client: AnyClient | None = None,
+    on_progress: OnProgress | None = None,
+) -> RelevanceVerdict:
+    """Search for every judged query, and check that the scores are as required.
+
+    A requirement is `passed` if the mean reaches the bound, `failed` if the whole 95 % interval
+    of the mean is below it, and `undecided` otherwise: too few queries for a verdict. The
+    interval is that of the t distribution for fewer than 20 queries, else a bootstrap. A search
+    that fails, or judgments without a relevant record, fail each requirement.
+
+    Parameters
+    ----------
+    index : str
+        Name of the index.
+    judgments : DataFrame, list of dict or path
+        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
+        file of them.
+    at_least : dict of float, default None
+        Required mean of each metric.
+    no_worse_than : DataFrame, list of dict or path, default None
+        Baseline: an earlier run, which `save` wrote. The means of all metrics must not be lower.
+    metrics : str or list of str, default those of `at_least`, else 'ndcg@10'
+        Metrics to compute and to compare with the baseline.
+    margin : float, default 0
+        Loss against the baseline that counts as none.
+    strict : bool, default False
+        Whether an undecided requirement fails the test.
+    params : dict, default None
+        Search parameters of every query.
+    k : int, default as many as the metrics need, at least 10
+        Number of hits of each query.
+    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
+        Treatment of hits without a judgment: no gain, left out, or both bounds of the
+        score.
+    relevant : float, default 1
+        Minimum gain of a relevant record.
+    save : path, default None
+        CSV or Parquet file that the run is written to, as a baseline.
+    seed : int, default 0
+        Seed of the random numbers of intervals.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+    on_progress : callable, default None
+        Function that is called with the number of searches done and the total number of
+        searches.
+
+    Returns
+    -------
+    RelevanceVerdict
+        The outcome of each requirement, and the scores.
+
+    Raises
+    ------
+    BadInput
+        If nothing is required, or a metric, a bound or a table is not valid.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> svc.tuning.check_relevance("products", "judgments.csv", {"ndcg@10": 0.1})
+    products: passed
+      passed: ndcg@10 at least 0.1; mean ... of 8 queries
+    """
+    bounds = _read_bounds(at_least)
+    if not bounds and no_worse_than is None:
+        raise BadInput(
+            "nothing is required; pass at_least={'ndcg@10': 0.7} or a run as no_worse_than"
+        )
+    if not math.isfinite(margin) or margin < 0:
+        raise BadInput(f"`margin` must be a number, 0 or more, not {margin!r}")
+    given = [metrics] if isinstance(metrics, str) else list(metrics or ())
+    names = [each.name for each in read_measures([*given, *bounds] or METRICS)]
+    judged = check_judgments(judgments)
+    baseline = None if no_worse_than is None else check_runs(no_worse_than)
+    found = await run(
+        index, judged, params, k=deepest(names, k), client=client, on_progress=on_progress
+    )
+    options: Any = {"unjudged": unjudged, "relevant": relevant}
+    scores = evaluate(found, judged, names, queries=judged, **options)
+    broken = _find_breakage(scores)
+    requirements = [
+        _check_bound(scores, metric, bound, broken, seed) for metric, bound in bounds.items()
+    ]
+    if baseline is not None:
+        compared = compare(baseline, found, judged, names, seed=seed, **options)
+        tested = compared.test().to_dict("records")
+        requirements += [_check_loss(row, margin, broken) for row in tested]
+    if save is not None:
+        write_table(found, save)
+    first = scores[scores["metric"] == names[0]].sort_values("value", kind="stable")
+    worst = first[["query", "filters", "value"]].head(SHOWN_QUERIES).reset_index(drop=True)
+    return RelevanceVerdict(index, summary(scores, seed=seed), tuple(requirements), worst, strict)
+
+
+def read_bound(text: str) -> tuple[str, float]:
+    """Read a requirement such as `ndcg@10=0.70`; the last `=` separates."""
+    metric, _, bound = text.rpartition("=")
+    try:
+        return metric.strip(), float(bound)
+    except ValueError:
+        raise BadInput(f"a requirement is written as ndcg@10=0.7, not {text!r}") from None
+
+
+def _read_bounds(given: Mapping[str, float] | None) -> dict[str, float]:
+    bounds = {}
+    for metric, bound in (given or {}).items():
+        if isinstance(bound, bool) or not isinstance(bound, int | float) or not 0 <= bound <= 1:
+            raise BadInput(f"the bound of `{metric}` must be a number from 0 to 1, not {bound!r}")
+        bounds[read_measure(metric).name] = float(bound)
+    return bounds
+
+
+def _find_breakage(scores: DataFrame) -> str:
+    """Return why no score can be trusted; empty if there is no reason."""
+    failed = scores.loc[scores["error"] != "", ["query", "error"]].drop_duplicates()
+    if len(failed):
+        query, error = failed.iloc[0]
+        searches = format_count(len(failed), "search").replace("searchs", "searches")
+        return f"{searches} failed, the first for {query!r}: {error}"
+    if scores["value"].isna().all():
+        return "no judged query has a relevant record, so there is no score"
+    return ""
+
+
+def _check_bound(
+    scores: DataFrame, metric: str, bound: float, broken: str, seed: int
+) -> Requirement:
+    own = scores[scores["metric"] == metric]
+    values = own["value"].to_numpy(dtype=np.float64)
+    weights = own["weight"].fillna(1).to_numpy() if "weight" in own else None
+    count = int((~np.isnan(values)).sum())
+    few = count < FEW_QUERIES
+    found = t_interval(values, weights=weights) if few else interval(
+        values, weights=weights, seed=seed
+    )  # fmt: skip
+    words = "query" if count == 1 else "queries"
+    reason = f"mean {format_number(found.mean)} {span(found.low, found.high)}".strip()
+    return Requirement(
+        f"{metric} at least {bound:g}", metric,
+        *_judge(found.mean, found.low, found.high, bound, broken),
+        bound, broken or f"{reason} of {count:,} {words}",
+    )  # fmt: skip
+
+
+def _check_loss(row: Mapping[Any, Any], margin: float, broken: str) -> Requirement:
+    few = row["wins"] + row["losses"] < FEW_QUERIES
+    low, high = (row["t_low"], row["t_high"]) if few else (row["low"], row["high"])
+    within = f" by more than {margin:g}" if margin else ""
+    reason = (
+        f"{format_number(row['before'])} → {format_number(row['after'])}, difference "
+        f"{format_difference(row['delta'])} {span(low, high)}".strip()
+        + f", {row['wins']} won, {row['ties']} tied, {row['losses']} lost"
+    )
+    if row["left_out"]:
+        reason += f", {row['left_out']} queries are not in both runs"
+    return Requirement(
+        f"{row['metric']} no worse than the baseline{within}", row["metric"],
+        *_judge(row["delta"], low, high, -margin, broken), -margin, broken or reason,
+    )  # fmt: skip
+
+
+def _judge(
+    value: float, low: float, high: float, bound: float, broken: str
+) -> tuple[Outcome, float, float, float]:
+    """Return the outcome with the numbers; without an interval, a miss is undecided."""
+    if broken or math.isnan(value):
+        return "failed", value, low, high
+    if value >= bound - TIE_TOLERANCE:
+        return "passed", value, low, high
+    return ("failed" if high < bound - TIE_TOLERANCE else "undecided"), value, low, high

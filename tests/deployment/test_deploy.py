@@ -1,0 +1,361 @@
+"""Deployments of a tuned clone to the service that it came from."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.cli import main
+from svc_notebook.deployment.configuration_write import list_steps
+from svc_notebook.errors import BadInput, KeyRefused, Stopped
+from svc_notebook.tuning.changes.state import Delta
+from tests.conftest import Running
+from tests.deployment.conftest import RULE, fill, make_key, write_profile
+from tests.peers.official import connect, own_warnings
+
+
+def facets_rule(brand: str, facet: str = "brand") -> dict[str, Any]:
+    return {**RULE, "consequence": {"params": {"filters": f"{facet}:{brand}"}}}
+
+
+@pytest.fixture
+def tuned(index: str) -> str:
+    """A clone with a changed setting, a new and a removed synonym, and a changed rule."""
+    svc.clone(index, from_="shop", progress=False)
+    svc.set_settings(index, {"hitsPerPage": 7})
+    svc.save_synonyms(index, {"objectID": "t", "type": "synonym", "synonyms": ["cup", "mug"]})
+    svc.delete_synonyms(index, ["s"])
+    svc.save_rules(index, {"objectID": "r0", **facets_rule("Bolt")})
+    return index
+
+
+def differs(index: str, shop: svc.Client) -> bool:
+    return not svc.tuning.diff(svc.tuning.snapshot(index), index, client=shop).empty
+
+
+def test_a_dry_run_shows_the_difference_and_writes_nothing(tuned: str, shop: svc.Client) -> None:
+    before = svc.tuning.snapshot(tuned, client=shop)
+
+    result = svc.deploy(tuned, to="shop", dry_run=True, progress=False)
+
+    shown = result.plan.changes[["scope", "name", "kind"]].to_numpy().tolist()
+    assert sorted(shown) == [
+        ["rules", "r0", "changed"],
+        ["settings", "hitsPerPage", "new"],
+        ["synonyms", "s", "gone"],
+        ["synonyms", "t", "new"],
+    ]
+    assert "1 rule changed" in repr(result)
+    assert "hitsPerPage" in result._repr_html_()
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+
+
+def test_a_deployment_is_verified_and_undone(tuned: str, shop: svc.Client) -> None:
+    before = svc.tuning.snapshot(tuned, client=shop)
+
+    result = svc.deploy(tuned, to="shop", note="spring", progress=False)
+
+    assert result.verified
+    assert not differs(tuned, shop)
+    assert len(svc.read_browse(tuned, client=shop)) == 40
+    svc.tuning.undo(tuned, result.change_ids[tuned], client=shop)
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+    again = svc.deploy(tuned, to="shop", progress=False)
+    assert again.verified
+    assert not differs(tuned, shop)
+    assert svc.deploy(tuned, to="shop", progress=False).plan.empty
+
+
+def test_what_others_changed_since_the_clone_is_kept(tuned: str, shop: svc.Client) -> None:
+    svc.set_settings(tuned, {"maxValuesPerFacet": 33}, client=shop)
+    theirs = {"objectID": "theirs", "type": "synonym", "synonyms": ["a", "b"]}
+    svc.save_synonyms(tuned, theirs, client=shop)
+
+    with pytest.warns(UserWarning, match=r"`maxValuesPerFacet`.* since the clone: kept"):
+        result = svc.deploy(tuned, to="shop", progress=False)
+
+    assert result.verified
+    settings = shop.get_settings(tuned)
+    assert (settings["maxValuesPerFacet"], settings["hitsPerPage"]) == (33, 7)
+    found = svc.read_synonyms(tuned, client=shop)["objectID"]
+    assert set(found) == {"t", "theirs"}
+
+
+def test_what_both_sides_changed_needs_a_word(tuned: str, shop: svc.Client) -> None:
+    svc.set_settings(tuned, {"hitsPerPage": 9}, client=shop)
+
+    with pytest.raises(BadInput, match="settings `hitsPerPage` changed both here and on shop"):
+        svc.deploy(tuned, to="shop", progress=False)
+    assert svc.deploy(tuned, to="shop", dry_run=True, progress=False).plan.conflicts
+    assert set(svc.read_synonyms(tuned, client=shop)["objectID"]) == {"s"}
+    result = svc.deploy(tuned, to="shop", force=True, progress=False)
+
+    assert "and overwritten: settings `hitsPerPage`" in repr(result)
+    assert not differs(tuned, shop)
+
+
+def test_parts_are_chosen_and_records_never_by_default(tuned: str, shop: svc.Client) -> None:
+    svc.push([{"objectID": "mine"}], tuned, progress=False)
+
+    svc.deploy(tuned, to="shop", parts=["settings"], progress=False)
+
+    assert shop.get_settings(tuned)["hitsPerPage"] == 7
+    assert set(svc.read_synonyms(tuned, client=shop)["objectID"]) == {"s"}
+    assert len(svc.read_browse(tuned, client=shop)) == 40
+
+
+def test_named_records_replace_those_of_the_target_in_one_step(
+    tuned: str, shop: svc.Client
+) -> None:
+    svc.push([{"objectID": "mine", "name": "lamp"}], tuned, progress=False)
+
+    result = svc.deploy(
+        tuned, to="shop", parts=["settings", "synonyms", "rules", "records"], progress=False
+    )
+
+    assert (result.records, result.verified) == (41, True)
+    assert len(svc.read_browse(tuned, client=shop)) == 41
+    assert not differs(tuned, shop)
+    svc.tuning.undo(tuned, result.change_ids[tuned], client=shop)
+    assert shop.get_settings(tuned)["hitsPerPage"] == 20
+
+
+def test_records_of_a_sample_are_refused(index: str, shop: svc.Client) -> None:
+    svc.clone(index, from_="shop", sample=5, progress=False)
+
+    with pytest.raises(BadInput, match="only some records"):
+        svc.deploy(index, to="shop", parts=["records"], progress=False)
+
+    assert len(svc.read_browse(index, client=shop)) == 40
+
+
+def test_replicas_are_deployed_by_name(index: str, shop: svc.Client) -> None:
+    svc.set_settings(index, {"replicas": [f"{index}_cheap"]}, client=shop)
+    copy = f"try-{index}"
+    svc.clone(index, from_="shop", name=copy, replicas=True, progress=False)
+    svc.set_settings(f"{copy}_cheap", {"ranking": ["asc(price)"]})
+    svc.set_settings(copy, {"replicas": [f"{copy}_cheap", f"virtual({copy}_new)"]})
+    svc.set_settings(f"{copy}_new", {"customRanking": ["asc(sold)"]})
+
+    result = svc.deploy(copy, to="shop", name=index, replicas=True, progress=False)
+
+    assert result.verified
+    entries = shop.get_settings(index)["replicas"]
+    assert entries == [f"{index}_cheap", f"virtual({index}_new)"]
+    assert shop.get_settings(f"{index}_cheap")["ranking"] == ["asc(price)"]
+    assert shop.get_settings(f"{index}_new")["customRanking"] == ["asc(sold)"]
+    assert shop.search(f"{index}_cheap", "")["hits"][0]["objectID"] == "0"
+
+
+def test_changes_are_forwarded_to_replicas_and_undone_there(tuned: str, shop: svc.Client) -> None:
+    replica = f"{tuned}_cheap"
+    svc.set_settings(tuned, {"replicas": [replica]}, client=shop)
+
+    result = svc.deploy(tuned, to="shop", forward_to_replicas=True, progress=False)
+
+    assert shop.get_settings(replica)["hitsPerPage"] == 7
+    assert shop.get_settings(tuned)["replicas"] == [replica]
+    for name, change in result.change_ids.items():
+        svc.tuning.undo(name, change, client=shop)
+    assert shop.get_settings(replica)["hitsPerPage"] == 20
+    assert shop.get_settings(tuned)["hitsPerPage"] == 20
+
+
+@pytest.mark.parametrize("lacking", ["settings", "editSettings"])
+def test_a_key_of_the_target_that_lacks_a_right(
+    tuned: str, shop: svc.Client, production: Running, profiles: Path, lacking: str
+) -> None:
+    before = svc.tuning.snapshot(tuned, client=shop)
+    key = make_key(shop, *({"settings", "editSettings"} - {lacking}))
+    write_profile(profiles, "weak", production, key)
+
+    with pytest.raises(KeyRefused, match=f"`{lacking}` on the profile `weak`"):
+        svc.deploy(tuned, to="weak", progress=False)
+
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+
+
+def test_a_key_that_may_only_change_settings_deploys(
+    tuned: str, shop: svc.Client, production: Running, profiles: Path
+) -> None:
+    write_profile(profiles, "editor", production, make_key(shop, "settings", "editSettings"))
+
+    assert svc.deploy(tuned, to="editor", progress=False).verified
+    assert not differs(tuned, shop)
+
+
+def test_a_second_service_gets_an_index_that_it_does_not_have(shop: svc.Client) -> None:
+    name = fill(svc.current(), 3)
+
+    result = svc.deploy(name, to="shop", progress=False)
+
+    assert result.verified
+    assert not differs(name, shop)
+
+
+def test_facets_that_rules_need_are_there_at_every_moment() -> None:
+    deltas: Any = {
+        "settings": Delta(
+            {"attributesForFaceting": ["brand"], "hitsPerPage": 20},
+            {"attributesForFaceting": ["searchable(color)"], "hitsPerPage": 5},
+        ),
+        "rules": Delta({"r": facets_rule("A")}, {"r": facets_rule("red", "color")}),
+    }
+
+    assert list_steps(deltas) == [
+        ("settings", {"hitsPerPage": 5, "attributesForFaceting": ["searchable(color)", "brand"]}),
+        ("rules", {"r": facets_rule("red", "color")}),
+        ("settings", {"attributesForFaceting": ["searchable(color)"]}),
+    ]
+
+
+def test_facets_come_to_an_index_that_has_none() -> None:
+    deltas: Any = {
+        "settings": Delta({"attributesForFaceting": None}, {"attributesForFaceting": ["brand"]}),
+        "rules": Delta({"r": None}, {"r": RULE}),
+    }
+
+    assert list_steps(deltas) == [
+        ("settings", {"attributesForFaceting": ["brand"]}),
+        ("rules", {"r": RULE}),
+    ]
+
+
+@own_warnings
+def test_the_official_client_finds_a_hit_at_every_moment(
+    shop: svc.Client, production: Running
+) -> None:
+    """A rule filters by a facet; the deployment replaces both, with 1,000 rules."""
+    index = fill(shop, 60, rules=1000)
+    svc.clone(index, from_="shop", progress=False)
+    svc.replace_rules(index, [{"objectID": f"n{n}", **facets_rule("10", "sold")}
+                              for n in range(1000)])  # fmt: skip
+    svc.set_settings(index, {"attributesForFaceting": ["sold"]})
+    seen: list[int] = []
+    stop = threading.Event()
+
+    def watch() -> None:
+        with connect(production, production.searchKey) as client:
+            while not stop.is_set():
+                seen.append(client.search_single_index(index, {"query": "lamp"}).nb_hits or 0)
+
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    try:
+        result = svc.deploy(index, to="shop", progress=False)
+    finally:
+        stop.set()
+        watcher.join()
+
+    assert result.verified
+    assert len(svc.read_rules(index, client=shop)) == 1000
+    assert {30} <= {*seen} <= {30, 1}
+    assert len(seen) > 3
+
+
+KILLED = """
+import os, sys
+import svc_notebook as svc
+from svc_notebook.deployment import configuration_write
+svc.connect(url=sys.argv[1], app_id=sys.argv[2], api_key=sys.argv[3])
+steps = 0
+write = configuration_write.write_part
+async def counted(*given, **more):
+    global steps
+    if steps == int(sys.argv[5]):
+        os._exit(9)
+    await write(*given, **more)
+    steps += 1
+    if steps == int(sys.argv[5]) and sys.argv[6] == "after":
+        os._exit(9)
+configuration_write.write_part = counted
+svc.deploy(sys.argv[4], to="shop", progress=False)
+"""
+
+
+@pytest.mark.parametrize("end", ["finish", "undo"])
+@pytest.mark.parametrize("steps", [0, 1, 2, 3])
+def test_a_killed_deployment_is_finished_or_undone(
+    tuned: str, shop: svc.Client, service: Running, steps: int, end: str
+) -> None:
+    svc.set_settings(tuned, {"attributesForFaceting": ["price"]})
+    before = svc.tuning.snapshot(tuned, client=shop)
+    arguments = [service.url, service.appId, service.adminKey, tuned, f"{steps}", "after"]
+    killed = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, timeout=60)
+    assert killed.returncode == 9
+
+    if end == "finish":
+        plan = svc.deploy(tuned, to="shop", dry_run=True, progress=False).plan
+        assert "was interrupted (change " in "".join(plan.notes)
+        assert svc.deploy(tuned, to="shop", progress=False).verified
+        assert not differs(tuned, shop)
+    else:
+        svc.tuning.undo(tuned, client=shop)
+        assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+
+
+def test_a_step_that_fails_reverts_those_before_it(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = svc.tuning.snapshot(tuned, client=shop)
+    from svc_notebook.deployment import configuration_write
+
+    write = configuration_write.write_part
+
+    async def fail_at_rules(*given: Any, **more: Any) -> None:
+        if given[2] == "rules":
+            monkeypatch.setattr(configuration_write, "write_part", write)
+            raise BadInput("the rules are refused")
+        await write(*given, **more)
+
+    monkeypatch.setattr(configuration_write, "write_part", fail_at_rules)
+    with pytest.raises(BadInput, match="rules are refused") as raised:
+        svc.deploy(tuned, to="shop", progress=False)
+
+    assert "is as it was" in "".join(raised.value.__notes__)
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+
+
+def test_the_command_shows_the_plan_as_json(
+    tuned: str, service: Running, profiles: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_profile(profiles, "work", service, service.adminKey)
+    words = ["deploy", tuned, "--to", "shop", "--profile", "work"]
+
+    assert main([*words, "--dry-run", "--format", "json"]) == 0
+    assert {row["name"] for row in json.loads(capsys.readouterr().out)} == {
+        "hitsPerPage", "s", "t", "r0",
+    }  # fmt: skip
+    assert main(words) == 2
+    assert "pass `--yes` to deploy" in capsys.readouterr().err
+    assert main([*words, "--yes"]) == 0
+    assert "--profile shop` reverts it" in capsys.readouterr().out
+
+
+def test_a_stopped_deployment_says_its_state(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from svc_notebook.deployment import configuration_write
+
+    write = configuration_write.write_part
+
+    async def stop_at_synonyms(*given: Any, **more: Any) -> None:
+        if given[2] == "synonyms":
+            raise asyncio.CancelledError
+        await write(*given, **more)
+
+    monkeypatch.setattr(configuration_write, "write_part", stop_at_synonyms)
+    with pytest.raises(Stopped, match="1 of 3 steps"):
+        svc.deploy(tuned, to="shop", progress=False)
+    monkeypatch.setattr(configuration_write, "write_part", write)
+
+    assert svc.deploy(tuned, to="shop", progress=False).verified
+    assert not differs(tuned, shop)
