@@ -84,13 +84,13 @@ class App:
         name = vendor or os.environ.get("SVC_VENDOR") or "Service"
         self._authenticator = Authenticator(service.keyring, service.sources, name)
         self._body_memory = BodyMemory()
-        self._workers = SearchWorkers(service.catalog, service.store.path, workers, search_timeout)
-        self._readers = ReaderThreads(search_timeout, at_once=self._workers.count + 2)
+        self.workers = SearchWorkers(service.catalog, service.store.path, workers, search_timeout)
+        self._readers = ReaderThreads(search_timeout, at_once=self.workers.count + 2)
         self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
 
     def close(self) -> None:
         """Accept no more work; work that has not started is dropped."""
-        self._workers.close()
+        self.workers.close()
         self._readers.close()
         self._writers.shutdown(wait=False, cancel_futures=True)
 
@@ -147,7 +147,7 @@ class App:
         if endpoint.reads:
             elsewhere = (
                 partial(self._search_in_worker, endpoint, caller, state)
-                if self._workers.count and endpoint.name in SEARCH_ENDPOINTS
+                if self.workers.count and endpoint.name in SEARCH_ENDPOINTS
                 else None
             )
             return await self._readers.run(caller.name, len(state.body), receive, work, elsewhere)
@@ -184,15 +184,15 @@ class App:
         self, endpoint: Endpoint, caller: Caller, state: RequestState, deadline: Deadline
     ) -> ServiceResponse | None:
         """Answer a search in a worker process; None if this process must."""
-        if not self._workers.ready:
+        if not self.workers.ready:
             if self._readers.running:  # searches overlap, so that workers are of use
-                self._workers.start()
+                self.workers.start()
             return None
         loop = asyncio.get_running_loop()
         if len(state.body) > LARGE_REQUEST_BYTES:
             await loop.run_in_executor(None, self._prepare, endpoint, caller, state)
         given = self._prepare(endpoint, caller, state)
-        reply = await self._workers.answer(endpoint.name, given, caller, state.headers, deadline)
+        reply = await self.workers.answer(endpoint.name, given, caller, state.headers, deadline)
         if reply is None:
             return None
         for impression in reply.impressions:

@@ -122,7 +122,14 @@ class SearchWorkers:
         self._waiting: deque[asyncio.Future[WorkerConnection]] = deque()
         self._launches: set[asyncio.Task[None]] = set()
         self._failures = 0
+        self.answered = 0
+        """Number of calls that workers answered."""
         self._started = self._closed = False
+
+    @property
+    def processes(self) -> list[int]:
+        """The ids of the processes that are ready."""
+        return [worker.process.pid for worker in self._workers]
 
     @property
     def ready(self) -> bool:
@@ -207,6 +214,7 @@ class SearchWorkers:
         known = [reply for reply in replies if reply is not None]
         if len(known) < len(replies) or self._may_have_changed(since, known):
             return None
+        self.answered += 1
         return known[0] if len(known) == 1 else _join(known)
 
     async def _acquire(self) -> WorkerConnection | None:
