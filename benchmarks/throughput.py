@@ -36,6 +36,10 @@ from benchmarks.engine import BATCH, ORDINARY, SETTINGS, make_queries, make_reco
 from tests.conftest import Running, credentials, start_service, stop_service  # noqa: E402
 
 INDEX = "measured"
+PATH = f"/1/indexes/{INDEX}/query"
+# A tuning run sends many searches in one call, and asks for ids and criteria only.
+TOGETHER_PATH, TOGETHER = "/1/indexes/*/queries", 50
+UNMARKED = {"getRankingInfo": True, "attributesToHighlight": [], "attributesToRetrieve": []}
 CLIENTS = (1, 4, 16)
 ROUNDS, SECONDS = 7, 1.5
 CLIENT = r"""
@@ -76,20 +80,23 @@ class Round(NamedTuple):
 
 
 class Measured:
-    """A running service and its clients."""
+    """A running service and its clients, each call of which has `together` searches."""
 
-    def __init__(self, running: Running, queries: Sequence[dict[str, Any]]) -> None:
+    def __init__(
+        self, running: Running, path: str, bodies: Sequence[dict[str, Any]], together: int = 1
+    ) -> None:
         self.running = running
         self.host = running.url.removeprefix("http://")
-        self.clients = [self._start(list(queries), seed) for seed in range(max(CLIENTS))]
+        self.together = together
+        self.clients = [self._start(path, list(bodies), seed) for seed in range(max(CLIENTS))]
 
-    def _start(self, queries: list[dict[str, Any]], seed: int) -> subprocess.Popen[str]:
+    def _start(self, path: str, queries: list[dict[str, Any]], seed: int) -> subprocess.Popen[str]:
         random.Random(seed).shuffle(queries)
         keys = credentials(self.running.appId, self.running.searchKey)
         head = "".join(f"{name}: {value}\r\n" for name, value in keys.items())
         texts = []
         for body in map(json.dumps, queries):
-            start = f"POST /1/indexes/{INDEX}/query HTTP/1.1\r\nhost: x\r\n{head}"
+            start = f"POST {path} HTTP/1.1\r\nhost: x\r\n{head}"
             texts.append(f"{start}content-length: {len(body)}\r\n\r\n{body}")
         process = subprocess.Popen(
             [sys.executable, "-S", "-c", CLIENT, self.host, str(SECONDS)],
@@ -114,7 +121,8 @@ class Measured:
             one.stdin.flush()
         took = [each for one in chosen if one.stdout for each in json.loads(one.stdout.readline())]
         own_now, workers_now = self._spent()
-        each = 1000 / len(took)
+        searches = len(took) * self.together
+        each = 1000 / searches
         return Round(
             len(took) / SECONDS, took, (own_now - own) * each, (workers_now - workers) * each
         )
