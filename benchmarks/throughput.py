@@ -21,7 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from http.client import HTTPConnection
 from itertools import islice
@@ -97,6 +97,7 @@ class Measured:
         texts = []
         for body in map(json.dumps, queries):
             start = f"POST {path} HTTP/1.1\r\nhost: x\r\n{head}"
+            start += "content-type: application/json\r\n"
             texts.append(f"{start}content-length: {len(body)}\r\n\r\n{body}")
         process = subprocess.Popen(
             [sys.executable, "-S", "-c", CLIENT, self.host, str(SECONDS)],
@@ -123,21 +124,14 @@ class Measured:
         own_now, workers_now = self._spent()
         searches = len(took) * self.together
         each = 1000 / searches
-        return Round(
-            len(took) / SECONDS, took, (own_now - own) * each, (workers_now - workers) * each
-        )
+        spent = ((own_now - own) * each, (workers_now - workers) * each)
+        return Round(searches / SECONDS, took, *spent)
 
     def _spent(self) -> tuple[float, float]:
         service = psutil.Process(self.running.pid)
         return sum(service.cpu_times()[:2]), sum(
             sum(one.cpu_times()[:2]) for one in service.children()
         )
-
-    def memory(self) -> str:
-        """Return the resident and the own memory of the service and of each worker, in MB."""
-        service = psutil.Process(self.running.pid)
-        found = [one.memory_full_info() for one in (service, *service.children())]
-        return ", ".join(f"{one.rss >> 20} ({one.uss >> 20})" for one in found)
 
     def close(self) -> None:
         """End the clients."""
@@ -189,6 +183,38 @@ def describe(rounds: Sequence[Round], processors: int) -> str:
     )
 
 
+def memory_of(running: Running) -> str:
+    """Return the resident and the own memory of a service and of each worker, in MB."""
+    service = psutil.Process(running.pid)
+    found = [one.memory_full_info() for one in (service, *service.children())]
+    return ", ".join(f"{one.rss >> 20} ({one.uss >> 20})" for one in found)
+
+
+def compare(
+    services: Mapping[int, Running],
+    path: str,
+    bodies: Sequence[dict[str, Any]],
+    together: int = 1,
+) -> None:
+    """Print what both services make of the same calls, in rounds that alternate."""
+    with ExitStack() as stack:
+        measured = {
+            workers: Measured(running, path, bodies, together)
+            for workers, running in services.items()
+        }
+        for one in measured.values():
+            stack.callback(one.close)
+            for _ in range(3):  # until workers run, and have what searches need
+                one.round(4)
+        print(" clients workers    best  median      p50      p95  service  workers  at best")
+        for clients in CLIENTS:
+            pairs = [[one.round(clients) for one in measured.values()] for _ in range(ROUNDS)]
+            for workers, rounds in zip(measured, zip(*pairs, strict=True), strict=True):
+                print(f"{clients:8} {workers:7} {describe(rounds, workers or 1)}")
+            ratios = [many.rate / one.rate for one, many in pairs]
+            print(f"{'':17} {statistics.median(ratios):.2f} times the searches, median of rounds")
+
+
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("records", nargs="?", type=int, default=60_000)
@@ -203,26 +229,20 @@ def main() -> None:
         shutil.copytree(one, many)
         counts = {0: one, given.workers: many}
         services = {
-            workers: Measured(stack.enter_context(serving(data, workers)), queries)
-            for workers, data in counts.items()
+            workers: stack.enter_context(serving(data, workers)) for workers, data in counts.items()
         }
-        for service in services.values():
-            stack.callback(service.close)
-            for _ in range(3):
-                service.round(4)
-        print(
-            f"{given.records:,} records; searches a second by the clock, milliseconds of the clock,"
-        )
+        print(f"{given.records:,} records; searches a second and milliseconds by the clock,")
         print("processor milliseconds a search in the service and in its workers:")
-        print(" clients workers    best  median      p50      p95  service  workers  at best")
-        for clients in CLIENTS:
-            pairs = [[one.round(clients) for one in services.values()] for _ in range(ROUNDS)]
-            for workers, rounds in zip(services, zip(*pairs, strict=True), strict=True):
-                print(f"{clients:8} {workers:7} {describe(rounds, workers or 1)}")
-            ratios = [with_workers.rate / without.rate for without, with_workers in pairs]
-            print(f"{'':17} {statistics.median(ratios):.2f} times the searches, median of rounds")
+        compare(services, PATH, queries)
+        requests = [{"indexName": INDEX, **query, **UNMARKED} for query in queries]
+        calls = [
+            {"requests": requests[start : start + TOGETHER]}
+            for start in range(0, len(requests), TOGETHER)
+        ]
+        print(f"{TOGETHER} searches in a call, without highlighting; milliseconds of a call:")
+        compare(services, TOGETHER_PATH, calls, TOGETHER)
         for workers, service in services.items():
-            print(f"MB resident (and its own) with {workers} workers: {service.memory()}")
+            print(f"MB resident (and its own) with {workers} workers: {memory_of(service)}")
         print(f"load of the machine {os.getloadavg()[0]:.1f}")
 
 
