@@ -26,6 +26,7 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_store import SegmentStore
 from svc_notebook.service.engine.index.storage import READ_ERRORS
 from svc_notebook.service.engine.search_index import Index
+from svc_notebook.service.engine.text.table_builds import without_missing_tables
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.http.response import compress_response, json_response
 from svc_notebook.service.indices.published_index import LazyEngine, PublishedIndex
@@ -232,8 +233,9 @@ class SearchWorker:
             while self._to_warm:
                 _, index = self._to_warm.popitem()
                 try:
-                    self._resources.warm(index.id, index.settings)
-                    index.engine.get().warm(self._resources.language_resources(index.id))
+                    with without_missing_tables():
+                        self._resources.warm(index.id, index.settings)
+                        index.engine.get().warm(self._resources.language_resources(index.id))
                 except Exception:  # a search that needs it reports what is wrong
                     continue
 
