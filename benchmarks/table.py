@@ -14,6 +14,7 @@ SCRIPTS = {
     "Loading a CSV: ours, the official client, bodies made beforehand": "load.py",
     "DataFrames: ours, the official client": "frames.py",
     "The engine: ours and milli": "engine.py",
+    "Searches from several clients: with search workers and in one process": "throughput.py",
     "Typing in the query editor: ours and a widget that only echoes": "keystroke.py",
     "Opening notebooks with and without JupyterLab's extension; its explorer": "extension.py",
     "Judged queries evaluated: ours and the same searches one by one": "measuring.py",

@@ -87,6 +87,7 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
         {"search"},
         {"log_access"},
         {"handlers"},
+        {"workers"},
         {"app"},
         {"server"},
         {"__main__", "__init__"},

@@ -7,15 +7,16 @@ import os
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
 from svc_notebook.service import limits
-from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
+from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS, Deadline
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.http.auth import Authenticator, Caller
 from svc_notebook.service.http.body import (
@@ -27,7 +28,7 @@ from svc_notebook.service.http.body import (
     read_body,
     read_json,
 )
-from svc_notebook.service.http.reader_threads import ReaderThreads
+from svc_notebook.service.http.reader_threads import LARGE_REQUEST_BYTES, ReaderThreads
 from svc_notebook.service.http.request import RequestState, read_head
 from svc_notebook.service.http.response import (
     Message,
@@ -54,6 +55,8 @@ from svc_notebook.service.logs import content_of
 from svc_notebook.service.service import RequestContext, Service
 from svc_notebook.service.store import is_damage, is_storage_failure
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS
+from svc_notebook.service.workers.messages import SEARCH_ENDPOINTS
+from svc_notebook.service.workers.pool import SearchWorkers
 from svc_notebook.terminal import escape_controls
 
 # Searches may be slow and writes wait for the disk, so each kind has its own threads.
@@ -74,17 +77,20 @@ class App:
         service: Service,
         vendor: str | None = None,
         search_timeout: float = SEARCH_TIMEOUT_SECONDS,
+        workers: int = 0,
     ) -> None:
         self.service = service
         self._router = Router(ENDPOINTS)
         name = vendor or os.environ.get("SVC_VENDOR") or "Service"
         self._authenticator = Authenticator(service.keyring, service.sources, name)
         self._body_memory = BodyMemory()
-        self._readers = ReaderThreads(search_timeout)
+        self.workers = SearchWorkers(service.catalog, service.store.path, workers, search_timeout)
+        self._readers = ReaderThreads(search_timeout, at_once=self.workers.count + 2)
         self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
 
     def close(self) -> None:
         """Accept no more work; work that has not started is dropped."""
+        self.workers.close()
         self._readers.close()
         self._writers.shutdown(wait=False, cancel_futures=True)
 
@@ -139,8 +145,27 @@ class App:
         state.body = await read_body(receive, state.headers, reserve, max_bytes)
         work = partial(self._handle, endpoint, caller, state)
         if endpoint.reads:
-            return await self._readers.run(caller.name, len(state.body), receive, work)
+            elsewhere = (
+                partial(self._search_in_worker, endpoint, caller, state)
+                if self.workers.count and endpoint.name in SEARCH_ENDPOINTS
+                else None
+            )
+            return await self._readers.run(caller.name, len(state.body), receive, work, elsewhere)
         return await asyncio.get_running_loop().run_in_executor(self._writers, work)
+
+    def _record(
+        self,
+        endpoint: Endpoint,
+        caller: Caller,
+        state: RequestState,
+        answer: Any,
+        redirects: Iterable[str],
+    ) -> None:
+        """Record what the logs show of a response, and who may read it."""
+        given = state.given or {}
+        state.record_response(given, answer)
+        state.others = sorted({*named_indices(endpoint, given, answer), *redirects})
+        self._record_hidden(endpoint, caller, state)
 
     def _record_hidden(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> None:
         """Record which attributes a reader of this log entry must be allowed to see."""
@@ -155,7 +180,36 @@ class App:
         self._body_memory.reserve(state.accounts, size)
         state.held_bytes += size
 
-    def _handle(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> ServiceResponse:
+    async def _search_in_worker(
+        self, endpoint: Endpoint, caller: Caller, state: RequestState, deadline: Deadline
+    ) -> ServiceResponse | None:
+        """Answer a search in a worker process; None if this process must."""
+        if not self.workers.ready:
+            if self._readers.running:  # searches overlap, so that workers are of use
+                self.workers.start()
+            return None
+        loop = asyncio.get_running_loop()
+        if len(state.body) > LARGE_REQUEST_BYTES:
+            await loop.run_in_executor(None, self._prepare, endpoint, caller, state)
+        given = self._prepare(endpoint, caller, state)
+        reply = await self.workers.answer(endpoint.name, given, caller, state.headers, deadline)
+        if reply is None:
+            return None
+        for impression in reply.impressions:
+            self.service.impressions.add(cast("SearchImpression", impression))
+        if reply.refusal:
+            raise reply.refusal.error()
+        self._record(endpoint, caller, state, reply.facts, redirects=())
+        headers = {**reply.headers, **state.response_headers}
+        response = ServiceResponse(reply.status, reply.body, headers, reply.plain)
+        if reply.joined:
+            return await loop.run_in_executor(None, compress_response, response, state.headers)
+        return response
+
+    def _prepare(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> dict[str, Any]:
+        """Decode a request once, check what its body needs and count its queries."""
+        if state.given is not None:
+            return state.given
         prefix = self._authenticator.prefix
         given = endpoint.decode(
             state.path_parts,
@@ -167,6 +221,11 @@ class App:
         if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
             for token, queries in _count_queries(endpoint, given).items():
                 self._authenticator.count_queries(caller, token, queries)
+        state.given = given
+        return given
+
+    def _handle(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> ServiceResponse:
+        given, prefix = self._prepare(endpoint, caller, state), self._authenticator.prefix
         user = state.headers.get(f"{prefix}user-id", "") if _writes(endpoint) else ""
         if user:
             self.service.users.get(user)
@@ -174,9 +233,7 @@ class App:
         answer = HANDLERS[endpoint](call, **given)
         if _writes(endpoint):
             self.service.users.note_write(endpoint.name, given, user)
-        state.record_response(given, answer)
-        state.others = sorted({*named_indices(endpoint, given, answer), *call.redirects})
-        self._record_hidden(endpoint, caller, state)
+        self._record(endpoint, caller, state, answer, call.redirects)
         if endpoint.status == 204:
             return ServiceResponse(endpoint.status, headers=state.response_headers)
         return compress_response(

@@ -10,6 +10,10 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from svc_notebook.service.engine.text.table_builds import (
+    count_finished,
+    without_missing_tables,
+)
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.indices.registry import IndexRegistry
@@ -139,9 +143,11 @@ class Maintenance:
 
     def _warm_all(self) -> None:
         indices = self._catalog.all()
-        for index in indices:
-            if not self._stopping.is_set():
-                self._warm(index)
+        # Tables of languages that settings name are built beside this; then it is done again.
+        with without_missing_tables():
+            for index in indices:
+                if not self._stopping.is_set():
+                    self._warm(index)
         for gone in self._warmed.keys() - {index.id for index in indices}:
             del self._warmed[gone]
 
@@ -152,7 +158,8 @@ class Maintenance:
         # Weak references, so that merged or cleared segments are freed before the next check.
         readers = index.engine.get().segment_store.readers if opened else ()
         pieces = tuple(weakref.ref(reader.segment) for reader in readers)
-        now = index.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules
+        built = count_finished()
+        now = index.stamp, pieces, knowledge.lexicon, knowledge.synonyms, rules, built
         if self._warmed.get(index.id) != now:
             resources.warm(index.id, index.settings)
             if opened:

@@ -177,15 +177,17 @@ class ReaderConnection:
 class Store:
     """One connection for writing, under a lock, and one connection for reading per thread."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
-        make_file_private(path)
+    def __init__(self, path: Path, *, read_only: bool = False) -> None:
+        self.path = path
         self._local = threading.local()
         self._readers: list[ReaderConnection] = []
         self._opening = threading.Lock()
         self._closed = False
         self._damage_reported = False
         self._lock = threading.RLock()
+        if read_only:  # another process writes, and keeps the file as it must be
+            return
+        make_file_private(path)
         try:
             self._writer = self._connect()
         except sqlite3.Error as error:
@@ -201,7 +203,7 @@ class Store:
 
     def _connect(self) -> sqlite3.Connection:
         # `close` is called from another thread than the connection's.
-        return sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        return sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
 
     @staticmethod
     def _prepare(connection: sqlite3.Connection, cache: int) -> None:
@@ -212,7 +214,7 @@ class Store:
         [version] = self._writer.execute("PRAGMA user_version").fetchone()
         if version > len(MIGRATIONS):
             raise LocalServiceFailed(
-                f"{self._path} was written by a newer version of svc-notebook; update this one"
+                f"{self.path} was written by a newer version of svc-notebook; update this one"
             )
         for number, script in enumerate(MIGRATIONS[version:], version + 1):
             self._writer.executescript(f"BEGIN; {script} PRAGMA user_version = {number}; COMMIT;")
@@ -262,7 +264,7 @@ class Store:
         """Report once on the standard error that the file is damaged; return a message."""
         if not self._damage_reported:
             self._damage_reported = True
-            sys.stderr.write(f"{describe_damage(self._path, error)}\n")
+            sys.stderr.write(f"{describe_damage(self.path, error)}\n")
         return f"the service's database is damaged ({error}); its output says what to do"
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ deadline, as for writes, nothing is interrupted.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
@@ -26,6 +26,8 @@ class Deadline:
 
     def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS) -> None:
         self.seconds = seconds
+        # Called by `cancel`: stops a search that runs in another process.
+        self.on_cancel: Callable[[], object] | None = None
         self._end = 0.0
         self._cancelled = False
         self.restart()
@@ -41,6 +43,8 @@ class Deadline:
     def cancel(self) -> None:
         """Stop the search at its next step."""
         self._cancelled = True
+        if self.on_cancel is not None:
+            self.on_cancel()
 
     def raise_if_cancelled(self) -> None:
         """Raise `SearchCancelled` after `cancel`."""

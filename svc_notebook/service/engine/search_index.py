@@ -51,6 +51,11 @@ class Index:
         self._state = IndexState(dict(settings), segment_store)
 
     @property
+    def state(self) -> IndexState:
+        """What a search that starts now uses."""
+        return self._state
+
+    @property
     def settings(self) -> Mapping[str, Any]:
         """The settings that differ from their defaults."""
         return self._state.settings

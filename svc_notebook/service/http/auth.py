@@ -38,6 +38,7 @@ class Caller:
     address: str = ""
     secured: Restriction | None = None
     accounts: Accounts = ()
+    secured_text: str | None = None  # what `secured` was read from
 
     @property
     def name(self) -> str:
@@ -77,7 +78,7 @@ class Caller:
         if self.secured:
             yield self.secured
         if key.fields.get("queryParameters"):
-            yield _embedded(key.fields["queryParameters"])
+            yield read_embedded(key.fields["queryParameters"])
 
     def restrictions(self, index: str) -> list[Restriction]:
         """Return the restrictions on queries of an index; of two that conflict, the last counts.
@@ -180,7 +181,11 @@ class Authenticator:
         self._parents[value] = keys[0].value
         accounts = (keys[0].value, address), (value, address)
         return Caller(
-            tuple(keys), address=address, secured=_embedded(secured.text), accounts=accounts
+            tuple(keys),
+            address=address,
+            secured=read_embedded(secured.text),
+            accounts=accounts,
+            secured_text=secured.text,
         )
 
     def _on_behalf(self, headers: Mapping[str, str], address: str) -> Caller | None:
@@ -212,13 +217,14 @@ def _check_origin(caller: Caller, headers: Mapping[str, str]) -> None:
             caller.address, page
         )
         if key.fields.get("queryParameters"):
-            _embedded(key.fields["queryParameters"]).check_caller(caller.address, page)
+            read_embedded(key.fields["queryParameters"]).check_caller(caller.address, page)
     if caller.secured:
         caller.secured.check_caller(caller.address, page)
 
 
 @lru_cache(1000)
-def _embedded(text: str) -> Restriction:
+def read_embedded(text: str) -> Restriction:
+    """Return the restrictions embedded in a key; the same object for the same text."""
     return read_restriction(text)
 
 

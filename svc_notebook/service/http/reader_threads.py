@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -36,6 +36,8 @@ WATCH_AFTER_SECONDS = 0.05
 """Seconds after which a disconnect of the caller is watched for; most requests end sooner."""
 
 Work = Callable[[], ServiceResponse]
+OtherWork = Callable[[Deadline], Awaitable[ServiceResponse | None]]
+"""Answers a request outside the threads, or returns None."""
 
 
 class LaneName(NamedTuple):
@@ -88,19 +90,34 @@ class Lane:
 
 
 class ReaderThreads:
-    """Runs reads in a thread pool; one search may take `seconds`."""
+    """Runs reads in a thread pool; one search may take `seconds`.
 
-    def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS) -> None:
+    `at_once` small requests of one caller run at one time, if they are more than the threads allow.
+    """
+
+    def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS, at_once: int = 0) -> None:
         self._seconds = seconds
         self._pool = ThreadPoolExecutor(READER_THREADS, "svc-read")
+        self._at_once = max(MAX_RUNNING_SMALL, at_once)
+        self.running = 0
+        """Number of requests that threads work at."""
         self._lanes: dict[LaneName, Lane] = {}
 
     def close(self) -> None:
         """Accept no more work; work that has not started is dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def run(self, caller: str, size: int, receive: Receive, work: Work) -> ServiceResponse:
+    async def run(
+        self,
+        caller: str,
+        size: int,
+        receive: Receive,
+        work: Work,
+        elsewhere: OtherWork | None = None,
+    ) -> ServiceResponse:
         """Run the work of a request with a body of `size` bytes when the caller's lane permits.
+
+        `elsewhere` is tried first. Threads run the work if it returns None.
 
         Raises `TooMany` if too many of the caller's requests wait, and `ClientDisconnected` if it
         disconnects.
@@ -108,14 +125,15 @@ class ReaderThreads:
         name = LaneName(caller, size > LARGE_REQUEST_BYTES)
         lane = self._lanes.get(name)
         if lane is None:
-            lane = self._lanes[name] = Lane(MAX_RUNNING_LARGE if name.large else MAX_RUNNING_SMALL)
+            lane = self._lanes[name] = Lane(MAX_RUNNING_LARGE if name.large else self._at_once)
         turn = lane.enter()
         deadline = Deadline(self._seconds)
         try:
             async with _watch(receive, partial(_cancel, turn, deadline)):
                 await _wait_for(turn)
-                loop = asyncio.get_running_loop()
-                return await loop.run_in_executor(self._pool, _run_timed, work, deadline)
+                if elsewhere and (response := await elsewhere(deadline)) is not None:
+                    return response
+                return await self._run_in_thread(work, deadline)
         except SearchCancelled:
             raise ClientDisconnected from None
         except asyncio.CancelledError:
@@ -125,6 +143,14 @@ class ReaderThreads:
             lane.leave(turn)
             if lane.empty:
                 self._lanes.pop(name, None)
+
+    async def _run_in_thread(self, work: Work, deadline: Deadline) -> ServiceResponse:
+        self.running += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, _run_timed, work, deadline)
+        finally:
+            self.running -= 1
 
 
 def _run_timed(work: Work, deadline: Deadline) -> ServiceResponse:

@@ -52,6 +52,7 @@ class RequestState:
     endpoint: Endpoint | None = None
     path_parts: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
+    given: dict[str, Any] | None = None  # the arguments of the call, once decoded
     accounts: Accounts = ()
     held_bytes: int = 0
     hits: int | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,32 @@ from svc_notebook.service.store import Store
 Chunk = list[dict[str, Any]]
 
 
+class NamedIndices(dict[str, PublishedIndex]):
+    """Indices by name; the replicas among them, so that finding a group reads few indices."""
+
+    def __init__(self, indices: Mapping[str, PublishedIndex]) -> None:
+        super().__init__(indices)
+        self.replicas = tuple(index for index in indices.values() if index.primary_id)
+
+    def with_changes(self, changed: Mapping[str, PublishedIndex]) -> NamedIndices:
+        """Return the indices with some replaced or added."""
+        known = NamedIndices({})
+        known.update(self)
+        known.update(changed)
+        known.replicas = (
+            *(replica for replica in self.replicas if replica.name not in changed),
+            *(index for index in changed.values() if index.primary_id),
+        )
+        return known
+
+    def group(self, index: PublishedIndex) -> list[PublishedIndex]:
+        """Return the indices that have the records of an index, in no order."""
+        primary = self.get(index.name)
+        if index.primary_id or primary is None or primary.id != index.id or primary.primary_id:
+            return [one for one in self.values() if one.records_id == index.records_id]
+        return [primary, *(one for one in self.replicas if one.primary_id == index.id)]
+
+
 class IndexRegistry:
     """The published indices by name; readers never wait for the writer."""
 
@@ -39,7 +65,7 @@ class IndexRegistry:
         self._saved: dict[int, int] = {}
         self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
         self.closing = False
-        self._by_name: dict[str, PublishedIndex] = {}
+        self._by_name = NamedIndices({})
         with store.writing() as connection:
             add_stamps(connection)
         self.refresh()
@@ -50,10 +76,12 @@ class IndexRegistry:
         self.resources.forget()
         rows = self.store.read(f"SELECT {COLUMNS} FROM indices")
         fresh = [self._build_index(*row) for row in rows]
-        self._by_name = {
-            index.name: old if (old := self._by_name.get(index.name)) == index else index
-            for index in fresh
-        }
+        self._by_name = NamedIndices(
+            {
+                index.name: old if (old := self._by_name.get(index.name)) == index else index
+                for index in fresh
+            }
+        )
 
     def _build_index(self, id: int, name: str, settings: bytes, *facts: Any) -> PublishedIndex:
         index = PublishedIndex(id, name, msgspec.json.decode(settings), *facts)
@@ -122,8 +150,7 @@ class IndexRegistry:
 
         An index that was withdrawn in the meantime is a separate group.
         """
-        found = [one for one in self._by_name.values() if one.records_id == index.records_id]
-        return sorted(found or [index], key=_sort_key)
+        return sorted(self._by_name.group(index) or [index], key=_sort_key)
 
     def all(self) -> list[PublishedIndex]:
         """Return all indices, sorted by name."""
@@ -131,11 +158,11 @@ class IndexRegistry:
 
     def publish(self, *indices: PublishedIndex) -> None:
         """Make the new state of indices visible to readers, all at once."""
-        self._by_name = {**self._by_name, **{index.name: index for index in indices}}
+        self._by_name = self._by_name.with_changes({index.name: index for index in indices})
 
     def withdraw(self, name: str) -> None:
         """Remove an index from the view of readers."""
-        self._by_name = {n: index for n, index in self._by_name.items() if n != name}
+        self._by_name = NamedIndices({n: one for n, one in self._by_name.items() if n != name})
 
     def measure(self, index: PublishedIndex) -> tuple[int, int]:
         """Return the number and bytes of an index's records; cached until the next change."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -27,6 +28,8 @@ class CompiledResources:
         self._store = store
         self._lock = threading.Lock()
         self._version = 0
+        # By owner, how often its entries changed; under None, how often all were read again.
+        self._changes: Counter[int | None] = Counter()
         self._compiled: dict[tuple[int, str], Any] = {}
 
     def language_resources(self, owner: int) -> LanguageResources:
@@ -37,6 +40,11 @@ class CompiledResources:
         return LanguageResources(
             synonyms, self._get_or_compile(APPLICATION_ID, "lexicon", self._lexicon)
         )
+
+    def versions(self, owner: int) -> tuple[int, int]:
+        """Return numbers that change with the entries of an owner and of the application."""
+        changes = self._changes
+        return changes[None] + changes[owner], changes[None] + changes[APPLICATION_ID]
 
     def warm(self, owner: int, settings: Mapping[str, Any]) -> None:
         """Compile what a search in one index needs, unless it is cached."""
@@ -78,6 +86,7 @@ class CompiledResources:
     def _replace(self, owner: int | None, now: dict[tuple[int, str], Any]) -> None:
         with self._lock:
             self._version += 1
+            self._changes[owner] += 1
             kept = {key: one for key, one in self._compiled.items() if owner not in (None, key[0])}
             self._compiled = kept | now
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar, cast
@@ -23,6 +23,7 @@ from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
+from svc_notebook.service.engine.text.table_builds import without_missing_tables
 from svc_notebook.service.events import current_milliseconds
 from svc_notebook.service.impressions import MAX_HITS_PER_SEARCH
 from svc_notebook.service.indices.published_index import PublishedIndex
@@ -55,10 +56,11 @@ def answer_search(
     call: RequestContext, name: str, given: Mapping[str, Any]
 ) -> tuple[SearchAnswer, bool]:
     """Search one index; return the response, and whether its page is full."""
-    searched, params, found = _try_rules(call, name, given, partial(_find, call))
+    with without_missing_tables() as languages:
+        searched, params, found = _try_rules(call, name, given, partial(_find, call))
     index, outcome = searched.index, searched.outcome
     answer = _result_members(found) | _request_members(call, searched, params)
-    answer |= _rule_members(index, outcome) | _advice(index, params, outcome.faults)
+    answer |= _rule_members(index, outcome) | _advice(index, params, outcome.faults, languages)
     if option(index, params, "getRankingInfo"):
         answer |= _ranking_members(searched, name, found)
     for hidden in hidden_attributes(call.caller, index):
@@ -84,9 +86,10 @@ def answer_facet(
             raise BadInput(f"this key may not read the facet {facet}")
         limit = option(index, params, "maxFacetHits")
         language_resources = call.service.catalog.resources.language_resources(index.id)
-        return index.engine.get().facet_values(
-            facet, query, params, limit, language_resources, pins
-        )
+        with without_missing_tables():
+            return index.engine.get().facet_values(
+                facet, query, params, limit, language_resources, pins
+            )
 
     _, _, found = _try_rules(call, name, given, find)
     return {
@@ -334,13 +337,22 @@ def _rule_members(index: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]
 
 
 def _advice(
-    index: PublishedIndex, params: Mapping[str, Any], faults: Sequence[str]
+    index: PublishedIndex,
+    params: Mapping[str, Any],
+    faults: Sequence[str],
+    languages: Collection[str],
 ) -> dict[str, str]:
-    """Return a message about facets that were not counted and rules that could not be applied."""
+    """Return a message about what did not count: facets, rules, languages without a table yet."""
     declared = read_faceted(index.settings)
     missing = [f"`{path}`" for path in params.get("facets") or () if path not in ("*", *declared)]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"
-    messages = [*([uncounted] if missing else ()), *faults]
+    named = ", ".join(f"`{language}`" for language in sorted(languages))
+    unready = f"word forms of {named} are being prepared; until then only regular endings count"
+    messages = [
+        *([uncounted] if missing else ()),
+        *faults,
+        *([unready] if languages else ()),
+    ]
     return {"message": "; ".join(messages)} if messages else {}
 
 

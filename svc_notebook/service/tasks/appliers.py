@@ -29,6 +29,33 @@ Applier = Callable[[sqlite3.Connection, IndexRegistry, Sequence[QueuedTask]], Pu
 PreparedRun = Callable[[sqlite3.Connection], Publish]
 
 
+def select_run(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> Sequence[QueuedTask]:
+    """Return the first of some consecutive tasks that are applied in one transaction.
+
+    They change one index, or several that have no replicas and are none: a change of one index then
+    leaves the others as they are. New indices are created together, because each transaction that
+    creates a table makes every connection read the tables of all indices again.
+    """
+    first = run[0].index_name
+    count = next((n for n, task in enumerate(run) if task.index_name != first), len(run))
+    if not _stands_alone(catalog, first):
+        return run[:count]
+    alone = {first: True}
+    for task in run[count:]:
+        name = task.index_name
+        if name not in alone:
+            alone[name] = _stands_alone(catalog, name)
+        if not alone[name]:
+            break
+        count += 1
+    return run[:count]
+
+
+def _stands_alone(catalog: IndexRegistry, name: str) -> bool:
+    index = catalog.get(name)
+    return index is None or (not index.primary_id and len(catalog.replica_group(index)) == 1)
+
+
 def prepare_run(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> PreparedRun:
     """Prepare consecutive tasks of one kind; return the function that applies them.
 
@@ -36,13 +63,32 @@ def prepare_run(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> PreparedRu
     before the transaction, so that readers see a write as soon as it is stored.
     """
     kind = run[0].kind
-    prepared_run = _prepare_operations(catalog, run) if kind == "steps" else None
+    prepared_run = _prepare_each(catalog, run) if kind == "steps" else None
 
     def apply(connection: sqlite3.Connection) -> Publish:
         publish = (
             prepared_run(connection) if prepared_run else APPLIERS[kind](connection, catalog, run)
         )
         connection.execute("DELETE FROM tasks WHERE id BETWEEN ? AND ?", (run[0].id, run[-1].id))
+        return publish
+
+    return apply
+
+
+def _prepare_each(catalog: IndexRegistry, run: Sequence[QueuedTask]) -> PreparedRun:
+    """Prepare the writes on each index of a run."""
+    by_index: dict[str, list[QueuedTask]] = {}
+    for task in run:
+        by_index.setdefault(task.index_name, []).append(task)
+    prepared = [_prepare_operations(catalog, tasks) for tasks in by_index.values()]
+
+    def apply(connection: sqlite3.Connection) -> Publish:
+        publications = [apply_one(connection) for apply_one in prepared]
+
+        def publish() -> None:
+            for publish_one in publications:
+                publish_one()
+
         return publish
 
     return apply

@@ -119,7 +119,7 @@ class TaskQueue:
         self.arrived.set()
 
     def next_run(self) -> list[QueuedTask]:
-        """Return the oldest pending task and the consecutive tasks that can be applied with it."""
+        """Return the oldest pending task, and the writes of records that follow on such a write."""
         self.arrived.clear()
         run: list[QueuedTask] = []
         size = 0
@@ -130,9 +130,7 @@ class TaskQueue:
         ) as rows:
             for task in map(QueuedTask._make, rows):
                 size += len(task.body)
-                if run and (
-                    size > MAX_RUN_BYTES or task[1:3] != run[0][1:3] or task.kind != "steps"
-                ):
+                if run and (size > MAX_RUN_BYTES or {task.kind, run[0].kind} != {"steps"}):
                     break
                 run.append(task)
         return run

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_failure
-from svc_notebook.service.tasks.appliers import prepare_run
+from svc_notebook.service.tasks.appliers import prepare_run, select_run
 from svc_notebook.service.tasks.queue import QueuedTask, TaskQueue
 from svc_notebook.service.tasks.settings_change import Publish
 
@@ -44,7 +44,7 @@ class Writer:
     def _work(self) -> None:
         while not self._stopping.is_set():
             if run := self._tasks.next_run():
-                self._apply(run)
+                self._apply(select_run(self._catalog, run))
             else:
                 self._tasks.arrived.wait()
 
@@ -87,9 +87,10 @@ class Writer:
 
     def _commit(self, run: Sequence[QueuedTask]) -> Publish:
         # Opening an engine reads records, so it precedes the changes of this run.
-        if index := self._catalog.get(run[0].index_name):
-            for one in self._catalog.replica_group(index):
-                one.engine.get()
+        for name in dict.fromkeys(task.index_name for task in run):
+            if index := self._catalog.get(name):
+                for one in self._catalog.replica_group(index):
+                    one.engine.get()
         apply = prepare_run(self._catalog, run)
         with self._store.writing() as connection:
             return apply(connection)

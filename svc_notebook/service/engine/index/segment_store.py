@@ -42,6 +42,8 @@ class SegmentStore:
     def __init__(self, schema: Schema, readers: Sequence[SegmentReader] = ()) -> None:
         self.schema = schema
         self.readers = tuple(readers)
+        # Where its segments have files, once it was saved or loaded.
+        self.folder: Path | None = None
         self._publishing = threading.Lock()
 
     @classmethod
@@ -111,6 +113,7 @@ class SegmentStore:
         """Save to a folder; existing segment files are not rewritten."""
         readers = self.readers
         save_readers(folder, stamp, self.schema, readers)
+        self.folder = folder
         for reader in readers:
             segment = reader.segment
             if not segment.mapped and (
@@ -125,7 +128,9 @@ class SegmentStore:
         if (found := load_readers(folder)) is None:
             return None
         schema, stamp, readers = found
-        return cls(schema, readers), stamp
+        store = cls(schema, readers)
+        store.folder = folder
+        return store, stamp
 
     def _map_from_file(self, folder: Path, segment: Segment) -> None:
         """Replace a segment in memory by its memory-mapped file, which the system may page out."""

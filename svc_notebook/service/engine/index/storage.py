@@ -7,9 +7,11 @@ reader finds either the old state or the new one.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import IO
 
 import msgspec
 import numpy as np
@@ -157,15 +159,32 @@ def read_segment(folder: Path, name: str) -> Segment:
     """Open a segment file; its arrays are memory-mapped."""
     path = folder / f"{name}{SUFFIX}"
     with path.open("rb") as file:
-        size = int(file.readline(20))
-        start = file.tell() + size
-        header = msgspec.json.decode(file.read(size), type=SegmentHeader)
-    start += -start % ALIGNMENT_BYTES
+        header, start = _read_header(file)
     if path.stat().st_size != start + header.size:
         raise ValueError(f"{path} is cut short")
     whole = np.memmap(path, np.uint8, "r", start, (header.size,)) if header.size else None
     arrays = {key: _map_array(whole, place) for key, place in header.arrays.items()}
     return _build_segment(header, arrays, name)
+
+
+def encode_segment(segment: Segment) -> bytes:
+    """Return the content of a segment's file."""
+    return b"".join(_encode_segment(segment))
+
+
+def decode_segment(content: bytes, name: str) -> Segment:
+    """Return the segment of a file's content; its arrays are views of it."""
+    header, start = _read_header(io.BytesIO(content))
+    whole = np.frombuffer(content, np.uint8, header.size, start) if header.size else None
+    arrays = {key: _map_array(whole, place) for key, place in header.arrays.items()}
+    return _build_segment(header, arrays, name)
+
+
+def _read_header(file: IO[bytes]) -> tuple[SegmentHeader, int]:
+    """Return the header and the position of the first array."""
+    size = int(file.readline(20))
+    end = file.tell() + size
+    return msgspec.json.decode(file.read(size), type=SegmentHeader), end + -end % ALIGNMENT_BYTES
 
 
 def _build_segment(header: SegmentHeader, arrays: Arrays, name: str) -> Segment:

@@ -24,20 +24,25 @@ ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 """The endings of singular and plural nouns by language, normalized."""
 MIN_STEM_LETTERS = 2
+LEXICON_LANGUAGE = "en"
+"""The language with a lexicon of its own instead of a form table."""
 
 
 @lru_cache(maxsize=50_000)
 def standard_forms(word: str, language: str) -> tuple[str, ...]:
     """Return the other forms of a word in a language, normalized."""
     forms = known_forms(word, language)
-    if forms is None:
-        forms = set(_regular_forms(word, language.partition("-")[0]))
-    return tuple(sorted(forms - {word}))
+    return regular_forms(word, language) if forms is None else tuple(sorted(forms - {word}))
+
+
+def regular_forms(word: str, language: str) -> tuple[str, ...]:
+    """Return the other forms of a word by the regular endings of a language, normalized."""
+    return tuple(sorted({*_regular_forms(word, language.partition("-")[0])} - {word}))
 
 
 def known_forms(word: str, language: str) -> set[str] | None:
     """Return the forms of a word in a language's lexicon, None if it is not listed."""
-    if language == "en":
+    if language == LEXICON_LANGUAGE:
         return _english_forms(word)
     found = standard_table(language).forms(word)
     return set(found) if len(found) > 1 else None

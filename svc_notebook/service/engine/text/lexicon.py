@@ -9,10 +9,15 @@ from functools import cached_property
 from typing import Any
 
 from svc_notebook.service.engine.text.compounds import Splitter, standard_splitter
-from svc_notebook.service.engine.text.lemmatization import standard_forms
+from svc_notebook.service.engine.text.lemmatization import (
+    LEXICON_LANGUAGE,
+    regular_forms,
+    standard_forms,
+)
 from svc_notebook.service.engine.text.stems import Stemmer, find_stemmer
 from svc_notebook.service.engine.text.stop_words import standard_stops
 from svc_notebook.service.engine.text.synonyms import Thesaurus
+from svc_notebook.service.engine.text.table_builds import is_table_ready
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 
 Entry = Mapping[str, Any]
@@ -52,7 +57,7 @@ class NormalizedLexicon:
     def __init__(self, dictionaries: Dictionaries, rules: TokenizerSettings) -> None:
         self._dictionaries = dictionaries
         self._rules = rules
-        self._splitters: dict[str, Splitter] = {}
+        self._splitters: dict[tuple[str, bool], Splitter] = {}
 
     def is_stop_word(self, word: str, languages: Iterable[str]) -> bool:
         """Return whether a word is a stop word in one of the languages."""
@@ -69,13 +74,13 @@ class NormalizedLexicon:
 
     def splitter(self, language: str) -> Splitter:
         """Return the compound splitter of a language."""
-        known = self._splitters.get(language)
+        standard = self._standard("compounds", language) and is_table_ready(language)
+        known = self._splitters.get((language, standard))
         if known is None:
             own = self._compounds.get(language, {})
-            standard = self._standard("compounds", language)
             plain = standard and not own
             known = standard_splitter(language) if plain else Splitter(language, own, standard)
-            self._splitters[language] = known
+            self._splitters[language, standard] = known
         return known
 
     @property
@@ -95,7 +100,8 @@ class NormalizedLexicon:
             return own
         if not self._standard("plurals", language):
             return ()
-        return ((form,) for form in standard_forms(word, language))
+        ready = language == LEXICON_LANGUAGE or is_table_ready(language)
+        return ((form,) for form in (standard_forms if ready else regular_forms)(word, language))
 
     def _standard(self, dictionary: str, language: str) -> bool:
         return language not in self._dictionaries.off.get(dictionary, ())

@@ -111,23 +111,50 @@ class _Lists:
 
 EMPTY_TABLE = FormTable.of(())
 _loading = threading.Lock()
+_loaded: set[str] = set()
 
 
 def standard_table(language: str) -> FormTable:
     """Return the form table of a language, empty if there is none; each is read once."""
+    name = _table_name(language)
+    if name is None:
+        return EMPTY_TABLE
+    with stop_clock(), _loading:
+        table = _load_table(name)
+        _loaded.add(name)
+        return table
+
+
+def has_table(language: str) -> bool:
+    """Return whether the table of a language is loaded or saved, or the language has none."""
+    name = _table_name(language)
+    return name is None or name in _loaded or table_path(name).exists()
+
+
+def table_path(language: str) -> Path:
+    """Return the file of the table of a language, which has one."""
+    name = _table_name(language)
+    edition = f"{_simplemma_version()}-{TABLE_FORMAT}"
+    return platformdirs.user_cache_path("svc-notebook") / f"forms-{name}-{edition}.npz"
+
+
+@cache
+def _table_name(language: str) -> str | None:
+    """Return the language's code in `simplemma`, None if it has no table there."""
     from simplemma.strategies.dictionaries.dictionary_factory import SUPPORTED_LANGUAGES
 
     name = ALIASES.get(language, language).partition("-")[0]
-    if name not in SUPPORTED_LANGUAGES:
-        return EMPTY_TABLE
-    with stop_clock(), _loading:
-        return _load_table(name)
+    return name if name in SUPPORTED_LANGUAGES else None
+
+
+@cache
+def _simplemma_version() -> str:
+    return importlib.metadata.version("simplemma")
 
 
 @cache
 def _load_table(language: str) -> FormTable:
-    edition = f"{importlib.metadata.version('simplemma')}-{TABLE_FORMAT}"
-    path = platformdirs.user_cache_path("svc-notebook") / f"forms-{language}-{edition}.npz"
+    path = table_path(language)
     table = FormTable.load(path)
     if table is None:
         table = FormTable.of(_read_pairs(language))

@@ -1,0 +1,164 @@
+"""The messages between the service and its search workers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import msgspec
+
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
+from svc_notebook.service.http.auth import Caller, read_embedded
+from svc_notebook.service.keyring import StoredKey
+
+LENGTH_BYTES = 4
+"""The length of a message precedes it, as an integer of this size in network byte order."""
+CANCEL = bytes(LENGTH_BYTES)
+"""An empty message: the caller of the current search no longer waits for it."""
+
+SEARCH_ENDPOINTS = ("search", "get_search", "search_many", "search_facet")
+"""The endpoints whose calls workers answer, by name."""
+
+ResourceVersions: TypeAlias = tuple[int, int]
+"""The versions of an index's synonyms and rules, and of the application's dictionaries."""
+
+
+class SegmentState(msgspec.Struct, array_like=True):
+    """One segment of an index: its file or its encoded arrays, neither if the worker has it."""
+
+    name: str
+    records: int
+    alive: bytes
+    folder: str = ""
+    encoded: bytes = b""
+
+
+class IndexSnapshot(msgspec.Struct, array_like=True):
+    """What a search of an index depends on, besides its stored records."""
+
+    id: int
+    name: str
+    settings: dict[str, Any]
+    engine_settings: dict[str, Any]
+    primary_id: int
+    segments: list[SegmentState]
+    resources: ResourceVersions
+
+
+class CallerFacts(msgspec.Struct, array_like=True):
+    """A caller whose key was checked; `embedded` is the text of a secured key."""
+
+    keys: list[tuple[str, dict[str, Any], int, str, float | None]]
+    admin: bool
+    address: str
+    embedded: str | None
+
+    @classmethod
+    def of(cls, caller: Caller) -> CallerFacts:
+        """Return the facts of a caller."""
+        keys = [(k.value, dict(k.fields), k.created, k.index, k.ends) for k in caller.keys]
+        return cls(keys, caller.admin, caller.address, caller.secured_text)
+
+    def caller(self) -> Caller:
+        """Return the caller; equal embedded texts become the same restriction, as in `auth`."""
+        text = self.embedded
+        return Caller(
+            tuple(StoredKey(*fields) for fields in self.keys),
+            self.admin,
+            self.address,
+            None if text is None else read_embedded(text),
+            secured_text=text,
+        )
+
+
+class SearchCall(msgspec.Struct, array_like=True):
+    """One call of a search endpoint, or a part of a call with several searches."""
+
+    endpoint: str
+    given: dict[str, Any]
+    caller: CallerFacts
+    indices: list[str]
+    headers: dict[str, str]
+    seconds: float
+
+
+class WorkerRequest(msgspec.Struct, array_like=True):
+    """A call, preceded by the indices that changed since the last one and those that are gone."""
+
+    snapshots: list[IndexSnapshot]
+    dropped: list[int]
+    call: SearchCall
+
+
+class Refusal(msgspec.Struct, array_like=True):
+    """An error of the caller, as it is raised in the service."""
+
+    kind: str
+    message: str
+    status: int
+
+    @classmethod
+    def of(cls, error: Exception) -> Refusal | None:
+        """Return the refusal of an error; None for other errors."""
+        kind = type(error).__name__
+        if REFUSALS.get(kind) is not type(error):
+            return None
+        if isinstance(error, Refused):
+            return cls(kind, error.message, error.status)
+        return cls(kind, str(error), 400)
+
+    def error(self) -> Exception:
+        """Return the error."""
+        made = REFUSALS[self.kind]
+        return (
+            made(self.message, status=self.status)
+            if issubclass(made, Refused)
+            else made(self.message)
+        )
+
+
+REFUSALS: dict[str, type[BadInput] | type[Refused]] = {
+    one.__name__: one for one in (BadInput, KeyRefused, NotFound, Refused)
+}
+
+
+class WorkerReply(msgspec.Struct, array_like=True):
+    """The outcome of a call.
+
+    `declined` leaves the search to the service: because of an error that the service reports, or
+    because the worker does not have what the search needs. `outdated` does, too: files of an index
+    are gone. `facts` are the members of the answer that the logs show, `reads` the objectIDs of the
+    records that were read, by table. `joined` answers of several workers are not compressed yet.
+    """
+
+    outcome: Literal["ready", "answered", "refused", "declined", "outdated", "cancelled"]
+    status: int = 200
+    body: bytes = b""
+    headers: dict[str, str] = {}
+    plain: bytes = b""
+    facts: dict[str, Any] = {}
+    impressions: list[dict[str, Any]] = []
+    reads: list[tuple[int, list[str]]] = []
+    refusal: Refusal | None = None
+    joined: bool = False
+
+
+def frame(message: msgspec.Struct) -> bytes:
+    """Encode a message with its length."""
+    body = msgspec.msgpack.encode(message)
+    return len(body).to_bytes(LENGTH_BYTES, "big") + body
+
+
+def split_frames(received: bytearray) -> Sequence[bytes]:
+    """Remove the complete messages from the received bytes and return them."""
+    found = []
+    start = 0
+    while len(received) - start >= LENGTH_BYTES:
+        size = int.from_bytes(received[start : start + LENGTH_BYTES], "big")
+        end = start + LENGTH_BYTES + size
+        if len(received) < end:
+            break
+        found.append(bytes(received[start + LENGTH_BYTES : end]))
+        start = end
+    del received[:start]
+    return found

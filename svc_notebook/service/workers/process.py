@@ -1,0 +1,270 @@
+"""A search worker: `python -m svc_notebook.service.workers.process SOCKET DATABASE`.
+
+It answers one search at a time from segment files that it maps, and reads records from the
+database. While it searches, all it can receive is that the caller left, or that the service ended:
+both stop the search.
+"""
+
+from __future__ import annotations
+
+import select
+import signal
+import socket
+import sys
+import threading
+import weakref
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+from svc_notebook.errors import BadInput, NotFound, Refused
+from svc_notebook.service.engine.deadline import Deadline, SearchCancelled, limit_time
+from svc_notebook.service.engine.index.schema import Schema
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_store import SegmentStore
+from svc_notebook.service.engine.index.storage import READ_ERRORS
+from svc_notebook.service.engine.search_index import Index
+from svc_notebook.service.engine.text.table_builds import without_missing_tables
+from svc_notebook.service.handlers import HANDLERS
+from svc_notebook.service.http.response import compress_response, json_response
+from svc_notebook.service.indices.published_index import LazyEngine, PublishedIndex
+from svc_notebook.service.resources.compiled import CompiledResources
+from svc_notebook.service.resources.entries import APPLICATION_ID
+from svc_notebook.service.service import RequestContext, Service
+from svc_notebook.service.store import Store
+from svc_notebook.service.workers.messages import (
+    CANCEL,
+    LENGTH_BYTES,
+    SEARCH_ENDPOINTS,
+    IndexSnapshot,
+    Refusal,
+    ResourceVersions,
+    SearchCall,
+    WorkerReply,
+    WorkerRequest,
+    frame,
+)
+from svc_notebook.service.workers.snapshots import read_readers
+
+# The members of an answer that the logs show.
+LOGGED_MEMBERS = ("nbHits", "params", "queryID")
+
+
+class Declined(Exception):
+    """The worker does not have what the search needs."""
+
+
+class ReadRecords:
+    """The records that searches read, in place of the writes in flight, which the service knows."""
+
+    def __init__(self) -> None:
+        self.reads: list[tuple[int, list[str]]] = []
+
+    def last_visible(self) -> int:
+        """Return no number, because the service compares."""
+        return 0
+
+    def may_have_changed(self, since: int, records_id: int, ids: Iterable[str]) -> bool:
+        """Note the records for the service."""
+        self.reads.append((records_id, list(ids)))
+        return False
+
+
+class WorkerCatalog:
+    """The indices of one call, as the service has them."""
+
+    def __init__(self, resources: CompiledResources, indices: Mapping[str, PublishedIndex]) -> None:
+        self.resources = resources
+        self.in_flight_writes = ReadRecords()
+        self._indices = indices
+
+    def get(self, name: str) -> PublishedIndex:
+        """Return an index that the call names; raises `Declined` for others."""
+        if name not in self._indices:
+            raise Declined(name)
+        return self._indices[name]
+
+    find = get
+
+
+class WorkerService:
+    """What the handlers of searches use of a service."""
+
+    def __init__(self, store: Store, catalog: WorkerCatalog) -> None:
+        self.store = store
+        self.catalog = catalog
+        self.impressions = CollectedImpressions()
+
+
+class CollectedImpressions(list[dict[str, Any]]):
+    """The impressions of one call, which the service stores."""
+
+    add = list.append
+
+
+class WatchfulDeadline(Deadline):
+    """A deadline that also ends when the service sends something, or ends."""
+
+    def __init__(self, seconds: float, link: select.poll) -> None:
+        super().__init__(seconds)
+        self._link = link
+
+    def check(self) -> None:
+        """Raise `SearchCancelled` or `Refused`, as for any search."""
+        if self._link.poll(0):
+            self.cancel()
+        super().check()
+
+
+class SearchWorker:
+    """The state of the process: the indices that it was sent."""
+
+    def __init__(self, link: socket.socket, store: Store) -> None:
+        self._link = link
+        self._link_events = select.poll()  # unlike `select`, for descriptors of any number
+        self._link_events.register(link, select.POLLIN)
+        self._store = store
+        self._resources = CompiledResources(store)
+        self._versions: dict[int, int] = {}
+        self._indices: dict[int, PublishedIndex] = {}
+        self._segments: weakref.WeakValueDictionary[str, Segment] = weakref.WeakValueDictionary()
+        self._to_warm: dict[int, PublishedIndex] = {}
+        self._arrived = threading.Event()
+
+    def run(self) -> None:
+        """Answer calls until the service closes the connection."""
+        threading.Thread(target=self._warm, name="svc-warm", daemon=True).start()
+        self._link.sendall(frame(WorkerReply("ready")))
+        read = msgspec.msgpack.Decoder(WorkerRequest).decode
+        while (body := self._receive()) is not None:
+            if body:
+                self._link.sendall(frame(self._answer(read(body))))
+
+    def _receive(self) -> bytes | None:
+        """Return the next message, None at the end of the connection."""
+        length = self._read(LENGTH_BYTES)
+        return length and (self._read(int.from_bytes(length, "big")) if length != CANCEL else b"")
+
+    def _read(self, size: int) -> bytes | None:
+        received = bytearray(size)
+        left = memoryview(received)
+        while left:
+            count = self._link.recv_into(left)
+            if not count:
+                return None
+            left = left[count:]
+        return bytes(received)
+
+    def _answer(self, request: WorkerRequest) -> WorkerReply:
+        try:
+            self._update(request)
+        except READ_ERRORS:  # the files were replaced in the meantime
+            return WorkerReply("outdated")
+        by_name = {index.name: index for index in self._indices.values()}
+        named = {name: by_name[name] for name in request.call.indices}
+        service = WorkerService(self._store, WorkerCatalog(self._resources, named))
+        reply = self._search(request.call, service)
+        reply.impressions = list(service.impressions)
+        reply.reads = service.catalog.in_flight_writes.reads
+        return reply
+
+    def _search(self, call: SearchCall, service: WorkerService) -> WorkerReply:
+        deadline = WatchfulDeadline(call.seconds, self._link_events)
+        # It has the members that searches use; the rest of a service exists once.
+        context = RequestContext(cast("Service", service), call.caller.caller())
+        try:
+            with limit_time(deadline):
+                answer = HANDLERS_BY_NAME[call.endpoint](context, **call.given)
+            response = compress_response(json_response(200, answer), call.headers)
+        except SearchCancelled:
+            return WorkerReply("cancelled")
+        except (BadInput, Refused, NotFound) as error:
+            refusal = Refusal.of(error)
+            return WorkerReply("refused" if refusal else "declined", refusal=refusal)
+        except Exception:  # the service searches itself, and reports what is wrong
+            return WorkerReply("declined")
+        return WorkerReply(
+            "answered",
+            response.status,
+            response.body,
+            dict(response.headers),
+            response.plain,
+            _logged_members(answer),
+        )
+
+    def _update(self, request: WorkerRequest) -> None:
+        """Take over the snapshots; an index that cannot be read is forgotten."""
+        for number in request.dropped:
+            self._indices.pop(number, None)
+            self._resources.forget(number)
+        for snapshot in request.snapshots:
+            self._indices[snapshot.id] = self._open(snapshot)
+            self._set_versions(snapshot.id, snapshot.resources)
+            self._to_warm[snapshot.id] = self._indices[snapshot.id]
+            self._arrived.set()
+
+    def _open(self, snapshot: IndexSnapshot) -> PublishedIndex:
+        index = PublishedIndex(
+            snapshot.id,
+            snapshot.name,
+            snapshot.settings,
+            primary_id=snapshot.primary_id,
+            engine=LazyEngine(Index),
+        )
+        readers = read_readers(snapshot, self._segments)
+        self._segments.update({reader.segment.name: reader.segment for reader in readers})
+        store = SegmentStore(Schema.of(snapshot.engine_settings), readers)
+        index.engine.set(Index(snapshot.engine_settings, store))
+        return index
+
+    def _set_versions(self, id: int, versions: ResourceVersions) -> None:
+        """Compile synonyms, rules and dictionaries again if they changed."""
+        for owner, version in zip((id, APPLICATION_ID), versions, strict=True):
+            if self._versions.get(owner) != version:
+                self._resources.forget(owner)
+            self._versions[owner] = version
+
+    def _warm(self) -> None:
+        """Compile and sort ahead what searches of new states use, while other searches run."""
+        while self._arrived.wait():
+            self._arrived.clear()
+            while self._to_warm:
+                _, index = self._to_warm.popitem()
+                try:
+                    with without_missing_tables():
+                        self._resources.warm(index.id, index.settings)
+                        index.engine.get().warm(self._resources.language_resources(index.id))
+                except Exception:  # a search that needs it reports what is wrong
+                    continue
+
+
+HANDLERS_BY_NAME = {
+    endpoint.name: handler
+    for endpoint, handler in HANDLERS.items()
+    if endpoint.name in SEARCH_ENDPOINTS
+}
+
+
+def _logged_members(answer: Mapping[str, Any]) -> dict[str, Any]:
+    facts = {name: answer[name] for name in LOGGED_MEMBERS if name in answer}
+    if "results" in answer:
+        facts["results"] = [_logged_members(result) for result in answer["results"]]
+    return facts
+
+
+def main() -> None:
+    """Serve the connection that the service opened."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the service, which stops this
+    descriptor, database = sys.argv[1:]
+    link = socket.socket(fileno=int(descriptor))
+    store = Store(Path(database), read_only=True)
+    try:
+        SearchWorker(link, store).run()
+    except OSError:  # the service ended
+        return
+
+
+if __name__ == "__main__":
+    main()

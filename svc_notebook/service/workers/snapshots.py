@@ -1,0 +1,133 @@
+"""The state of an index as workers receive it: which segments, settings and resources it has.
+
+The service compares the state that a worker has with its own before each search, and sends what
+changed in front of it. So a worker never answers from an older state than the service would.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.index.storage import SUFFIX, decode_segment, encode_segment
+from svc_notebook.service.engine.index.storage import read_segment as map_segment
+from svc_notebook.service.engine.search_index import IndexState
+from svc_notebook.service.indices.published_index import PublishedIndex
+from svc_notebook.service.indices.registry import IndexRegistry
+from svc_notebook.service.workers.messages import IndexSnapshot, ResourceVersions, SegmentState
+
+MAX_SENT_RECORDS = 5_000
+"""A segment without a file is sent if it has at most this many records."""
+MAX_SENT_BYTES = 8 * 2**20
+"""And if its arrays take at most this many bytes."""
+
+_encoded: weakref.WeakKeyDictionary[Segment, bytes] = weakref.WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class IndexView:
+    """What a search in the service would use at this moment."""
+
+    index: PublishedIndex
+    state: IndexState
+    readers: tuple[SegmentReader, ...]
+    resources: ResourceVersions
+
+    @classmethod
+    def of(cls, catalog: IndexRegistry, name: str) -> IndexView | None:
+        """Return the view of an index; None if it does not exist or is not open."""
+        index = catalog.get(name)
+        if index is None or not index.engine.is_open:
+            return None
+        # Before the readers: a later change is then sent again, never missed.
+        resources = catalog.resources.versions(index.id)
+        state = index.engine.get().state
+        return cls(index, state, state.segment_store.readers, resources)
+
+
+class SentIndex:
+    """The state of an index that a worker has; it keeps no segment in memory."""
+
+    def __init__(self, view: IndexView) -> None:
+        self.name = view.index.name
+        self.segments = {reader.segment.name for reader in view.readers}
+        self._resources = view.resources
+        self._parts = tuple(map(weakref.ref, (view.index, view.state, *view.readers)))
+
+    def matches(self, view: IndexView) -> bool:
+        """Return whether the state is the one of the view."""
+        parts = (view.index, view.state, *view.readers)
+        return (
+            self._resources == view.resources
+            and len(parts) == len(self._parts)
+            and all(ref() is part for ref, part in zip(self._parts, parts, strict=True))
+        )
+
+
+def take_snapshot(view: IndexView, known: SentIndex | None) -> IndexSnapshot | None:
+    """Return the snapshot for a worker; None if a segment can neither be read nor sent."""
+    folder = view.state.segment_store.folder
+    segments = []
+    for reader in view.readers:
+        described = _describe(reader, folder, known.segments if known else ())
+        if described is None:
+            return None
+        segments.append(described)
+    index = view.index
+    return IndexSnapshot(
+        index.id,
+        index.name,
+        dict(index.settings),
+        dict(view.state.settings),
+        index.primary_id,
+        segments,
+        view.resources,
+    )
+
+
+def _describe(
+    reader: SegmentReader, folder: Path | None, known: set[str] | tuple[()]
+) -> SegmentState | None:
+    segment = reader.segment
+    found = SegmentState(segment.name, len(segment), np.packbits(reader.alive).tobytes())
+    if segment.name in known:
+        return found
+    if folder is not None and (folder / f"{segment.name}{SUFFIX}").exists():
+        found.folder = str(folder)
+        return found
+    if len(segment) > MAX_SENT_RECORDS:
+        return None
+    encoded = _encoded.get(segment)
+    if encoded is None:
+        encoded = _encoded[segment] = encode_segment(segment)
+    found.encoded = encoded
+    return found if len(encoded) <= MAX_SENT_BYTES else None
+
+
+def read_readers(
+    snapshot: IndexSnapshot, known: Mapping[str, Segment]
+) -> tuple[SegmentReader, ...]:
+    """Return the readers of a snapshot; raises the errors of reading files (`READ_ERRORS`)."""
+    return tuple(SegmentReader(_read_segment(one, known), _alive(one)) for one in snapshot.segments)
+
+
+def _read_segment(one: SegmentState, known: Mapping[str, Segment]) -> Segment:
+    if one.name in known:
+        return known[one.name]
+    if one.encoded:
+        segment = decode_segment(one.encoded, one.name)
+    else:
+        segment = map_segment(Path(one.folder), one.name)
+    if len(segment) != one.records:
+        raise ValueError(f"{one.name} is not the segment of the index")
+    return segment
+
+
+def _alive(one: SegmentState) -> np.ndarray:
+    return np.unpackbits(np.frombuffer(one.alive, np.uint8), count=one.records).astype(bool)

@@ -1,0 +1,105 @@
+"""Writes that are applied in one transaction have the effect of writes one after the other."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from svc_notebook.service.indices.records import read_chunks
+from svc_notebook.service.service import Service
+from svc_notebook.service.tasks.batch_operations import check_operation, encode_operations
+from svc_notebook.service.tasks.queue import NewTask
+from tests.conftest import wait_published
+
+NAMES = ["a", "b", "c", "a by price", "d"]
+
+
+def make_task(chance: random.Random, number: int) -> NewTask:
+    """Make a write: mostly records of some index, sometimes settings with replicas."""
+    if chance.random() < 0.08:
+        replicas = chance.choice([[], ["a by price"], ["virtual(a by price)"]])
+        settings = {"settings": {"replicas": replicas}, "forward": False}
+        return NewTask("a", "settings", msgspec.json.encode(settings))
+    action = chance.choice(["addObject"] * 5 + ["deleteObject", "clear", "delete"])
+    body = {"objectID": str(chance.randrange(6)), "title": f"turn{number}"}
+    # Writes on a replica, too: an index may become one after its write was accepted.
+    return make_records_task(chance.choice(NAMES), action, body)
+
+
+def make_records_task(name: str, action: str, body: dict[str, Any]) -> NewTask:
+    return NewTask(name, "steps", encode_operations([check_operation(action, body, "")]))
+
+
+def state(service: Service) -> dict[str, Any]:
+    """Return the records of every index, as stored and as searched."""
+    found = {}
+    for index in service.catalog.all():
+        stored = [r for chunk in read_chunks(service.store, index.records_id) for r in chunk]
+        searched = sorted(index.engine.get().matching({}))
+        found[index.name] = (
+            sorted((one["objectID"], one.get("title")) for one in stored),
+            searched,
+            bool(index.primary_id),
+        )
+    return found
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Service]:
+    service = Service(folder)
+    service.start()
+    try:
+        yield service
+    finally:
+        service.stop()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_tasks_applied_together_and_one_by_one_end_in_the_same_state(
+    tmp_path: Path, seed: int
+) -> None:
+    chance = random.Random(seed)
+    tasks = [make_task(chance, number) for number in range(80)]
+
+    with running(tmp_path / "one") as service:
+        for task in tasks:
+            wait_published(service, *service.tasks.submit(task))
+        expected = state(service)
+    together = Service(tmp_path / "together")
+    numbers = together.tasks.submit(*tasks)
+    together.start()
+    wait_published(together, *numbers)
+    found = state(together)
+    together.stop()
+
+    assert found == expected
+    with running(tmp_path / "together") as again:
+        assert state(again) == expected
+
+
+def test_many_new_indices_are_created_in_few_transactions(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    count = 300
+    tasks = [make_records_task(f"i{n}", "addObject", {"objectID": "1"}) for n in range(count)]
+    numbers = service.tasks.submit(*tasks)
+    transactions = 0
+
+    def count_one(statement: str) -> None:
+        nonlocal transactions
+        transactions += statement == "COMMIT"
+
+    with service.store.writing() as connection:
+        connection.set_trace_callback(count_one)
+
+    service.start()
+    wait_published(service, *numbers)
+    service.stop()
+
+    assert len(service.catalog.all()) == count
+    assert transactions < count / 10
