@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 
 from svc_notebook.errors import NotFound
+from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import Index, SegmentStore
+from svc_notebook.service.engine.ranking.semantic_ranking import NEURAL
 from svc_notebook.service.indices.in_flight_writes import InFlightWrites
 from svc_notebook.service.indices.published_index import COLUMNS, LazyEngine, PublishedIndex
 from svc_notebook.service.indices.records import (
@@ -24,6 +26,9 @@ from svc_notebook.service.indices.records import (
 from svc_notebook.service.indices.replica_group import merge_schemas, split_by_schema
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
+
+VECTOR_REQUEST = "vectors.wanted"
+"""The file that has vectors computed for an index whose settings do not ask for them."""
 
 Chunk = list[dict[str, Any]]
 
@@ -39,6 +44,8 @@ class IndexRegistry:
         self._saved: dict[int, int] = {}
         self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
         self.closing = False
+        self.embedder: Embedder | None = None
+        self.vector_problems: dict[int, str] = {}
         self._by_name: dict[str, PublishedIndex] = {}
         with store.writing() as connection:
             add_stamps(connection)
@@ -154,6 +161,32 @@ class IndexRegistry:
         for index in sorted(opened, key=_sort_key):
             firsts.setdefault(index.engine.get().segment_store, index)
         return list(firsts.values())
+
+    def list_open_stores(self) -> list[tuple[SegmentStore, list[PublishedIndex]]]:
+        """Return the open segment stores, each with the open indices that share it."""
+        found: dict[SegmentStore, list[PublishedIndex]] = {}
+        opened = (index for index in self._by_name.values() if index.engine.is_open)
+        for index in sorted(opened, key=_sort_key):
+            found.setdefault(index.engine.get().segment_store, []).append(index)
+        return list(found.items())
+
+    def wants_vectors(self, index: PublishedIndex) -> bool:
+        """Return whether an index is searched by vectors: by its settings, or on request."""
+        return index.settings.get("mode") == NEURAL or self._vector_request(index).exists()
+
+    def request_vectors(self, index: PublishedIndex) -> None:
+        """Have vectors computed for an index that a search asks for; other processes see it."""
+        path = self._vector_request(index)
+        if not path.exists():
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            path.touch()
+
+    def _vector_request(self, index: PublishedIndex) -> Path:
+        return self._folder / str(index.records_id) / VECTOR_REQUEST
+
+    def mark_unsaved(self, index: PublishedIndex) -> None:
+        """Have the engine files of an index written again."""
+        self._saved.pop(index.id, None)
 
     def unsaved(self) -> list[PublishedIndex]:
         """Return the indices whose engine files are out of date."""

@@ -20,7 +20,8 @@ from svc_notebook.service import limits
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
-from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
+from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
+from svc_notebook.service.engine.ranking.semantic_ranking import SemanticOptions
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.events import current_milliseconds
@@ -58,7 +59,8 @@ def answer_search(
     searched, params, found = _try_rules(call, name, given, partial(_find, call))
     index, outcome = searched.index, searched.outcome
     answer = _result_members(found) | _request_members(call, searched, params)
-    answer |= _rule_members(index, outcome) | _advice(index, params, outcome.faults)
+    notes = _vector_notes(call, index, found)
+    answer |= _rule_members(index, outcome) | _advice(index, params, [*outcome.faults, *notes])
     if option(index, params, "getRankingInfo"):
         answer |= _ranking_members(searched, name, found)
     for hidden in hidden_attributes(call.caller, index):
@@ -83,9 +85,11 @@ def answer_facet(
         if facet in hidden_attributes(call.caller, index):
             raise BadInput(f"this key may not read the facet {facet}")
         limit = option(index, params, "maxFacetHits")
-        language_resources = call.service.catalog.resources.language_resources(index.id)
+        catalog = call.service.catalog
+        embed = catalog.embedder.embed_query if catalog.embedder else None
+        language_resources = catalog.resources.language_resources(index.id)
         return index.engine.get().facet_values(
-            facet, query, params, limit, language_resources, pins
+            facet, query, params, limit, language_resources, pins, embed
         )
 
     _, _, found = _try_rules(call, name, given, find)
@@ -210,11 +214,12 @@ def _find(call: RequestContext, searched: SearchWithRules, params: Params) -> Se
     language_resources = catalog.resources.language_resources(index.id)
     # Without rules, too: textual relevance must not depend on records that the key may not see.
     pins = replace(searched.outcome.pins, within=call.caller.restrict({}, index.name))
+    embed = catalog.embedder.embed_query if catalog.embedder else None
     for attempts_left in reversed(range(MAX_ATTEMPTS)):
         read: list[str] = []
         since = catalog.in_flight_writes.last_visible()
         fetch = fetch_from(call, index, read)
-        found = index.engine.get().search(params, fetch, language_resources, pins)
+        found = index.engine.get().search(params, fetch, language_resources, pins, embed)
         if not (
             attempts_left
             and catalog.in_flight_writes.may_have_changed(since, index.records_id, read)
@@ -252,6 +257,7 @@ def _restrict_params(
     # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
     read_sorts({"ranking": bound.get("ranking")})
     read_snippets(bound.get("attributesToSnippet") or ())
+    SemanticOptions.of(EffectiveParameters({}, bound))
     if (most := call.caller.max_hits(index.name)) is not None:
         wanted = bound.get("hitsPerPage", size or option(index, bound, "hitsPerPage"))
         bound["hitsPerPage"] = min(wanted, most)
@@ -333,10 +339,22 @@ def _rule_members(index: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]
     return members
 
 
+def _vector_notes(
+    call: RequestContext, index: PublishedIndex, found: SearchResult
+) -> Sequence[str]:
+    """Return why a search by vectors has no semantic hits, or few; have vectors computed."""
+    if found.notes:
+        catalog = call.service.catalog
+        catalog.request_vectors(index)
+        if problem := catalog.vector_problems.get(index.id):
+            return (*found.notes, problem)
+    return found.notes
+
+
 def _advice(
     index: PublishedIndex, params: Mapping[str, Any], faults: Sequence[str]
 ) -> dict[str, str]:
-    """Return a message about facets that were not counted and rules that could not be applied."""
+    """Return a message about facets that were not counted, and the faults of other parts."""
     declared = read_faceted(index.settings)
     missing = [f"`{path}`" for path in params.get("facets") or () if path not in ("*", *declared)]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"

@@ -44,14 +44,39 @@ class WordMatch:
 
 
 @dataclass(frozen=True, eq=False)
+class SemanticMatch:
+    """The semantic hits of a segment: the rows with at least a similarity, whatever their words.
+
+    `by_words` is the mask of the rows that match the words, among which there may be semantic hits.
+    """
+
+    by_words: Array
+    similarities: Array
+    min_similarity: int
+    weight: float
+
+    @cached_property
+    def near(self) -> Array:
+        """The mask of the rows that are near enough, whether or not they pass the filters."""
+        near: Array = self.similarities >= self.min_similarity
+        return near
+
+
+@dataclass(frozen=True, eq=False)
 class SegmentMatch:
-    """The live rows of a segment that match the words and the filters."""
+    """The live rows of a segment that match the filters, and the words or their meaning."""
 
     segment: Segment
     fields: SearchedAttributes
     words: Sequence[WordMatch]
     rows: Array
     statistics: TermStatistics | None = None
+    semantic: SemanticMatch | None = None
+
+    @property
+    def by_words(self) -> Array:
+        """The mask of the rows that match the words."""
+        return self.rows & self.semantic.by_words if self.semantic else self.rows
 
     @property
     def count(self) -> int:

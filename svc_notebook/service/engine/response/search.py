@@ -26,10 +26,21 @@ from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.ranking.semantic_ranking import (
+    NEURAL,
+    SemanticOptions,
+    find_obstacle,
+)
 from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
 from svc_notebook.service.engine.response.hits import Fetch, make_hits
+from svc_notebook.service.engine.semantic.query_vector import (
+    NO_VECTORS,
+    QueryVector,
+    VectorSource,
+    embed_query,
+)
 
 Counts = dict[str, dict[str, int]]
 Stats = dict[str, dict[str, float]]
@@ -46,6 +57,7 @@ class SearchResult:
     facets_stats: Stats | None
     parsed_query: str
     extra: dict[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +110,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     Schema.of(settings)
     read_filterable(settings)
     read_steps(EffectiveParameters(settings, {}))
+    SemanticOptions.of(EffectiveParameters(settings, {}))
     Style.of(settings, {}, ())
     for pairs in (settings.get("customNormalization") or {}).values():
         for letter in pairs:
@@ -110,13 +123,15 @@ def find_hits(
     options: EffectiveParameters,
     fetch: Fetch,
     pins: Pins = NO_PINS,
+    vectors: VectorSource = NO_VECTORS,
 ) -> SearchResult:
     """Run a search and return its result."""
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     hit_range = HitRange.of(options)
     parsed = read_query(options)
-    query, matches = plan.match_or_relax(parsed)
+    query, by_words = plan.match_or_relax(parsed)
+    matches, notes = _add_semantic_hits(plan, query, by_words, vectors)
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
     count, found = _find_page(plan, relevant, pinned, hit_range.span)
@@ -136,7 +151,27 @@ def find_hits(
             **plan.geo.members(),
             **_sorted_members(options, count),
         },
+        notes,
     )
+
+
+def _add_semantic_hits(
+    plan: SearchPlan, query: Query, matches: Sequence[SegmentMatch], vectors: VectorSource
+) -> tuple[Sequence[SegmentMatch], Sequence[str]]:
+    """Add the semantic hits of the mode `neuralSearch`; also return why there are none, or few."""
+    options = plan.options
+    if options["mode"] != NEURAL or not query.words:
+        return matches, ()
+    reason = find_obstacle(options)
+    if not reason:
+        index, embed = vectors
+        vector = embed_query(options["query"], query, index, plan.readers, embed)
+        if isinstance(vector, QueryVector):
+            missing = vector.index.count_missing(plan.readers)
+            few = f"{NEURAL}: {missing:,} records have no vector yet, and are found by words only"
+            return plan.add_semantic_hits(query, matches, vector), (few,) if missing else ()
+        reason = vector.reason
+    return matches, (f"{NEURAL}: {reason}; hits are found by words only",) if reason else ()
 
 
 def _find_page(
@@ -209,12 +244,15 @@ def find_values(
     text: str,
     most: int,
     pins: Pins = NO_PINS,
+    vectors: VectorSource = NO_VECTORS,
 ) -> FacetFound:
     """Search the values of a facet, counting the records that the options select."""
     facets.check_searchable(path, options)
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options)
-    matches = find_pinned(plan, pins).with_promoted(plan.match(read_query(options)))
+    searched = read_query(options)
+    found, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
+    matches = find_pinned(plan, pins).with_promoted(found)
     inner = EffectiveParameters(
         options.settings, {**options.params, "query": text, "removeStopWords": False}
     )
