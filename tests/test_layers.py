@@ -288,7 +288,7 @@ def find_circle(graph: dict[str, set[str]]) -> list[str] | None:
 ENGINE_LAYERS = (
     {"arrays", "deadline", "term_dictionary"},
     {"text"},
-    {"index"},
+    {"index", "semantic"},  # files of both; vectors of segments
     {"query"},
     {"filters"},
     {"ranking"},

@@ -184,9 +184,7 @@ def load_vectors(folder: Path) -> VectorIndex | None:
             table = VectorTable.from_arrays(_read_vectors(folder, kept.vectors), kept.vectors)
             if len(table) == kept.records:
                 tables[kept.name] = table
-    return VectorIndex(
-        stored.source, model, tables, stored.fitted, stored.added, name=stored.name
-    )
+    return VectorIndex(stored.source, model, tables, stored.fitted, stored.added, name=stored.name)
 
 
 def _read_manifest(folder: Path) -> Manifest:
@@ -234,7 +232,7 @@ def _encode_arrays(
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
         pieces += [data, _padding(len(data))]
         start += len(data) + len(pieces[-1])
-    checksum = reduce(lambda sum, piece: crc32(piece, sum), pieces, 0) if checked else 0
+    checksum = reduce(lambda before, piece: crc32(piece, before), pieces, 0) if checked else 0
     header = msgspec.json.encode(FileHeader(slots, paths, places, start, checksum))
     first = b"%d\n%s" % (len(header), header)
     return [first, _padding(len(first)), *pieces]
@@ -261,7 +259,7 @@ def _read_arrays(path: Path) -> tuple[FileHeader, dict[str, Array]]:
     if path.stat().st_size != start + header.size:
         raise ValueError(f"{path} is cut short")
     whole = np.memmap(path, np.uint8, "r", start, (header.size,)) if header.size else None
-    if header.checksum and whole is not None and crc32(whole) != header.checksum:
+    if header.checksum and whole is not None and crc32(whole.data) != header.checksum:
         raise ValueError(f"{path} is damaged")
     return header, {key: _map_array(whole, place) for key, place in header.arrays.items()}
 

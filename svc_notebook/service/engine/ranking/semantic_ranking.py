@@ -92,7 +92,9 @@ def add_nearest(
         replace(
             match,
             rows=match.rows | (some >= max(least, NO_SIMILARITY + 1)),
-            semantic=SemanticMatch(match.rows, values, max(least, NO_SIMILARITY + 1), options.weight),
+            semantic=SemanticMatch(
+                match.rows, values, max(least, NO_SIMILARITY + 1), options.weight
+            ),
         )
         for match, some, values in zip(matches, found, similarities, strict=True)
     ]
@@ -153,7 +155,9 @@ def _order_nearest(matches: Sequence[SegmentMatch]) -> Order:
             values.append(match.semantic.similarities[found])
     segments = [match.segment for match in matches]
     order = Order(segments, np.concatenate(numbers), np.concatenate(rows))
-    return order.take(np.lexsort((id_ranks(order), -np.concatenate(values))))
+    # The rows of one segment are in the order of their ids.
+    last = order.rows if len(matches) == 1 else id_ranks(order)
+    return order.take(np.lexsort((last, -np.concatenate(values))))
 
 
 def _number_rows(order: Order, starts: Mapping[Any, int]) -> Array:

@@ -22,6 +22,12 @@ from svc_notebook.service.engine.ranking.promoted_hits import (
     find_pinned,
     without_hidden,
 )
+from svc_notebook.service.engine.ranking.query_vector import (
+    NO_VECTORS,
+    QueryVector,
+    VectorSource,
+    embed_query,
+)
 from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
@@ -35,12 +41,6 @@ from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
 from svc_notebook.service.engine.response.hits import Fetch, make_hits
-from svc_notebook.service.engine.semantic.query_vector import (
-    NO_VECTORS,
-    QueryVector,
-    VectorSource,
-    embed_query,
-)
 
 Counts = dict[str, dict[str, int]]
 Stats = dict[str, dict[str, float]]
@@ -160,12 +160,12 @@ def _add_semantic_hits(
 ) -> tuple[Sequence[SegmentMatch], Sequence[str]]:
     """Add the semantic hits of the mode `neuralSearch`; also return why there are none, or few."""
     options = plan.options
-    if options["mode"] != NEURAL or not query.words:
+    if options["mode"] != NEURAL or not query.words or not plan.readers:
         return matches, ()
     reason = find_obstacle(options)
     if not reason:
         index, embed = vectors
-        vector = embed_query(options["query"], query, index, plan.readers, embed)
+        vector = embed_query(options["query"], query, index, embed)
         if isinstance(vector, QueryVector):
             missing = vector.index.count_missing(plan.readers)
             few = f"{NEURAL}: {missing:,} records have no vector yet, and are found by words only"

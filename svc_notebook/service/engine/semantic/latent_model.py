@@ -25,6 +25,9 @@ from svc_notebook.service.engine.text.placeholders import FIRST_MARKER, LAST_MAR
 DIMENSIONS, LARGE_INDEX_DIMENSIONS = 200, 128
 """Components of a vector, and of one in an index of at least `LARGE_INDEX_RECORDS`."""
 LARGE_INDEX_RECORDS = 50_000
+MIN_DIMENSIONS = 2
+RECORDS_PER_DIMENSION, TERMS_PER_DIMENSION = 8, 4
+"""A small index has fewer dimensions: with one for each word, no two words would be related."""
 SAMPLED_RECORDS = 50_000
 """Records that a model is computed from, at most."""
 MIN_TERMS_LIMIT, MAX_TERMS_LIMIT = 20_000, 65_536
@@ -66,8 +69,7 @@ class LatentModel:
         pause()
         rarities = _rarity(records, frequencies[chosen])
         weights = _weigh(counts[:, np.flatnonzero(chosen)], rarities)
-        large = sum(reader.count for reader in readers) >= LARGE_INDEX_RECORDS
-        size = LARGE_INDEX_DIMENSIONS if large else DIMENSIONS
+        size = _count_dimensions(sum(reader.count for reader in readers), len(rarities))
         vectors = VectorTable.of(_decompose(weights, size, pause), unit=False)
         return cls(names.select(chosen), rarities, vectors)
 
@@ -159,6 +161,12 @@ def _choose_terms(names: TermDictionary, frequencies: Array, records: int) -> Ar
     return chosen
 
 
+def _count_dimensions(records: int, terms: int) -> int:
+    most = LARGE_INDEX_DIMENSIONS if records >= LARGE_INDEX_RECORDS else DIMENSIONS
+    few = min(records // RECORDS_PER_DIMENSION, terms // TERMS_PER_DIMENSION)
+    return min(most, max(few, MIN_DIMENSIONS))
+
+
 def _rarity(records: int, frequencies: Array) -> Array:
     return np.log((1 + records) / (1 + frequencies)).astype(np.float32) + np.float32(1)
 
@@ -179,6 +187,8 @@ def _decompose(weights: Any, dimensions: int, pause: Pause) -> Array:
     Source: Halko, Martinsson and Tropp, Finding structure with randomness (2011), algorithm 4.4.
     """
     size = min(dimensions + OVERSAMPLING, *weights.shape)
+    if not size:
+        return np.zeros((weights.shape[1], 1), np.float32)
     random = np.random.default_rng(SEED)
     sketch = weights @ random.standard_normal((weights.shape[1], size), np.float32)
     for _ in range(POWER_ITERATIONS):

@@ -87,7 +87,7 @@ class VectorTable:
     @cached_property
     def known(self) -> Array:
         """The mask of the rows that have a vector."""
-        return ~np.isnan(self.scales)
+        return np.asarray(~np.isnan(self.scales))
 
     def take(self, rows: Array) -> VectorTable:
         """Return the vectors of some rows."""
@@ -107,6 +107,16 @@ class VectorTable:
             floats = block[: len(some)]
             np.copyto(floats, some)
             np.dot(floats, vector, out=products[start : start + len(some)])
-        cosines = products * (self.scales * query.scales[0])
-        found = np.rint(np.nan_to_num(cosines, nan=-2) * SIMILARITY_SCALE).astype(np.int32)
-        return np.where(self.known, found, NO_SIMILARITY)
+        products *= self._factors * (query.scales[0] * SIMILARITY_SCALE)
+        found = np.rint(products, out=products).astype(np.int32)
+        if len(self._unknown):
+            found[self._unknown] = NO_SIMILARITY
+        return found
+
+    @cached_property
+    def _factors(self) -> Array:
+        return np.where(self.known, self.scales, 0)
+
+    @cached_property
+    def _unknown(self) -> Array:
+        return np.flatnonzero(~self.known)

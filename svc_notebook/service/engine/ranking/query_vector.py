@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +18,7 @@ from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, Vec
 class VectorSource(NamedTuple):
     """The vectors of an index, None if there are none, and the embedder of queries, if any."""
 
-    index: VectorIndex | None
+    vectors: VectorIndex | None
     embed: EmbedQuery | None
 
 
@@ -52,11 +51,10 @@ def embed_query(
     text: str,
     query: Query,
     index: VectorIndex | None,
-    readers: Sequence[SegmentReader],
     embed: EmbedQuery | None,
 ) -> QueryVector | NoVector:
     """Return the vector of a query: from its words by a latent model, else from its text."""
-    if index is None or not (index.tables or not readers):
+    if index is None or not index.tables:
         return NoVector("the vectors of the records are not ready yet")
     if index.model:
         words = [word for one in query.words for word in one.text.split(" ")]
