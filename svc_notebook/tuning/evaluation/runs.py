@@ -80,9 +80,10 @@ async def run(
         One row per hit: `run`, `query` and `filters` (str), `rank` (Int64, from 1), `objectID`
         (str), `score` (float64, the negative rank), `nbHits`, `nbTypos`, `geoDistance`,
         `words`, `optionalFilters`, `proximityDistance`, `firstMatchedWord`, `nbExactWords` and
-        `userScore` (Int64), `textScore` (float64), `promoted` (boolean), `sorted` (object, the
-        attributes of the custom ranking), `queryID` and `error` (str). A query without
-        hits has one row without `objectID`; a failed query has its message in `error`.
+        `userScore` (Int64), `textScore` (float64), `semanticScore` (float64), `fusedScore`
+        (float64), `promoted` (boolean), `sorted` (object, the attributes of the custom ranking),
+        `queryID` and `error` (str). A query without hits has one row without `objectID`; a failed
+        query has its message in `error`.
         `attrs["svc"]` contains the parameters and the ranking of the index.
 
     Raises

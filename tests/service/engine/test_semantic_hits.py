@@ -182,6 +182,9 @@ def test_the_order_is_that_of_a_plain_computation(weight: float, query: str, chu
     by_words = ids(find(index, query, mode="keywordSearch"))
     assert ids(found) == fused_ids(by_words, near, weight)
     assert found.nbHits == len({*by_words, *near})
+    scores = [hit["_rankingInfo"]["fusedScore"] for hit in found.hits]
+    assert scores == sorted(scores, reverse=True)
+    assert min(scores) > 0 or weight in (0, 1)
 
 
 @given(st.integers(0, 1000), st.integers(1, 7), st.sampled_from(["sea", "lamp oak", "the boat"]))

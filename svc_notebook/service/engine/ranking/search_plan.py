@@ -121,7 +121,9 @@ class SearchPlan:
         excluding = Query(excluded=query.excluded)
         allowed = [self._match_reader(reader, excluding).rows for reader in self.readers]
         similarities = [vectors.similarities(reader) for reader in self.readers]
-        return add_nearest(matches, allowed, similarities, SemanticOptions.of(self.options))
+        found = add_nearest(matches, allowed, similarities, SemanticOptions.of(self.options))
+        explained = bool(self.options["getRankingInfo"])
+        return [match.with_fused_scores() for match in found] if explained else found
 
     def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
         """Return the best `wanted` records in order."""
@@ -212,7 +214,8 @@ class SearchPlan:
         columns["userScore"] = self._user_scores(match, rows)
         _clear_unmatched(columns, match.by_words[rows])
         if match.semantic:
-            columns[SEMANTIC_SCORE] = _read_similarities(match.semantic.similarities[rows])
+            columns["semanticScore"] = _read_similarities(match.semantic.similarities[rows])
+            columns["fusedScore"] = match.semantic.fused[rows].round(FUSED_DIGITS).tolist()
         return [
             {**dict(zip(columns, values, strict=True)), **place}
             for *values, place in zip(
@@ -275,7 +278,7 @@ RANKING_INFO: Sequence[tuple[str, str, int]] = (
     ("nbExactWords", "exact", -1),
 )
 TEXT_SCORE = "textScore"
-SEMANTIC_SCORE = "semanticScore"
+FUSED_DIGITS = 9
 WORD_CRITERIA = ("words", TEXT_SCORE, *(name for name, _, _ in RANKING_INFO))
 
 

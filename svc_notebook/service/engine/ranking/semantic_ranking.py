@@ -7,6 +7,7 @@ not have counts nothing. The scores depend on positions only, not on the units o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -20,7 +21,11 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.ranking import id_ranks, read_steps
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, SemanticMatch
-from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, SIMILARITY_SCALE
+from svc_notebook.service.engine.semantic.vector_table import (
+    NO_SIMILARITY,
+    SIMILARITY_DIGITS,
+    SIMILARITY_SCALE,
+)
 
 NEURAL = "neuralSearch"
 WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
@@ -28,6 +33,7 @@ WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
 DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY = 0.3, 0.2
 FUSED_HITS = 1000
 """The best hits by words, and by similarity, that are fused; other hits by words follow them."""
+NO_SCORES = np.zeros(0)
 RANK_OFFSET = 60
 """Source of the value: Cormack, Clarke and Buettcher, Reciprocal rank fusion (2009)."""
 
@@ -80,7 +86,7 @@ def add_nearest(
 
     Similarities are in units of their last digit. Records as near as the last one count, too.
     """
-    least = int(np.ceil(options.min_similarity * SIMILARITY_SCALE))
+    least = math.ceil(round(options.min_similarity * SIMILARITY_SCALE, SIMILARITY_DIGITS))
     found = [
         np.where(mask, values, NO_SIMILARITY)
         for mask, values in zip(allowed, similarities, strict=True)
@@ -91,10 +97,8 @@ def add_nearest(
     return [
         replace(
             match,
-            rows=match.rows | (some >= max(least, NO_SIMILARITY + 1)),
-            semantic=SemanticMatch(
-                match.rows, values, max(least, NO_SIMILARITY + 1), options.weight
-            ),
+            rows=match.rows | (some >= least),
+            semantic=SemanticMatch(match.rows, values, least, options.weight, NO_SCORES),
         )
         for match, some, values in zip(matches, found, similarities, strict=True)
     ]
@@ -129,6 +133,7 @@ def fuse(matches: Sequence[SegmentMatch], by_words: Order, wanted: int) -> Order
     positions[1, at[len(fused) :]] = np.arange(1, len(others) + 1)
     scores = (1 - weight) / (RANK_OFFSET + positions[0]) + weight / (RANK_OFFSET + positions[1])
     best = np.lexsort((positions[1], positions[0], -scores))
+    _keep_scores(matches, starts, hits, scores)
     # The places of the fused hits among those of both orders, then the other hits by words.
     places = np.empty(len(hits), np.int64)
     places[at[len(fused) :]] = len(by_words) + np.arange(len(others))
@@ -142,6 +147,17 @@ def fuse(matches: Sequence[SegmentMatch], by_words: Order, wanted: int) -> Order
         by_words.ranked,
     )
     return both.take(np.concatenate([places[best], rest])[:wanted])
+
+
+def _keep_scores(
+    matches: Sequence[SegmentMatch], starts: Mapping[Any, int], hits: Array, scores: Array
+) -> None:
+    """Write the scores of numbered hits to their matches, for their explanation."""
+    for match in matches:
+        if match.semantic and len(match.semantic.fused):
+            start = starts[match.segment]
+            first, last = np.searchsorted(hits, (start, start + len(match.rows)))
+            match.semantic.fused[hits[first:last] - start] = scores[first:last]
 
 
 def _order_nearest(matches: Sequence[SegmentMatch]) -> Order:
