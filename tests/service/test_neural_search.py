@@ -113,7 +113,7 @@ def test_a_search_asks_for_vectors_and_says_that_they_are_not_ready(own: Own) ->
     wait_ready(inside)
     then = ask(inside, "sea", **NEURAL)
 
-    assert "not ready yet; hits are found by words only" in first["message"]
+    assert "vectors are being computed; hits are found by words only" in first["message"]
     assert ids(first) == ids(then) == ids(ask(inside, "sea"))
     assert "message" not in then
 

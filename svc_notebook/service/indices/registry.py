@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +32,8 @@ from svc_notebook.service.store import Store
 
 VECTOR_REQUEST = "vectors.wanted"
 """The file that has vectors computed for an index whose settings do not ask for them."""
+VECTOR_REQUEST_SECONDS, RENEWAL_SECONDS = 3600.0, 60.0
+"""How long vectors are kept after the last such search, and how often the file is renewed."""
 
 Chunk = list[dict[str, Any]]
 
@@ -46,6 +51,7 @@ class IndexRegistry:
         self.closing = False
         self.embedder: Embedder | None = None
         self.vector_problems: dict[int, str] = {}
+        self._renewals: dict[int, float] = {}
         self._by_name: dict[str, PublishedIndex] = {}
         with store.writing() as connection:
             add_stamps(connection)
@@ -172,14 +178,26 @@ class IndexRegistry:
 
     def wants_vectors(self, index: PublishedIndex) -> bool:
         """Return whether an index is searched by vectors: by its settings, or on request."""
-        return index.settings.get("mode") == NEURAL or self._vector_request(index).exists()
+        if index.settings.get("mode") == NEURAL:
+            return True
+        try:
+            requested = self._vector_request(index).stat().st_mtime
+        except FileNotFoundError:
+            return False
+        return time.time() - requested < VECTOR_REQUEST_SECONDS
 
     def request_vectors(self, index: PublishedIndex) -> None:
-        """Have vectors computed for an index that a search asks for; other processes see it."""
-        path = self._vector_request(index)
-        if not path.exists():
-            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path.touch()
+        """Have vectors computed for an index whose settings do not ask for them.
+
+        The request is a file, which other processes see; it is renewed as long as searches ask.
+        """
+        now = time.monotonic()
+        if now > self._renewals.get(index.records_id, -math.inf):
+            path = self._vector_request(index)
+            with suppress(OSError):  # a full disk: hits are found by words
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.touch()
+            self._renewals[index.records_id] = now + RENEWAL_SECONDS
 
     def _vector_request(self, index: PublishedIndex) -> Path:
         return self._folder / str(index.records_id) / VECTOR_REQUEST

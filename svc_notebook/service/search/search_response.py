@@ -12,6 +12,7 @@ from urllib.parse import quote_plus
 import msgspec
 import numpy as np
 
+from svc_notebook.api.messages import VECTORS_PENDING
 from svc_notebook.api.parameters import default_of
 from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.api.validation import write_text
@@ -21,7 +22,7 @@ from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
-from svc_notebook.service.engine.ranking.semantic_ranking import SemanticOptions
+from svc_notebook.service.engine.ranking.semantic_ranking import NEURAL, SemanticOptions
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.events import current_milliseconds
@@ -59,6 +60,8 @@ def answer_search(
     searched, params, found = _try_rules(call, name, given, partial(_find, call))
     index, outcome = searched.index, searched.outcome
     answer = _result_members(found) | _request_members(call, searched, params)
+    if params.get("mode") == NEURAL:
+        call.service.catalog.request_vectors(index)
     notes = _vector_notes(call, index, found)
     answer |= _rule_members(index, outcome) | _advice(index, params, [*outcome.faults, *notes])
     if option(index, params, "getRankingInfo"):
@@ -342,13 +345,9 @@ def _rule_members(index: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]
 def _vector_notes(
     call: RequestContext, index: PublishedIndex, found: SearchResult
 ) -> Sequence[str]:
-    """Return why a search by vectors has no semantic hits, or few; have vectors computed."""
-    if found.notes:
-        catalog = call.service.catalog
-        catalog.request_vectors(index)
-        if problem := catalog.vector_problems.get(index.id):
-            return (*found.notes, problem)
-    return found.notes
+    """Return why a search by vectors has no semantic hits, or few."""
+    problem = call.service.catalog.vector_problems.get(index.id)
+    return [note.replace(VECTORS_PENDING, problem or VECTORS_PENDING) for note in found.notes]
 
 
 def _advice(

@@ -22,6 +22,7 @@ MAX_NUMERIC_ATTRIBUTES = 2
 # A hosted service may have another default than the documented one: both values are tried.
 UNSURE_DEFAULTS = ("enableReRanking",)
 BEFORE_TEXT = ("typo", "words")  # criteria that are compared before the score by default
+SEMANTIC_WEIGHTS = (0.15, 0.5, 0.7)  # besides the default of the local service, 0.3
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
 
 
@@ -75,6 +76,8 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
         yield "optionalWords", _templates(seen)
         yield "similarQuery", [{"words": "all"}]
         yield "mode", ["neuralSearch"]
+        weights = [{"localWeight": weight} for weight in SEMANTIC_WEIGHTS]
+        yield "semanticSearch", weights, {"mode": "neuralSearch"}
     elif finding == "plurals":
         yield "ignorePlurals", [languages or True]
         exact = seen.settings.get("alternativesAsExact") or default_of("alternativesAsExact")

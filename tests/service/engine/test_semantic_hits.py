@@ -324,7 +324,7 @@ def test_without_vectors_hits_are_by_words_and_the_result_says_so() -> None:
 
     found = find(index, "sea")
 
-    assert "not ready yet" in found.notes[0]
+    assert "being computed" in found.notes[0]
     assert ids(found) == ids(find(index, "sea", mode="keywordSearch"))
 
 
@@ -335,7 +335,7 @@ def test_records_without_a_vector_are_counted_in_a_note(index: Index) -> None:
     found = find(other, "sea")
 
     assert "new" in ids(found)
-    assert "1 records have no vector yet" in found.notes[0]
+    assert "1 records are found by words only" in found.notes[0]
 
 
 @pytest.mark.parametrize(

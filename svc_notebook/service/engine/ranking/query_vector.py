@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from svc_notebook.api.messages import VECTORS_PENDING
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
@@ -55,7 +56,7 @@ def embed_query(
 ) -> QueryVector | NoVector:
     """Return the vector of a query: from its words by a latent model, else from its text."""
     if index is None or not index.tables:
-        return NoVector("the vectors of the records are not ready yet")
+        return NoVector(VECTORS_PENDING)
     if index.model:
         words = [word for one in query.words for word in one.text.split(" ")]
         vector = index.model.embed_words(words)

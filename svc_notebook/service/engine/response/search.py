@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from svc_notebook.api.messages import NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
@@ -168,10 +169,10 @@ def _add_semantic_hits(
         vector = embed_query(options["query"], query, index, embed)
         if isinstance(vector, QueryVector):
             missing = vector.index.count_missing(plan.readers)
-            few = f"{NEURAL}: {missing:,} records have no vector yet, and are found by words only"
+            few = f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {missing:,} records are found by words only"
             return plan.add_semantic_hits(query, matches, vector), (few,) if missing else ()
         reason = vector.reason
-    return matches, (f"{NEURAL}: {reason}; hits are found by words only",) if reason else ()
+    return matches, (f"{NEURAL_MESSAGE}{reason}; hits are found by words only",) if reason else ()
 
 
 def _find_page(
