@@ -15,7 +15,7 @@ import msgspec
 from svc_notebook.errors import NotFound
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import Index, SegmentStore
-from svc_notebook.service.engine.ranking.semantic_ranking import NEURAL
+from svc_notebook.service.engine.ranking.rank_fusion import NEURAL
 from svc_notebook.service.indices.in_flight_writes import InFlightWrites
 from svc_notebook.service.indices.published_index import COLUMNS, LazyEngine, PublishedIndex
 from svc_notebook.service.indices.records import (

@@ -22,7 +22,7 @@ from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
-from svc_notebook.service.engine.ranking.semantic_ranking import NEURAL, SemanticOptions
+from svc_notebook.service.engine.ranking.rank_fusion import NEURAL, SemanticOptions
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
 from svc_notebook.service.events import current_milliseconds

@@ -29,15 +29,15 @@ from svc_notebook.service.engine.ranking.criteria import (
 from svc_notebook.service.engine.ranking.minimum_should_match import apply_minimum_should_match
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.query_vector import QueryVector
-from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
-from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
-from svc_notebook.service.engine.ranking.semantic_ranking import (
+from svc_notebook.service.engine.ranking.rank_fusion import (
     FUSED_HITS,
     SemanticOptions,
     add_nearest,
     fuse,
     without_semantic_hits,
 )
+from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
 from svc_notebook.service.engine.ranking.term_statistics import SegmentTerms, TermStatistics
 from svc_notebook.service.engine.ranking.text_relevance import read_scores
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense

@@ -29,15 +29,15 @@ from svc_notebook.service.engine.ranking.query_vector import (
     VectorSource,
     embed_query,
 )
-from svc_notebook.service.engine.ranking.ranking import read_steps
-from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
-from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
-from svc_notebook.service.engine.ranking.search_plan import SearchPlan
-from svc_notebook.service.engine.ranking.semantic_ranking import (
+from svc_notebook.service.engine.ranking.rank_fusion import (
     NEURAL,
     SemanticOptions,
     find_obstacle,
 )
+from svc_notebook.service.engine.ranking.ranking import read_steps
+from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker

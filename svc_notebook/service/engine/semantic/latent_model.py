@@ -22,7 +22,7 @@ from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 from svc_notebook.service.engine.text.placeholders import FIRST_MARKER, LAST_MARKER, ONLY_MARKER
 
-DIMENSIONS, LARGE_INDEX_DIMENSIONS = 200, 128
+MAX_DIMENSIONS, LARGE_INDEX_DIMENSIONS = 200, 128
 """Components of a vector, and of one in an index of at least `LARGE_INDEX_RECORDS`."""
 LARGE_INDEX_RECORDS = 50_000
 MIN_DIMENSIONS = 2
@@ -34,7 +34,7 @@ MIN_TERMS_LIMIT, MAX_TERMS_LIMIT = 20_000, 65_536
 """The number of words in a model is at most half the number of records, within these limits."""
 COMMON_SAMPLE_RECORDS = 5_000
 """In a sample of this size or more, words of a single record are left out."""
-OVERSAMPLING, POWER_ITERATIONS, SEED = 10, 2, 0
+OVERSAMPLED_DIMENSIONS, POWER_ITERATIONS, SKETCH_SEED = 10, 2, 0
 CHUNK_ROWS = 10_000
 """Records that are embedded at one time."""
 
@@ -162,7 +162,7 @@ def _choose_terms(names: TermDictionary, frequencies: Array, records: int) -> Ar
 
 
 def _count_dimensions(records: int, terms: int) -> int:
-    most = LARGE_INDEX_DIMENSIONS if records >= LARGE_INDEX_RECORDS else DIMENSIONS
+    most = LARGE_INDEX_DIMENSIONS if records >= LARGE_INDEX_RECORDS else MAX_DIMENSIONS
     few = min(records // RECORDS_PER_DIMENSION, terms // TERMS_PER_DIMENSION)
     return min(most, max(few, MIN_DIMENSIONS))
 
@@ -186,10 +186,10 @@ def _decompose(weights: Any, dimensions: int, pause: Pause) -> Array:
 
     Source: Halko, Martinsson and Tropp, Finding structure with randomness (2011), algorithm 4.4.
     """
-    size = min(dimensions + OVERSAMPLING, *weights.shape)
+    size = min(dimensions + OVERSAMPLED_DIMENSIONS, *weights.shape)
     if not size:
         return np.zeros((weights.shape[1], 1), np.float32)
-    random = np.random.default_rng(SEED)
+    random = np.random.default_rng(SKETCH_SEED)
     sketch = weights @ random.standard_normal((weights.shape[1], size), np.float32)
     for _ in range(POWER_ITERATIONS):
         pause()
