@@ -32,7 +32,7 @@ LAYERS: list[dict[str, set[str]]] = [
         },
         "service": {
             *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
-            *("Stemmer", "simplemma", "stopwordsiso", "uvicorn"),
+            *("Stemmer", "scipy", "simplemma", "stopwordsiso", "uvicorn"),
             *(
                 "httpcore",
                 "httpx",
@@ -77,11 +77,12 @@ LAYERS: list[dict[str, set[str]]] = [
 LAYERS_INSIDE: dict[str, list[set[str]]] = {
     "service": [
         {"store", "folder", "limits", "heap", "engine", "crawl"},
+        {"embedder"},
         {"events", "keyring", "logs", "rules", "sources"},
         {"impressions", "resources"},
         {"indices", "users"},
         {"tasks"},
-        {"crawlers", "maintenance"},
+        {"crawlers", "maintenance", "vector_builder"},
         {"http"},
         {"service"},
         {"search"},
@@ -290,7 +291,7 @@ def find_circle(graph: dict[str, set[str]]) -> list[str] | None:
 ENGINE_LAYERS = (
     {"arrays", "deadline", "term_dictionary"},
     {"text"},
-    {"index"},
+    {"index", "semantic"},  # files of both; vectors of segments
     {"query"},
     {"filters"},
     {"ranking"},

@@ -244,8 +244,10 @@ GROUPS: dict[str, dict[str, str]] = {
         "local service then ranks by textual relevance instead of `proximity`, `attribute` and "
         "`exact`, only if it is true.",
         "reRankingApplyFilter": "A filter for the hits that re-ranking may move.",
-        "mode": "Whether words or their meanings match.",
-        "semanticSearch": "Options for matching meanings.",
+        "mode": "Whether words match, or words and meanings. The local service compares vectors "
+        "that it computes from the records, not those of the vendor's model.",
+        "semanticSearch": "Options for matching meanings. In the local service `localWeight` is "
+        "the weight of meanings against words, 0 to 1, and `localMinSimilarity` the least cosine.",
     },
     "Storage": {
         "allowCompressionOfIntegerArray": "Whether arrays of integers are stored compressed.",

@@ -108,9 +108,9 @@ class Shared(TypedDict, total=False):
     reRankingApplyFilter: Annotated[Filters | None, Info(None)]
     mode: Annotated[
         Literal["keywordSearch", "neuralSearch"] | None,
-        Info("keywordSearch", effect="accepted"),
+        Info("keywordSearch"),
     ]
-    semanticSearch: Annotated[dict[str, Any] | None, Info(None, effect="accepted")]
+    semanticSearch: Annotated[dict[str, Any] | None, Info(None)]
     queryType: Annotated[QueryType | None, Info("prefixLast")]
     removeWordsIfNoResults: Annotated[RemoveWords | None, Info("none")]
     advancedSyntax: Annotated[bool | None, Info(False)]

@@ -175,7 +175,7 @@ SEARCHES: Schema = {
     "objectIDs": "object",
 }
 # The criteria of `_rankingInfo`, in the order of the default ranking; only the local service has
-# a `textScore`.
+# a `textScore`, and in the mode `neuralSearch` a `semanticScore` and a `fusedScore`.
 RANKING: Schema = {
     "nbTypos": "int64",
     "geoDistance": "int64",
@@ -186,6 +186,8 @@ RANKING: Schema = {
     "nbExactWords": "int64",
     "userScore": "int64",
     "textScore": "float64",
+    "semanticScore": "float64",
+    "fusedScore": "float64",
     "promoted": "bool",
 }
 # The schema of each reader with a fixed one.

@@ -27,6 +27,7 @@ from platformdirs import user_data_dir
 
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
+from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
 from svc_notebook.service.folder import Folder
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
@@ -66,6 +67,7 @@ def serve(
     reset_allowlist: bool = False,
     search_timeout: float | None = None,
     workers: int | None = None,
+    embedder: str | None = None,
 ) -> int:
     """Run the local service in the foreground until it is stopped.
 
@@ -99,6 +101,10 @@ def serve(
     workers : int, default the number of processors
         Number of processes that search at the same time. They start when searches overlap, and read
         the same files. With 0 or 1, all searches run in the service's own process.
+    embedder : str, default None
+        Function `module:function` from a list of texts to an array with a vector for each; its
+        vectors replace the local ones in the mode `neuralSearch`. The current folder is searched
+        for the module, too.
 
     Returns
     -------
@@ -112,12 +118,17 @@ def serve(
         check_search_timeout(seconds)
         processes = default_workers() if workers is None else check_workers(workers)
         facts = read_credentials(app_id, admin_key, admin_key_file)
+        embed = Embedder.load(embedder) if embedder else None
         # All files created from here on are private to this user: they contain all keys.
         os.umask(0o077)
         folder.lock()
         listener = listen(host, port)
         service = Service(
-            folder.path, facts, clusters=clusters, allow_private_crawl=allow_private_crawl
+            folder.path,
+            facts,
+            clusters=clusters,
+            allow_private_crawl=allow_private_crawl,
+            embedder=embed,
         )
         if reset_allowlist:
             service.sources.reset()

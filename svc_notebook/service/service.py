@@ -14,6 +14,7 @@ from svc_notebook.errors import Refused
 from svc_notebook.service import limits
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
+from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.events import Events
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.http.rate_limit import MinuteCallLimit
@@ -29,6 +30,7 @@ from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
+from svc_notebook.service.vector_builder import VectorBuilder
 
 DATABASE = "service.sqlite"
 # Application id and keys given on the command line.
@@ -47,6 +49,7 @@ class Service:
         *,
         clusters: int = 1,
         allow_private_crawl: bool = False,
+        embedder: Embedder | None = None,
     ) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / DATABASE)
@@ -59,6 +62,7 @@ class Service:
         self.sources = Sources(self.store)
         self.tasks = TaskQueue(self.store)
         self.catalog = IndexRegistry(self.store, folder / "engine")
+        self.catalog.embedder = embedder
         self.cursors = Cursors()
         self.crawlers = Crawlers(
             CrawlerDependencies(
@@ -73,17 +77,20 @@ class Service:
             self.cursors.drop_expired,
         )
         self._maintenance = Maintenance(self.store, self.tasks, self.catalog, periodic)
+        self._vector_builder = VectorBuilder(self.store, self.tasks, self.catalog, embedder)
 
     def start(self) -> None:
         """Start the background threads; pending tasks of the last run are applied first."""
         self._writer.start()
         self._maintenance.start()
+        self._vector_builder.start()
         self.crawlers.start()
 
     def stop(self) -> None:
         """Stop the threads and close the store; pending tasks are applied at the next start."""
         self.catalog.closing = True
         self.crawlers.stop()
+        self._vector_builder.stop()
         self._maintenance.stop()
         self._writer.stop()
         try:

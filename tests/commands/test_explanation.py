@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,20 @@ def test_textual_relevance_is_a_criterion_of_its_own(index: str, admin: svc.Clie
     column = svc.search(index, "red lamp ", criteria=True)["textScore"]
     assert column.dtype == "float64"
     assert (column > 0).all()
+
+
+def test_words_and_meaning_are_a_criterion_of_its_own(index: str) -> None:
+    asked: Any = {"mode": "neuralSearch", "attributesToRetrieve": ["name"]}
+    while svc.search(index, "lamp glass", criteria=True, **asked)["semanticScore"].isna().any():
+        time.sleep(0.05)
+
+    found = svc.explain(index, "red lamp ", **asked)
+
+    assert set(found["criterion"]) <= {"semantic", "tie", "desc(size.width)"}
+    assert found["criterion"][0] == "semantic"
+    assert "words and meaning: fused score 0.0" in found["reason"][0]
+    assert "similarity" in found["reason"][0]
+    assert (found["raw_value"][0] or 0) > (found["next_raw_value"][0] or 0)
 
 
 def test_each_hit_differs_from_the_next_in_one_criterion(typed: Typed, index: str) -> None:

@@ -14,7 +14,8 @@ from tests.frames.conftest import INDEX
 
 RANKING = [
     "nbTypos", "geoDistance", "words", "filters", "proximityDistance", "firstMatchedWord",
-    "nbExactWords", "userScore", "textScore", "promoted",
+    "nbExactWords", "userScore", "textScore", "semanticScore", "fusedScore",
+    "promoted",
 ]  # fmt: skip
 
 

@@ -14,7 +14,11 @@ from tests.conftest import Inside
 from tests.service.parameter_examples import SCENES, Scene
 
 # What a scene of one answer cannot show, and the test that does.
-ELSEWHERE = {"userToken": "test_keys.py"}
+ELSEWHERE = {
+    "userToken": "test_keys.py",
+    "mode": "test_neural_search.py",
+    "semanticSearch": "test_neural_search.py",
+}
 WORKING = [name for name, one in PARAMETERS.items() if one.effect == "works"]
 WAYS = [
     (name, way)

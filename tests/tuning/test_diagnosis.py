@@ -10,13 +10,16 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
-from svc_notebook.tuning.diagnosis.levers import _text_rankings
+from svc_notebook.tuning.diagnosis.diagnosis import _without_harmful
+from svc_notebook.tuning.diagnosis.findings import Finding
+from svc_notebook.tuning.diagnosis.levers import Lever, _text_rankings, find_levers
 from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
 from svc_notebook.tuning.diagnosis.record_words import (
     detect_language,
     is_one_typo,
     plural_forms,
 )
+from svc_notebook.tuning.diagnosis.value_trials import NO_EFFECT, Gain, TriedValue
 from svc_notebook.tuning.evaluation.record_texts import attribute_texts
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.tables.tables import check_judgments
@@ -67,10 +70,10 @@ def test_what_changes_no_hit_is_left_out_and_named(house: str) -> None:
     found = tuning.diagnose(house, RATED)
 
     idle = found.left_out[found.left_out["reason"].str.startswith("changes no hit")]
-    assert "mode" in set(idle["name"])
-    assert "mode" not in found.space
+    assert "removeWordsIfNoResults" in set(idle["name"])
+    assert "removeWordsIfNoResults" not in found.space
     assert "left out: " in repr(found)
-    assert "neuralSearch" in found._repr_html_()
+    assert "removeWordsIfNoResults" in found._repr_html_()
 
 
 def test_a_proposed_change_gains_what_was_said(house: str) -> None:
@@ -127,6 +130,33 @@ def test_re_ranking_and_stems_are_tried_with_what_they_need(client: Client) -> N
     assert "ignoreConjugations" in stems["value"]
     assert stems["change"]["settings"]["ignorePlurals"]
     assert stems["gain"] > 0.5
+
+
+def test_a_ranking_by_the_text_alone_is_tried_with_all_that_it_needs() -> None:
+    seen: Any = SimpleNamespace(settings={}, language="en", size=100)
+
+    levers = find_levers(seen, [Finding("zero results", 1, 0.5, "")])
+
+    [lever] = [each for each in levers if each.name == "ranking"]
+    assert lever.values == [["exact", "custom"]]
+    assert lever.together == {
+        "enableReRanking": True,
+        "optionalWords": {"words": "all"},
+        "ignorePlurals": ["en"],
+        "alternativesAsExact": ["ignorePlurals", "singleWordSynonym", "ignoreConjugations"],
+    }
+    weights = next(each for each in levers if each.name == "semanticSearch")
+    assert weights.together == {"mode": "neuralSearch"}
+
+
+def test_values_that_do_harm_alone_are_not_tried_again() -> None:
+    lever = Lever("ties", "minProximity", [2, 4, 8])
+    harm = TriedValue(lever, 2, Gain(-0.2, -0.3, -0.1, 9))
+    idle = TriedValue(lever, 4, failure=NO_EFFECT)
+    refused = TriedValue(lever, 8, failure="no such value")
+
+    assert _without_harmful([lever], [harm, idle, refused]) == [lever._replace(values=[4])]
+    assert _without_harmful([lever._replace(values=[2])], [harm]) == []
 
 
 def test_the_score_may_be_compared_before_typos_and_words() -> None:

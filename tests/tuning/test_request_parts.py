@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import Any
 
@@ -11,8 +12,8 @@ import pytest
 import svc_notebook as svc
 from svc_notebook import tuning
 from svc_notebook.client import Client
-from svc_notebook.errors import BadInput
-from svc_notebook.tuning.changes.request_part import fill_request, write_code
+from svc_notebook.errors import BadInput, Refused
+from svc_notebook.tuning.changes.request_part import WordCounts, fill_request, write_code
 from tests.tuning.shop import client, hits, shop
 
 __all__ = ["client", "shop"]
@@ -132,3 +133,24 @@ def test_the_written_code_does_what_was_tried(shop: str, request_part: Any) -> N
 
     assert tuning.run(shop, written)["objectID"].tolist() == tried["objectID"].tolist()
     assert re.search(r"^def search_params\(query\):", code, re.MULTILINE)
+
+
+class _FailingWord:
+    """Answers counts of words; one word has a search that fails."""
+
+    async def search_many(self, requests: Any) -> Any:
+        if any(request["query"] == "bad" for request in requests):
+            raise Refused("bad query", status=400)
+        return {"results": [{"nbHits": 7} for _ in requests]}
+
+
+def test_a_word_that_cannot_be_counted_is_reported_and_not_taken_for_missing() -> None:
+    client: Any = _FailingWord()
+    counts = WordCounts(client, "shop")
+
+    with pytest.warns(UserWarning, match="1 of 2 words could not be counted, such as 'bad'"):
+        asyncio.run(counts.read(["good", "bad"]))
+
+    assert counts.known == {"good": 7}
+    rare: Any = {"optionalWords": {"words": "rare", "records": 8}}
+    assert fill_request("good bad", rare, counts.known) == {"optionalWords": ["good"]}

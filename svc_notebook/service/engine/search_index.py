@@ -16,11 +16,13 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.query.term_variants import warm_languages
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
+from svc_notebook.service.engine.ranking.query_vector import VectorSource
 from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.response import search
 from svc_notebook.service.engine.response.facets import Named, find_named
 from svc_notebook.service.engine.response.hits import Fetch
 from svc_notebook.service.engine.response.search import FacetFound, SearchResult
+from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
@@ -115,11 +117,17 @@ class Index:
         fetch: Fetch,
         resources: LanguageResources = NO_LANGUAGE_RESOURCES,
         pins: Pins = NO_PINS,
+        embed: EmbedQuery | None = None,
     ) -> SearchResult:
-        """Search; `fetch` returns the records of objectIDs, None for deleted ones."""
+        """Search; `fetch` returns the records of objectIDs, None for deleted ones.
+
+        `embed` returns the vector of a query if those of the records are by an embedder.
+        """
         state = self._state
+        store = state.segment_store
         options = EffectiveParameters(state.settings, params, resources)
-        return search.find_hits(state.segment_store.readers, options, fetch, pins)
+        vectors = VectorSource(store.vectors, embed)
+        return search.find_hits(store.readers, options, fetch, pins, vectors)
 
     def facet_values(
         self,
@@ -129,11 +137,13 @@ class Index:
         limit: int,
         resources: LanguageResources = NO_LANGUAGE_RESOURCES,
         pins: Pins = NO_PINS,
+        embed: EmbedQuery | None = None,
     ) -> FacetFound:
         """Search the values of a facet; `params` select the records that count."""
         state = self._state
+        store, vectors = state.segment_store, VectorSource(state.segment_store.vectors, embed)
         options = EffectiveParameters(state.settings, params, resources)
-        return search.find_values(state.segment_store.readers, options, facet, query, limit, pins)
+        return search.find_values(store.readers, options, facet, query, limit, pins, vectors)
 
     def named(self, facet: str, words: Sequence[str], rules: TokenizerSettings) -> list[Named]:
         """Return the runs of words that are values of a facet, the longest first."""

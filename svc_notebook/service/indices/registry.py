@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from svc_notebook.errors import NotFound
+from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import Index, SegmentStore
+from svc_notebook.service.engine.ranking.rank_fusion import NEURAL
 from svc_notebook.service.indices.in_flight_writes import InFlightWrites
 from svc_notebook.service.indices.published_index import COLUMNS, LazyEngine, PublishedIndex
 from svc_notebook.service.indices.records import (
@@ -24,6 +29,11 @@ from svc_notebook.service.indices.records import (
 from svc_notebook.service.indices.replica_group import merge_schemas, split_by_schema
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
+
+VECTOR_REQUEST = "vectors.wanted"
+"""The file that has vectors computed for an index whose settings do not ask for them."""
+VECTOR_REQUEST_SECONDS, RENEWAL_SECONDS = 3600.0, 60.0
+"""How long vectors are kept after the last such search, and how often the file is renewed."""
 
 Chunk = list[dict[str, Any]]
 
@@ -65,6 +75,9 @@ class IndexRegistry:
         self._saved: dict[int, int] = {}
         self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
         self.closing = False
+        self.embedder: Embedder | None = None
+        self.vector_problems: dict[int, str] = {}
+        self._renewals: dict[int, float] = {}
         self._by_name = NamedIndices({})
         with store.writing() as connection:
             add_stamps(connection)
@@ -181,6 +194,44 @@ class IndexRegistry:
         for index in sorted(opened, key=_sort_key):
             firsts.setdefault(index.engine.get().segment_store, index)
         return list(firsts.values())
+
+    def list_open_stores(self) -> list[tuple[SegmentStore, list[PublishedIndex]]]:
+        """Return the open segment stores, each with the open indices that share it."""
+        found: dict[SegmentStore, list[PublishedIndex]] = {}
+        opened = (index for index in self._by_name.values() if index.engine.is_open)
+        for index in sorted(opened, key=_sort_key):
+            found.setdefault(index.engine.get().segment_store, []).append(index)
+        return list(found.items())
+
+    def wants_vectors(self, index: PublishedIndex) -> bool:
+        """Return whether an index is searched by vectors: by its settings, or on request."""
+        if index.settings.get("mode") == NEURAL:
+            return True
+        try:
+            requested = self._vector_request(index).stat().st_mtime
+        except FileNotFoundError:
+            return False
+        return time.time() - requested < VECTOR_REQUEST_SECONDS
+
+    def request_vectors(self, index: PublishedIndex) -> None:
+        """Have vectors computed for an index whose settings do not ask for them.
+
+        The request is a file, which other processes see; it is renewed as long as searches ask.
+        """
+        now = time.monotonic()
+        if now > self._renewals.get(index.records_id, -math.inf):
+            path = self._vector_request(index)
+            with suppress(OSError):  # a full disk: hits are found by words
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+                path.touch()
+            self._renewals[index.records_id] = now + RENEWAL_SECONDS
+
+    def _vector_request(self, index: PublishedIndex) -> Path:
+        return self._folder / str(index.records_id) / VECTOR_REQUEST
+
+    def mark_unsaved(self, index: PublishedIndex) -> None:
+        """Have the engine files of an index written again."""
+        self._saved.pop(index.id, None)
 
     def unsaved(self) -> list[PublishedIndex]:
         """Return the indices whose engine files are out of date."""

@@ -12,6 +12,7 @@ from urllib.parse import quote_plus
 import msgspec
 import numpy as np
 
+from svc_notebook.api.messages import VECTORS_PENDING
 from svc_notebook.api.parameters import default_of
 from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.api.validation import write_text
@@ -20,9 +21,11 @@ from svc_notebook.service import limits
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
-from svc_notebook.service.engine.query.options import EMBEDDED_LISTS
+from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
+from svc_notebook.service.engine.ranking.rank_fusion import NEURAL, SemanticOptions
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
+from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.table_builds import without_missing_tables
 from svc_notebook.service.events import current_milliseconds
 from svc_notebook.service.impressions import MAX_HITS_PER_SEARCH
@@ -60,7 +63,10 @@ def answer_search(
         searched, params, found = _try_rules(call, name, given, partial(_find, call))
     index, outcome = searched.index, searched.outcome
     answer = _result_members(found) | _request_members(call, searched, params)
-    answer |= _rule_members(index, outcome) | _advice(index, params, outcome.faults, languages)
+    if params.get("mode") == NEURAL:
+        call.service.catalog.request_vectors(index)
+    faults = [*outcome.faults, *_vector_notes(call, index, found)]
+    answer |= _rule_members(index, outcome) | _advice(index, params, faults, languages)
     if option(index, params, "getRankingInfo"):
         answer |= _ranking_members(searched, name, found)
     for hidden in hidden_attributes(call.caller, index):
@@ -85,10 +91,11 @@ def answer_facet(
         if facet in hidden_attributes(call.caller, index):
             raise BadInput(f"this key may not read the facet {facet}")
         limit = option(index, params, "maxFacetHits")
+        embed = _query_embedder(call, index, params)
         language_resources = call.service.catalog.resources.language_resources(index.id)
         with without_missing_tables():
             return index.engine.get().facet_values(
-                facet, query, params, limit, language_resources, pins
+                facet, query, params, limit, language_resources, pins, embed
             )
 
     _, _, found = _try_rules(call, name, given, find)
@@ -213,11 +220,12 @@ def _find(call: RequestContext, searched: SearchWithRules, params: Params) -> Se
     language_resources = catalog.resources.language_resources(index.id)
     # Without rules, too: textual relevance must not depend on records that the key may not see.
     pins = replace(searched.outcome.pins, within=call.caller.restrict({}, index.name))
+    embed = _query_embedder(call, index, params)
     for attempts_left in reversed(range(MAX_ATTEMPTS)):
         read: list[str] = []
         since = catalog.in_flight_writes.last_visible()
         fetch = fetch_from(call, index, read)
-        found = index.engine.get().search(params, fetch, language_resources, pins)
+        found = index.engine.get().search(params, fetch, language_resources, pins, embed)
         if not (
             attempts_left
             and catalog.in_flight_writes.may_have_changed(since, index.records_id, read)
@@ -255,6 +263,7 @@ def _restrict_params(
     # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
     read_sorts({"ranking": bound.get("ranking")})
     read_snippets(bound.get("attributesToSnippet") or ())
+    SemanticOptions.of(EffectiveParameters({}, bound))
     if (most := call.caller.max_hits(index.name)) is not None:
         wanted = bound.get("hitsPerPage", size or option(index, bound, "hitsPerPage"))
         bound["hitsPerPage"] = min(wanted, most)
@@ -336,13 +345,33 @@ def _rule_members(index: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]
     return members
 
 
+def _query_embedder(
+    call: RequestContext, index: PublishedIndex, params: Params
+) -> EmbedQuery | None:
+    """Return the function that embeds a query; None where the search does not use vectors."""
+    if option(index, params, "mode") != NEURAL:
+        return None
+    embedder = call.service.catalog.embedder
+    return embedder.embed_query if embedder else None
+
+
+def _vector_notes(
+    call: RequestContext, index: PublishedIndex, found: SearchResult
+) -> Sequence[str]:
+    """Return why a search by vectors has no semantic hits, or few."""
+    if not found.notes:
+        return ()
+    problem = call.service.catalog.vector_problems.get(index.id)
+    return [note.replace(VECTORS_PENDING, problem or VECTORS_PENDING) for note in found.notes]
+
+
 def _advice(
     index: PublishedIndex,
     params: Mapping[str, Any],
     faults: Sequence[str],
     languages: Collection[str],
 ) -> dict[str, str]:
-    """Return a message about what did not count: facets, rules, languages without a table yet."""
+    """Return a message: facets that were not counted, faults, languages without a table yet."""
     declared = read_faceted(index.settings)
     missing = [f"`{path}`" for path in params.get("facets") or () if path not in ("*", *declared)]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"

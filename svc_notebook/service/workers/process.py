@@ -88,6 +88,11 @@ class WorkerCatalog:
 
     find = get
 
+    @property
+    def embedder(self) -> None:
+        """Raise `Declined`: the service has the vectors of records, and embeds queries."""
+        raise Declined("vectors")
+
 
 class WorkerService:
     """What the handlers of searches use of a service."""

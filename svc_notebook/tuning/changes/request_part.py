@@ -8,6 +8,8 @@ records contain.
 from __future__ import annotations
 
 import re
+import sys
+import warnings
 from collections.abc import Mapping, Sequence
 from pprint import pformat
 from typing import Any
@@ -17,6 +19,7 @@ from pandas import DataFrame, Series
 from svc_notebook.api.parameters import PARAMETERS, SearchParams
 from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.runs import FIXED, FailedSearch, search_all
 from svc_notebook.tuning.tables.tables import Queries, check_queries
@@ -27,6 +30,9 @@ BY_QUERY = "params"
 TEMPLATE = "words"
 CHOICES = ("all", "all but rarest", "rare")
 TEMPLATED = ("optionalWords", "similarQuery")
+MANY = sys.maxsize
+"""The count of a word that could not be counted, which is not rare."""
+MAX_LISTED, MAX_LISTED_LETTERS = 3, 40  # words in a warning
 _WORD = re.compile(r"\w+")
 # A count of records that contain a word as it is written.
 EXACT_WORD = {
@@ -113,12 +119,33 @@ class WordCounts:
         self.known: dict[str, int] = {}
 
     async def read(self, words: Sequence[str]) -> None:
-        """Read the counts of words that are not known; the empty word counts all records."""
+        """Read the counts of words that are not known; the empty word counts all records.
+
+        Warns about words whose search fails: their counts stay unknown, and are not 0.
+        """
         new = [word for word in dict.fromkeys(words) if word not in self.known]
         requests = [{"indexName": self._index, "query": word, **EXACT_WORD} for word in new]
         answers = await search_all(self._client, requests) if requests else []
+        failed: dict[str, FailedSearch] = {}
         for word, answer in zip(new, answers, strict=True):
-            self.known[word] = 0 if isinstance(answer, FailedSearch) else answer["nbHits"]
+            if isinstance(answer, FailedSearch):
+                failed[word] = answer
+            else:
+                self.known[word] = answer["nbHits"]
+        if "" in failed:
+            raise failed[""].error
+        if failed:
+            _warn_uncounted(failed, len(new))
+
+
+def _warn_uncounted(failed: Mapping[str, FailedSearch], words: int) -> None:
+    listed = ", ".join(repr(shorten(word, MAX_LISTED_LETTERS)) for word in [*failed][:MAX_LISTED])
+    warnings.warn(
+        f"the records with {len(failed):,} of {words:,} words could not be counted, such as "
+        f"{listed}: {next(iter(failed.values())).error}; these words count as neither rare nor "
+        "missing",
+        stacklevel=2,
+    )
 
 
 class RequestFiller:
@@ -167,7 +194,7 @@ def _fill(name: str, template: Mapping[str, Any], query: str, counts: Mapping[st
         rarest = min(known, key=lambda word: counts[word]) if len(known) > 0 else None
         words = [word for word in words if word != rarest]
     elif choice == "rare":
-        words = [word for word in words if counts.get(word, 0) < template["records"]]
+        words = [word for word in words if counts.get(word, MANY) < template["records"]]
     return " ".join(words) if name == "similarQuery" else words
 
 

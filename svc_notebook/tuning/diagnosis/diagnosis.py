@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from html import escape
 from typing import Any
 
@@ -20,7 +20,7 @@ from svc_notebook.tuning.changes.request_part import belongs_to_request
 from svc_notebook.tuning.changes.state import IndexConfiguration, read_state
 from svc_notebook.tuning.diagnosis.findings import Finding, find_all
 from svc_notebook.tuning.diagnosis.levers import Lever, find_levers
-from svc_notebook.tuning.diagnosis.observation import Observation, observe
+from svc_notebook.tuning.diagnosis.observation import Observation, observe, observe_again
 from svc_notebook.tuning.diagnosis.value_trials import (
     NO_EFFECT,
     Gain,
@@ -287,16 +287,26 @@ async def _try_in_steps(
         base = Variant(best.choices)
         where, queries, params = await tried.prepare(base, seen.queries)
         settings = {**state.settings, **best.choices}
-        again = await observe(
-            client, where, queries, seen.judged, settings, parameters=params, k=depth
+        again = await observe_again(
+            client, where, queries, seen, settings, parameters=params, k=depth
         )
         findings = find_all(again, DataFrame(columns=[*QUESTION, "objectID"]))
-        more = find_levers(again, findings)
+        more = _without_harmful(find_levers(again, findings), alone)
         total += (1 + sum(len(lever.values) for lever in more)) * size
-        # The queries have the parameters of the first value no more than once.
-        again = replace(again, queries=seen.queries)
         following = await ValueTrials(again, tried, metric, seed, base).run(more, on_tried)
     return trials, alone, following, {each.name: each.evidence for each in findings}
+
+
+def _without_harmful(levers: Sequence[Lever], alone: Sequence[TriedValue]) -> list[Lever]:
+    """Return the levers without the values that do harm alone, or that the service refuses."""
+    harmful = [
+        (each.lever.name, each.value) for each in alone if each.reason not in ("", NO_EFFECT)
+    ]
+    left = [
+        lever._replace(values=[each for each in lever.values if (lever.name, each) not in harmful])
+        for lever in levers
+    ]
+    return [lever for lever in left if lever.values]
 
 
 def _gain_of(tried: TriedValue) -> float:

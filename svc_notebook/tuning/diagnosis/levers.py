@@ -22,6 +22,8 @@ MAX_NUMERIC_ATTRIBUTES = 2
 # A hosted service may have another default than the documented one: both values are tried.
 UNSURE_DEFAULTS = ("enableReRanking",)
 BEFORE_TEXT = ("typo", "words")  # criteria that are compared before the score by default
+TEXT_ONLY = ["exact", "custom"]  # the score of the text takes the place of `exact`
+SEMANTIC_WEIGHTS = (0.15, 0.5, 0.7)  # besides the default of the local service, 0.3
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
 
 
@@ -74,12 +76,13 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
         yield "removeWordsIfNoResults", ["lastWords", "firstWords", "allOptional"]
         yield "optionalWords", _templates(seen)
         yield "similarQuery", [{"words": "all"}]
+        yield "ranking", [TEXT_ONLY], _text_only(seen, languages)
         yield "mode", ["neuralSearch"]
+        weights = [{"localWeight": weight} for weight in SEMANTIC_WEIGHTS]
+        yield "semanticSearch", weights, {"mode": "neuralSearch"}
     elif finding == "plurals":
         yield "ignorePlurals", [languages or True]
-        exact = seen.settings.get("alternativesAsExact") or default_of("alternativesAsExact")
-        stems = list(dict.fromkeys([*exact, "ignoreConjugations"]))
-        yield "alternativesAsExact", [stems], {"ignorePlurals": languages or True}
+        yield "alternativesAsExact", [_with_stems(seen)], {"ignorePlurals": languages or True}
     elif finding == "frequent words":
         yield "removeStopWords", [languages or True]
         if languages:
@@ -100,6 +103,24 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
         yield "attributeCriteriaComputedByMinProximity", [True]
     elif finding == "attribute order":
         yield "searchableAttributes", _attribute_orders(seen)
+
+
+def _text_only(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:
+    """Return what ranks by the score of the text alone together with `TEXT_ONLY`, as BM25 does.
+
+    None of these values has much of an effect without the others.
+    """
+    stems = {"ignorePlurals": [*languages], "alternativesAsExact": _with_stems(seen)}
+    return {
+        "enableReRanking": True,
+        "optionalWords": {"words": "all"},
+        **(stems if languages else {}),
+    }
+
+
+def _with_stems(seen: Observation) -> list[str]:
+    exact = seen.settings.get("alternativesAsExact") or default_of("alternativesAsExact")
+    return list(dict.fromkeys([*exact, "ignoreConjugations"]))
 
 
 def _templates(seen: Observation) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pandas import DataFrame
@@ -82,15 +82,13 @@ async def observe(
     judged: DataFrame,
     settings: Mapping[str, Any],
     *,
-    parameters: Mapping[str, Any] | None = None,
     k: int,
 ) -> Observation:
     """Search for the queries, and read the judged records and the counts of the words."""
-    params: Any = dict(parameters or {})
     own = judged.merge(queries[QUESTION], on=QUESTION)
     own = own[own["rating"].notna()].reset_index(drop=True)
-    base = await run(index, queries, params, k=k, name=index, client=client)
-    deep = await _find_deep(client, index, queries, params)
+    base = await run(index, queries, {}, k=k, name=index, client=client)
+    deep = await _find_deep(client, index, queries, {})
     relevant_first = own.sort_values("rating", ascending=False, kind="stable")["objectID"]
     ids = relevant_first.drop_duplicates().head(MAX_JUDGED_RECORDS).tolist()
     records = await read_records(client, index, ids)
@@ -111,6 +109,23 @@ async def observe(
         settings=settings,
         language=detect_language(texts, settings),
     )
+
+
+async def observe_again(
+    client: AsyncClient,
+    index: str,
+    queries: DataFrame,
+    seen: Observation,
+    settings: Mapping[str, Any],
+    *,
+    parameters: Mapping[str, Any],
+    k: int,
+) -> Observation:
+    """Search for the same queries with other settings; the records and their words are the same."""
+    params: Any = dict(parameters)
+    base = await run(index, queries, params, k=k, name=index, client=client)
+    deep = await _find_deep(client, index, queries, params)
+    return replace(seen, base=base, deep=deep, settings=settings)
 
 
 async def _find_deep(

@@ -22,6 +22,8 @@ CRITERIA = {
 }
 # Textual relevance breaks ties in the local service; re-ranking puts it in the place of others.
 TEXT = "text"
+# In the mode `neuralSearch`, the local service fuses the order of all criteria with similarity.
+SEMANTIC = "semantic"
 REPLACED_BY_TEXT = ("proximity", "attribute", "exact")
 SORTS = {"asc": "lower", "desc": "higher"}
 LESS_FIRST = ("fewer", "nearer", "earlier", "lower")
@@ -36,10 +38,13 @@ RANKING = {
     "nbExactWords": "nbExactWords",
     "userScore": "userScore",
     "textScore": "textScore",
+    "semanticScore": "semanticScore",
+    "fusedScore": "fusedScore",
     "promoted": "promoted",
 }
 DECIDING = (
     "ranking", "customRanking", "typoTolerance", "searchableAttributes", "enableReRanking",
+    "mode", "semanticSearch",
 )  # fmt: skip
 PROMOTED = "promoted"
 TIE = "tie"
@@ -59,6 +64,7 @@ class Criterion(NamedTuple):
 
 
 TEXT_SCORE = Criterion(TEXT, ("_rankingInfo", "textScore"), "higher")
+FUSED_SCORE = Criterion(SEMANTIC, ("_rankingInfo", "fusedScore"), "higher")
 
 
 class Difference(NamedTuple):
@@ -83,6 +89,8 @@ def criteria_in_order(settings: Mapping[str, Any], params: Mapping[str, Any]) ->
     """Return the criteria in order."""
     found = [Criterion(PROMOTED, ("_rankingInfo", PROMOTED), PROMOTED)]
     effective = _effective_settings(settings, params)
+    if effective.get("mode") == "neuralSearch":
+        found.append(FUSED_SCORE)
     for entry in effective["ranking"]:
         if entry == "custom":
             found += map(_sort, effective["customRanking"])
@@ -97,7 +105,11 @@ def criteria_in_order(settings: Mapping[str, Any], params: Mapping[str, Any]) ->
     if TEXT_SCORE not in found:
         found.append(TEXT_SCORE)
     strict = effective.get("typoTolerance") in ("min", "strict")
-    return sorted(found, key=lambda step: step.name not in (PROMOTED, "typo")) if strict else found
+    return (
+        sorted(found, key=lambda step: step.name not in (PROMOTED, SEMANTIC, "typo"))
+        if strict
+        else found
+    )
 
 
 def sorts_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> list[str]:

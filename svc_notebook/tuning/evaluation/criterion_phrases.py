@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from svc_notebook.display import shorten, text_of
-from svc_notebook.tuning.evaluation.criteria import PROMOTED, SORTS, TEXT, TIE
+from svc_notebook.tuning.evaluation.criteria import PROMOTED, SEMANTIC, SORTS, TEXT, TIE
 
 Hit = Mapping[str, Any]
 
@@ -30,6 +30,9 @@ NAMES = {
         "attribute", "matches in earlier attributes, and at earlier words, rank higher"
     ),
     "exact": CriterionName("exact words", "more exact words rank higher"),
+    SEMANTIC: CriterionName(
+        "words and meaning", "a higher score of the positions by words and by meaning ranks higher"
+    ),
     TEXT: CriterionName("textual relevance", "a higher text score ranks higher"),
     TIE: CriterionName("objectID", "the local service ranks the lower objectID higher"),
 }
@@ -52,6 +55,8 @@ def describe_value(criterion: str, value: Any, hit: Hit, searchable: Sequence[st
         return "pinned by a rule" if value else "not pinned"
     if criterion == "attribute" and isinstance(value, int | float):
         return _describe_attribute(int(value), searchable)
+    if criterion == SEMANTIC:
+        return _describe_fused(value, hit)
     if criterion == TEXT:
         return "no text score" if value is None else f"text score {value:,}"
     if criterion in PHRASES and isinstance(value, int | float):
@@ -96,6 +101,14 @@ def _describe_attribute(encoded: int, searchable: Sequence[str]) -> str:
     # If the words of an attribute are unordered, the encoded position is always the first.
     ordered = len(names) == 1 and not _UNORDERED.fullmatch(entry.strip())
     return f"{ordinal(word + 1)} word of {shown}" if ordered else f"in {shown}"
+
+
+def _describe_fused(value: Any, hit: Hit) -> str:
+    if value is None:
+        return "no fused score"
+    similarity = (hit.get("_rankingInfo") or {}).get("semanticScore")
+    shown = "" if similarity is None else f", similarity {similarity:,}"
+    return f"fused score {value:,}{shown}"
 
 
 def _describe_proximity(distance: int, hit: Hit) -> str:

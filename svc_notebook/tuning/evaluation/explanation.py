@@ -13,6 +13,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.evaluation.criteria import (
     PROMOTED,
     RANKING,
+    SEMANTIC,
     TEXT,
     TIE,
     Difference,
@@ -37,6 +38,7 @@ ALSO = {
     "proximity": "minProximity, attributeCriteriaComputedByMinProximity",
     "attribute": "searchableAttributes: their order, unordered()",
     "exact": "exactOnSingleWordQuery, alternativesAsExact, disableExactOnAttributes",
+    SEMANTIC: "mode, semanticSearch.localWeight and its position by words",
     TEXT: "enableReRanking, customRanking, searchableAttributes: their order",
     TIE: "an attribute in customRanking",
 }

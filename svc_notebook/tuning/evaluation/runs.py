@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from pandas import DataFrame
 
+from svc_notebook.api.messages import NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
@@ -25,6 +27,7 @@ from svc_notebook.tuning.tables.tables import Queries
 
 MAX_QUERIES_PER_REQUEST = 50
 MAX_PARALLEL_REQUESTS = 2
+VECTOR_POLL_SECONDS, MAX_VECTOR_POLLS = 0.25, 1200
 """While one request is answered, the previous response is read."""
 MAX_HITS_PER_QUERY = 1000
 FIXED = ("hitsPerPage", "page", "offset", "length")
@@ -80,9 +83,10 @@ async def run(
         One row per hit: `run`, `query` and `filters` (str), `rank` (Int64, from 1), `objectID`
         (str), `score` (float64, the negative rank), `nbHits`, `nbTypos`, `geoDistance`,
         `words`, `optionalFilters`, `proximityDistance`, `firstMatchedWord`, `nbExactWords` and
-        `userScore` (Int64), `textScore` (float64), `promoted` (boolean), `sorted` (object, the
-        attributes of the custom ranking), `queryID` and `error` (str). A query without
-        hits has one row without `objectID`; a failed query has its message in `error`.
+        `userScore` (Int64), `textScore` (float64), `semanticScore` (float64), `fusedScore`
+        (float64), `promoted` (boolean), `sorted` (object, the attributes of the custom ranking),
+        `queryID` and `error` (str). A query without hits has one row without `objectID`; a failed
+        query has its message in `error`.
         `attrs["svc"]` contains the parameters and the ranking of the index.
 
     Raises
@@ -133,8 +137,44 @@ async def search_all(
 ) -> list[Answer]:
     """Run searches, many in one request; a refused search does not affect the others.
 
-    Raises the first failure if all have failed, and failures that no single query causes.
+    Raises the first failure if all have failed, and failures that no single query causes. Waits
+    for a local service that computes vectors for the mode `neuralSearch`, and warns about searches
+    that had none: measuring them would measure something else.
     """
+    answers = await _search_once(client, requests, on_progress)
+    pending = [place for place, answer in enumerate(answers) if _note_of(answer)]
+    if pending:
+        wanted = [requests[place] for place in pending]
+        if VECTORS_PENDING in _note_of(answers[pending[0]]):
+            await _wait_for_vectors(client, wanted[0])
+            again = await _search_once(client, wanted)
+            for place, answer in zip(pending, again, strict=True):
+                answers[place] = answer
+        if note := next(filter(None, (_note_of(answers[place]) for place in pending)), ""):
+            warnings.warn(note, stacklevel=2)
+    return answers
+
+
+async def _wait_for_vectors(client: AsyncClient, request: Mapping[str, Any]) -> None:
+    """Wait until a service that computes vectors in the background has them, or has no more."""
+    for _ in range(MAX_VECTOR_POLLS):
+        [answer] = await _search_once(client, [request])
+        if VECTORS_PENDING not in _note_of(answer):
+            return
+        await asyncio.sleep(VECTOR_POLL_SECONDS)
+
+
+def _note_of(answer: Answer) -> str:
+    """Return why a search by vectors had no semantic hits, or few; empty if it had all."""
+    message = "" if isinstance(answer, FailedSearch) else str(answer.get("message") or "")
+    return message if NEURAL_MESSAGE in message else ""
+
+
+async def _search_once(
+    client: AsyncClient,
+    requests: Sequence[Mapping[str, Any]],
+    on_progress: OnProgress | None = None,
+) -> list[Answer]:
     answers: list[Answer] = [FailedSearch(CallFailed("not sent"))] * len(requests)
     semaphore, done = asyncio.Semaphore(MAX_PARALLEL_REQUESTS), 0
 

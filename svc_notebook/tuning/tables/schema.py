@@ -261,6 +261,8 @@ RUNS: dict[str, ColumnSchema] = {
     "nbExactWords": _count,
     "userScore": _count,
     "textScore": ColumnSchema("float64", read_number),
+    "semanticScore": ColumnSchema("float64", read_number),
+    "fusedScore": ColumnSchema("float64", read_number),
     "promoted": ColumnSchema("boolean", read_flag),
     "sorted": ColumnSchema("object", read_object, {}),
     "queryID": _text,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from svc_notebook.service.engine.index.flatten import Record
@@ -16,10 +17,12 @@ from svc_notebook.service.engine.index.segment_reader import (
 )
 from svc_notebook.service.engine.index.storage import (
     load_readers,
+    load_vectors,
     measure_segment,
     read_segment,
     save_readers,
 )
+from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 
 MERGE_FACTOR = 4
 """Number of segments of one size class that are merged into one of the next."""
@@ -39,11 +42,17 @@ class SegmentStore:
     found at its start; a writer never changes a reader, it publishes new ones.
     """
 
-    def __init__(self, schema: Schema, readers: Sequence[SegmentReader] = ()) -> None:
+    def __init__(
+        self,
+        schema: Schema,
+        readers: Sequence[SegmentReader] = (),
+        vectors: VectorIndex | None = None,
+    ) -> None:
         self.schema = schema
         self.readers = tuple(readers)
         # Where its segments have files, once it was saved or loaded.
         self.folder: Path | None = None
+        self.vectors = vectors
         self._publishing = threading.Lock()
 
     @classmethod
@@ -97,7 +106,7 @@ class SegmentStore:
 
     def fork(self) -> SegmentStore:
         """Return an independent store of the same records."""
-        return SegmentStore(self.schema, self.readers)
+        return SegmentStore(self.schema, self.readers, self.vectors)
 
     def for_schema(self, schema: Schema, records: Chunks) -> SegmentStore:
         """Return a store for a schema: this one if it suffices, else one of all `records()`."""
@@ -112,7 +121,7 @@ class SegmentStore:
     def save(self, folder: Path, stamp: int) -> None:
         """Save to a folder; existing segment files are not rewritten."""
         readers = self.readers
-        save_readers(folder, stamp, self.schema, readers)
+        save_readers(folder, stamp, self.schema, readers, self.vectors)
         self.folder = folder
         for reader in readers:
             segment = reader.segment
@@ -128,9 +137,17 @@ class SegmentStore:
         if (found := load_readers(folder)) is None:
             return None
         schema, stamp, readers = found
-        store = cls(schema, readers)
+        store = cls(schema, readers, load_vectors(folder))
         store.folder = folder
         return store, stamp
+
+    def publish_vectors(self, vectors: VectorIndex | None) -> None:
+        """Publish the vectors of the records, keeping those of the same generation."""
+        with self._publishing:
+            before = self.vectors
+            if vectors and before and before.name == vectors.name:
+                vectors = replace(vectors, tables={**before.tables, **vectors.tables})
+            self.vectors = vectors and vectors.within(self.readers)
 
     def _map_from_file(self, folder: Path, segment: Segment) -> None:
         """Replace a segment in memory by its memory-mapped file, which the system may page out."""
@@ -143,7 +160,8 @@ class SegmentStore:
 
     def _merge(self, readers: Sequence[SegmentReader]) -> None:
         """Merge readers; discard the result if one of them was dropped in the meantime."""
-        merged = merge_readers(readers)
+        merged, vectors = merge_readers(readers), self.vectors
+        joined = vectors.join(readers, merged) if vectors else None
         with self._publishing:
             now = {reader.segment.name: reader for reader in self.readers}
             if all(reader.segment.name in now for reader in readers):
@@ -151,6 +169,8 @@ class SegmentStore:
                     merged, readers, [now.pop(reader.segment.name) for reader in readers]
                 )
                 self.readers = (*now.values(), merged)
+                if vectors and joined and self.vectors and self.vectors.name == vectors.name:
+                    self.vectors = self.vectors.with_table(merged, joined).within(self.readers)
 
 
 def _find_full_size_class(readers: Sequence[SegmentReader]) -> Sequence[SegmentReader]:

@@ -1,6 +1,6 @@
-"""Segment files: written once, memory-mapped for reading and listed in one manifest.
+"""Files of segments and vectors: written once, memory-mapped and listed in one manifest.
 
-A segment file is a header with the offsets of its arrays, followed by the arrays, each aligned. The
+A file is a header with the offsets of its arrays, followed by the arrays, each aligned. The
 manifest lists the segments, their live records and the stamp. It is replaced atomically, so that a
 reader finds either the old state or the new one.
 """
@@ -10,8 +10,10 @@ from __future__ import annotations
 import io
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import reduce
 from pathlib import Path
 from typing import IO
+from zlib import crc32
 
 import msgspec
 import numpy as np
@@ -23,12 +25,16 @@ from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.semantic.latent_model import LatentModel
+from svc_notebook.service.engine.semantic.vector_index import VectorIndex
+from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
 FILE_FORMAT = 3
 MANIFEST = "manifest.json"
 SUFFIX = ".segment"
+VECTORS_SUFFIX = ".vectors"
 ALIGNMENT_BYTES = 64
 READ_ERRORS = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.MsgspecError)
 
@@ -41,13 +47,17 @@ class ArrayPosition(msgspec.Struct):
     start: int
 
 
-class SegmentHeader(msgspec.Struct):
-    """The header of a segment file."""
+class FileHeader(msgspec.Struct):
+    """The header of a file of arrays; `slots` and `paths` are those of a segment.
+
+    The checksum is that of all arrays, 0 for none.
+    """
 
     slots: list[str]
     paths: dict[str, list[str]]
     arrays: dict[str, ArrayPosition]
     size: int
+    checksum: int = 0
 
 
 class StoredSegment(msgspec.Struct):
@@ -56,6 +66,17 @@ class StoredSegment(msgspec.Struct):
     name: str
     records: int
     alive: bytes
+    vectors: str = ""
+
+
+class StoredVectors(msgspec.Struct):
+    """The vectors of a manifest: their generation, and what they were computed by."""
+
+    name: str
+    source: str
+    has_model: bool
+    fitted: int
+    added: int
 
 
 class StoredSchema(msgspec.Struct):
@@ -78,34 +99,102 @@ class Manifest(msgspec.Struct):
     stamp: int
     form: StoredSchema
     segments: list[StoredSegment]
+    vectors: StoredVectors | None = None
 
 
-def save_readers(folder: Path, stamp: int, shape: Schema, readers: Sequence[SegmentReader]) -> None:
-    """Write new segment files, then the manifest, then delete files that it does not list."""
+def save_readers(
+    folder: Path,
+    stamp: int,
+    shape: Schema,
+    readers: Sequence[SegmentReader],
+    vectors: VectorIndex | None = None,
+) -> None:
+    """Write new files, then the manifest, then delete files that it does not list."""
     folder.mkdir(parents=True, exist_ok=True)
+    names = {f"{reader.segment.name}{SUFFIX}" for reader in readers}
     for reader in readers:
         path = folder / f"{reader.segment.name}{SUFFIX}"
         if not path.exists():
             _write_file(path, _encode_segment(reader.segment))
+    tables = save_vectors(folder, readers, vectors) if vectors else {}
     kept = [
-        StoredSegment(reader.segment.name, len(reader.segment), np.packbits(reader.alive).tobytes())
+        StoredSegment(
+            reader.segment.name,
+            len(reader.segment),
+            np.packbits(reader.alive).tobytes(),
+            tables.get(reader.segment.name, ""),
+        )
         for reader in readers
     ]
-    manifest = Manifest(FILE_FORMAT, stamp, _to_stored_schema(shape), kept)
+    stored = _to_stored_vectors(vectors) if vectors else None
+    manifest = Manifest(FILE_FORMAT, stamp, _to_stored_schema(shape), kept, stored)
     _write_file(folder / MANIFEST, [msgspec.json.encode(manifest)])
-    _delete_other_segments(folder, {reader.segment.name for reader in readers})
+    if vectors:
+        names |= {f"{name}{VECTORS_SUFFIX}" for name in (*tables.values(), vectors.name)}
+    _delete_other_files(folder, names)
 
 
 def load_readers(folder: Path) -> tuple[Schema, int, tuple[SegmentReader, ...]] | None:
     """Load a folder; None if it is empty or unreadable."""
     try:
-        manifest = msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+        manifest = _read_manifest(folder)
         if manifest.format != FILE_FORMAT:
             return None
         readers = tuple(_load_reader(folder, kept) for kept in manifest.segments)
     except READ_ERRORS:
         return None
     return _from_stored_schema(manifest.form), manifest.stamp, readers
+
+
+def save_vectors(
+    folder: Path, readers: Sequence[SegmentReader], vectors: VectorIndex
+) -> dict[str, str]:
+    """Write the files of vectors that are new; return their names by segment."""
+    files: dict[str, Arrays] = {}
+    if vectors.model:
+        files[vectors.name] = vectors.model.arrays()
+    tables = {}
+    for reader in readers:
+        if (table := vectors.table_of(reader)) is not None:
+            tables[reader.segment.name] = table.name
+            files[table.name] = table.arrays()
+    for name, arrays in files.items():
+        path = folder / f"{name}{VECTORS_SUFFIX}"
+        if not path.exists():
+            _write_file(path, _encode_arrays([], {}, arrays, checked=True))
+    return tables
+
+
+def load_vectors(folder: Path) -> VectorIndex | None:
+    """Load the vectors that the manifest of a folder lists; None without them or if unreadable.
+
+    A table that cannot be read is left out: it is computed again.
+    """
+    try:
+        manifest = _read_manifest(folder)
+        stored = manifest.vectors
+        if stored is None or manifest.format != FILE_FORMAT:
+            return None
+        model = None
+        if stored.has_model:
+            model = LatentModel.from_arrays(_read_vectors(folder, stored.name))
+    except READ_ERRORS:
+        return None
+    tables = {}
+    for kept in manifest.segments:
+        with suppress(*READ_ERRORS):
+            table = VectorTable.from_arrays(_read_vectors(folder, kept.vectors), kept.vectors)
+            if len(table) == kept.records:
+                tables[kept.name] = table
+    return VectorIndex(stored.source, model, tables, stored.fitted, stored.added, name=stored.name)
+
+
+def _read_manifest(folder: Path) -> Manifest:
+    return msgspec.json.decode((folder / MANIFEST).read_bytes(), type=Manifest)
+
+
+def _read_vectors(folder: Path, name: str) -> Arrays:
+    return _read_arrays(folder / f"{name}{VECTORS_SUFFIX}")[1]
 
 
 def _load_reader(folder: Path, kept: StoredSegment) -> SegmentReader:
@@ -135,7 +224,7 @@ def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
 
 
 def _encode_arrays(
-    slots: list[str], paths: dict[str, list[str]], arrays: Arrays
+    slots: list[str], paths: dict[str, list[str]], arrays: Arrays, *, checked: bool = False
 ) -> list[bytes | memoryview]:
     places: dict[str, ArrayPosition] = {}
     pieces: list[bytes | memoryview] = []
@@ -145,7 +234,8 @@ def _encode_arrays(
         data = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data
         pieces += [data, _padding(len(data))]
         start += len(data) + len(pieces[-1])
-    header = msgspec.json.encode(SegmentHeader(slots, paths, places, start))
+    checksum = reduce(lambda before, piece: crc32(piece, before), pieces, 0) if checked else 0
+    header = msgspec.json.encode(FileHeader(slots, paths, places, start, checksum))
     first = b"%d\n%s" % (len(header), header)
     return [first, _padding(len(first)), *pieces]
 
@@ -157,14 +247,20 @@ def measure_segment(folder: Path, name: str) -> int:
 
 def read_segment(folder: Path, name: str) -> Segment:
     """Open a segment file; its arrays are memory-mapped."""
-    path = folder / f"{name}{SUFFIX}"
+    header, arrays = _read_arrays(folder / f"{name}{SUFFIX}")
+    return _build_segment(header, arrays, name)
+
+
+def _read_arrays(path: Path) -> tuple[FileHeader, dict[str, Array]]:
+    """Open a file of arrays; raises `ValueError` if it is not complete."""
     with path.open("rb") as file:
         header, start = _read_header(file)
     if path.stat().st_size != start + header.size:
         raise ValueError(f"{path} is cut short")
     whole = np.memmap(path, np.uint8, "r", start, (header.size,)) if header.size else None
-    arrays = {key: _map_array(whole, place) for key, place in header.arrays.items()}
-    return _build_segment(header, arrays, name)
+    if header.checksum and whole is not None and crc32(whole.data) != header.checksum:
+        raise ValueError(f"{path} is damaged")
+    return header, {key: _map_array(whole, place) for key, place in header.arrays.items()}
 
 
 def encode_segment(segment: Segment) -> bytes:
@@ -180,14 +276,14 @@ def decode_segment(content: bytes, name: str) -> Segment:
     return _build_segment(header, arrays, name)
 
 
-def _read_header(file: IO[bytes]) -> tuple[SegmentHeader, int]:
+def _read_header(file: IO[bytes]) -> tuple[FileHeader, int]:
     """Return the header and the position of the first array."""
     size = int(file.readline(20))
     end = file.tell() + size
-    return msgspec.json.decode(file.read(size), type=SegmentHeader), end + -end % ALIGNMENT_BYTES
+    return msgspec.json.decode(file.read(size), type=FileHeader), end + -end % ALIGNMENT_BYTES
 
 
-def _build_segment(header: SegmentHeader, arrays: Arrays, name: str) -> Segment:
+def _build_segment(header: FileHeader, arrays: Arrays, name: str) -> Segment:
     def columns(group: str) -> list[tuple[str, dict[str, Array]]]:
         return [
             (path, _arrays_with_prefix(f"{group}/{number}", arrays))
@@ -229,11 +325,16 @@ def _write_file(path: Path, pieces: Sequence[bytes | memoryview]) -> None:
     write_atomically(path, pieces, draft=path.with_name(f"{path.name}.new"), sync=True)
 
 
-def _delete_other_segments(folder: Path, names: set[str]) -> None:
-    for path in folder.glob(f"*{SUFFIX}*"):
-        if path.name.partition(".")[0] not in names:
+def _delete_other_files(folder: Path, names: set[str]) -> None:
+    for path in (*folder.glob(f"*{SUFFIX}*"), *folder.glob(f"*{VECTORS_SUFFIX}*")):
+        if path.name not in names:
             with suppress(PermissionError):  # Windows locks mapped files: the next save retries
                 path.unlink(missing_ok=True)
+
+
+def _to_stored_vectors(vectors: VectorIndex) -> StoredVectors:
+    has_model = vectors.model is not None
+    return StoredVectors(vectors.name, vectors.source, has_model, vectors.fitted, vectors.added)
 
 
 def _to_stored_schema(shape: Schema) -> StoredSchema:

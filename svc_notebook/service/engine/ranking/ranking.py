@@ -206,7 +206,7 @@ def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
     rows = np.concatenate([one.rows for one in ranked])
     unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
     keys = [_join_keys(column) for column in zip(*(one.keys for one in ranked), strict=True)]
-    last = rows if len(ranked) == 1 else _id_ranks(unsorted)
+    last = rows if len(ranked) == 1 else id_ranks(unsorted)
     places = np.lexsort([last, *reversed(keys)])
     if scores_ties and (tied := _find_tied(keys, places)).any():
         keys.append(_score_tied(ranked, tied))
@@ -257,7 +257,8 @@ def _read_codes(key: RankingColumn) -> list[str]:
     return list(texts)
 
 
-def _id_ranks(order: Order) -> Array:
+def id_ranks(order: Order) -> Array:
+    """Return the rank of each record of an order by its objectID."""
     ids = order[:]
     ranks = np.empty(len(ids), np.int64)
     ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))

@@ -44,14 +44,42 @@ class WordMatch:
 
 
 @dataclass(frozen=True, eq=False)
+class SemanticMatch:
+    """The semantic hits of a segment: the rows with at least a similarity, whatever their words.
+
+    `by_words` is the mask of the rows that match the words, among which there may be semantic hits.
+    `fused` is filled when the hits are ranked: their fused scores, 0 for the others. It is empty if
+    they are not wanted.
+    """
+
+    by_words: Array
+    similarities: Array
+    min_similarity: int
+    weight: float
+    fused: Array
+
+    @cached_property
+    def near(self) -> Array:
+        """The mask of the rows that are near enough, whether or not they pass the filters."""
+        near: Array = self.similarities >= self.min_similarity
+        return near
+
+
+@dataclass(frozen=True, eq=False)
 class SegmentMatch:
-    """The live rows of a segment that match the words and the filters."""
+    """The live rows of a segment that match the filters, and the words or their meaning."""
 
     segment: Segment
     fields: SearchedAttributes
     words: Sequence[WordMatch]
     rows: Array
     statistics: TermStatistics | None = None
+    semantic: SemanticMatch | None = None
+
+    @property
+    def by_words(self) -> Array:
+        """The mask of the rows that match the words."""
+        return self.rows & self.semantic.by_words if self.semantic else self.rows
 
     @property
     def count(self) -> int:
@@ -74,6 +102,11 @@ class SegmentMatch:
         for match in self.words:
             total += match.found[rows] * np.int16(match.word.weight)
         return total
+
+    def with_fused_scores(self) -> SegmentMatch:
+        """Return the match with space for the fused scores of its rows."""
+        fused = np.zeros(len(self.rows))
+        return replace(self, semantic=self.semantic and replace(self.semantic, fused=fused))
 
     def with_typos_up_to(self, most: int) -> SegmentMatch:
         """Return the match without rows with more than `most` typos."""

@@ -28,11 +28,20 @@ from svc_notebook.service.engine.ranking.criteria import (
 )
 from svc_notebook.service.engine.ranking.minimum_should_match import apply_minimum_should_match
 from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.query_vector import QueryVector
+from svc_notebook.service.engine.ranking.rank_fusion import (
+    FUSED_HITS,
+    SemanticOptions,
+    add_nearest,
+    fuse,
+    without_semantic_hits,
+)
 from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
 from svc_notebook.service.engine.ranking.term_statistics import SegmentTerms, TermStatistics
 from svc_notebook.service.engine.ranking.text_relevance import read_scores
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
+from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, SIMILARITY_SCALE
 
 MAX_REMOVED_WORDS = 5
 NO_ROWS = np.zeros(0, np.int64)
@@ -102,8 +111,25 @@ class SearchPlan:
             query, matches = looser, self.match(looser)
         return query, matches
 
+    def add_semantic_hits(
+        self, query: Query, matches: Sequence[SegmentMatch], vectors: QueryVector
+    ) -> Sequence[SegmentMatch]:
+        """Return the matches with the records that are nearest to a query by their vectors.
+
+        They pass the filters and have no excluded word; words that are required do not count.
+        """
+        excluding = Query(excluded=query.excluded)
+        allowed = [self._match_reader(reader, excluding).rows for reader in self.readers]
+        similarities = [vectors.similarities(reader) for reader in self.readers]
+        found = add_nearest(matches, allowed, similarities, SemanticOptions.of(self.options))
+        explained = bool(self.options["getRankingInfo"])
+        return [match.with_fused_scores() for match in found] if explained else found
+
     def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
         """Return the best `wanted` records in order."""
+        if any(match.semantic for match in matches):
+            by_words = self.rank(without_semantic_hits(matches), max(wanted, FUSED_HITS))
+            return fuse(matches, by_words, wanted)
         if not self.reranked or not any(match.words for match in matches):
             return self._rank(matches, wanted, self.steps)
         order = self._rank(matches, wanted, read_steps(self.options))
@@ -186,7 +212,10 @@ class SearchPlan:
         columns[TEXT_SCORE] = read_scores(candidates.column(TEXT), len(rows))
         columns["filters"] = self.filters.all_scores(match.segment, rows).tolist()
         columns["userScore"] = self._user_scores(match, rows)
-        _clear_unmatched(columns, match.rows[rows])
+        _clear_unmatched(columns, match.by_words[rows])
+        if match.semantic:
+            columns["semanticScore"] = _read_similarities(match.semantic.similarities[rows])
+            columns["fusedScore"] = match.semantic.fused[rows].round(FUSED_DIGITS).tolist()
         return [
             {**dict(zip(columns, values, strict=True)), **place}
             for *values, place in zip(
@@ -249,6 +278,7 @@ RANKING_INFO: Sequence[tuple[str, str, int]] = (
     ("nbExactWords", "exact", -1),
 )
 TEXT_SCORE = "textScore"
+FUSED_DIGITS = 9
 WORD_CRITERIA = ("words", TEXT_SCORE, *(name for name, _, _ in RANKING_INFO))
 
 
@@ -257,6 +287,12 @@ def _values(column: Array | None, count: int, sign: int) -> list[int]:
         return [0] * count
     values: list[int] = np.where(column == UNKNOWN_RANK, 0, sign * column).tolist()
     return values
+
+
+def _read_similarities(values: Array) -> list[float]:
+    """Return cosines as users see them, 0 for a record without a vector."""
+    known = np.where(values == NO_SIMILARITY, 0, values)
+    return [value / SIMILARITY_SCALE for value in known.tolist()]
 
 
 def _clear_unmatched(columns: Mapping[str, list[Any]], matched: Array) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from svc_notebook.api.messages import NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
@@ -21,6 +22,17 @@ from svc_notebook.service.engine.ranking.promoted_hits import (
     Pins,
     find_pinned,
     without_hidden,
+)
+from svc_notebook.service.engine.ranking.query_vector import (
+    NO_VECTORS,
+    QueryVector,
+    VectorSource,
+    embed_query,
+)
+from svc_notebook.service.engine.ranking.rank_fusion import (
+    NEURAL,
+    SemanticOptions,
+    find_obstacle,
 )
 from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
@@ -46,6 +58,7 @@ class SearchResult:
     facets_stats: Stats | None
     parsed_query: str
     extra: dict[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -98,6 +111,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
     Schema.of(settings)
     read_filterable(settings)
     read_steps(EffectiveParameters(settings, {}))
+    SemanticOptions.of(EffectiveParameters(settings, {}))
     Style.of(settings, {}, ())
     for pairs in (settings.get("customNormalization") or {}).values():
         for letter in pairs:
@@ -110,13 +124,15 @@ def find_hits(
     options: EffectiveParameters,
     fetch: Fetch,
     pins: Pins = NO_PINS,
+    vectors: VectorSource = NO_VECTORS,
 ) -> SearchResult:
     """Run a search and return its result."""
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     hit_range = HitRange.of(options)
     parsed = read_query(options)
-    query, matches = plan.match_or_relax(parsed)
+    query, by_words = plan.match_or_relax(parsed)
+    matches, notes = _add_semantic_hits(plan, query, by_words, vectors)
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
     count, found = _find_page(plan, relevant, pinned, hit_range.span)
@@ -136,7 +152,27 @@ def find_hits(
             **plan.geo.members(),
             **_sorted_members(options, count),
         },
+        notes,
     )
+
+
+def _add_semantic_hits(
+    plan: SearchPlan, query: Query, matches: Sequence[SegmentMatch], vectors: VectorSource
+) -> tuple[Sequence[SegmentMatch], Sequence[str]]:
+    """Add the semantic hits of the mode `neuralSearch`; also return why there are none, or few."""
+    options = plan.options
+    if options["mode"] != NEURAL or not query.words or not plan.readers:
+        return matches, ()
+    reason = find_obstacle(options)
+    if not reason:
+        index, embed = vectors
+        vector = embed_query(options["query"], query, index, embed)
+        if isinstance(vector, QueryVector):
+            missing = vector.index.count_missing(plan.readers)
+            few = f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {missing:,} records are found by words only"
+            return plan.add_semantic_hits(query, matches, vector), (few,) if missing else ()
+        reason = vector.reason
+    return matches, (f"{NEURAL_MESSAGE}{reason}; hits are found by words only",) if reason else ()
 
 
 def _find_page(
@@ -209,12 +245,15 @@ def find_values(
     text: str,
     most: int,
     pins: Pins = NO_PINS,
+    vectors: VectorSource = NO_VECTORS,
 ) -> FacetFound:
     """Search the values of a facet, counting the records that the options select."""
     facets.check_searchable(path, options)
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options)
-    matches = find_pinned(plan, pins).with_promoted(plan.match(read_query(options)))
+    searched = read_query(options)
+    found, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
+    matches = find_pinned(plan, pins).with_promoted(found)
     inner = EffectiveParameters(
         options.settings, {**options.params, "query": text, "removeStopWords": False}
     )

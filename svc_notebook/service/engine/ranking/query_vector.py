@@ -1,0 +1,80 @@
+"""The vector of a query, compared with the vectors of records."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from svc_notebook.api.messages import VECTORS_PENDING
+from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.query.query import Query
+from svc_notebook.service.engine.semantic.vector_index import EmbedQuery, VectorIndex
+from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, VectorTable
+
+
+class VectorSource(NamedTuple):
+    """The vectors of an index, None if there are none, and the embedder of queries, if any."""
+
+    vectors: VectorIndex | None
+    embed: EmbedQuery | None
+
+
+NO_VECTORS = VectorSource(None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryVector:
+    """The vector of a query, and the vectors of the records that it is compared with."""
+
+    index: VectorIndex
+    vector: VectorTable
+
+    def similarities(self, reader: SegmentReader) -> Array:
+        """Return the cosines of all rows of a segment, in units of their last digit."""
+        table = self.index.table_of(reader)
+        if table is None or table.dimensions != self.vector.dimensions:
+            return np.full(len(reader.segment), NO_SIMILARITY, np.int32)
+        return table.similarities(self.vector)
+
+
+@dataclass(frozen=True)
+class NoVector:
+    """Why a query is not compared by vectors."""
+
+    reason: str
+
+
+def embed_query(
+    text: str,
+    query: Query,
+    index: VectorIndex | None,
+    embed: EmbedQuery | None,
+) -> QueryVector | NoVector:
+    """Return the vector of a query: from its words by a latent model, else from its text."""
+    if index is None or not index.tables:
+        return NoVector(VECTORS_PENDING)
+    if index.model:
+        words = [word for one in query.words for word in one.text.split(" ")]
+        vector = index.model.embed_words(words)
+    elif embed is None:
+        return NoVector(
+            f"the vectors were computed by {index.source}: start the service with that --embedder"
+        )
+    else:
+        try:
+            vector = embed(text)
+        except LocalServiceFailed as error:
+            return NoVector(str(error))
+        wanted = {table.dimensions for table in index.tables.values()}
+        if wanted - {len(vector)}:
+            return NoVector(
+                f"the embedder returned {len(vector)} dimensions for the query and "
+                f"{min(wanted)} for records: it must return the same number for all texts"
+            )
+    if not vector.any():
+        return NoVector("" if index.model else "the embedder returned zeros for the query")
+    return QueryVector(index, VectorTable.of(vector[np.newaxis]))

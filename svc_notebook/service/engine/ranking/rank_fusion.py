@@ -1,0 +1,182 @@
+"""Semantic hits: the records nearest to a query by their vectors, fused with the hits of its words.
+
+A hit is scored by its position in both rankings (reciprocal rank fusion): with the weight `w`,
+`(1 - w) / (60 + position by words) + w / (60 + position by similarity)`; a position that it does
+not have counts nothing. The scores depend on positions only, not on the units of either ranking.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from svc_notebook.errors import BadInput
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.schema import Sorted
+from svc_notebook.service.engine.query.options import EffectiveParameters
+from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.ranking import id_ranks, read_steps
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, SemanticMatch
+from svc_notebook.service.engine.semantic.vector_table import (
+    NO_SIMILARITY,
+    SIMILARITY_DIGITS,
+    SIMILARITY_SCALE,
+)
+
+NEURAL = "neuralSearch"
+WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
+"""Members of `semanticSearch` that only the local service has."""
+DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY = 0.3, 0.2
+FUSED_HITS = 1000
+"""The best hits by words, and by similarity, that are fused; other hits by words follow them."""
+NO_SCORES = np.zeros(0)
+RANK_OFFSET = 60
+"""Source of the value: Cormack, Clarke and Buettcher, Reciprocal rank fusion (2009)."""
+
+
+@dataclass(frozen=True)
+class SemanticOptions:
+    """How much similarity counts against words, from 0 to 1, and the least cosine of a hit."""
+
+    weight: float
+    min_similarity: float
+
+    @classmethod
+    def of(cls, options: EffectiveParameters) -> SemanticOptions:
+        """Read them from `semanticSearch`; raises `BadInput`."""
+        members: Mapping[str, Any] = options["semanticSearch"] or {}
+        weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
+        return cls(weight, _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1))
+
+
+def _read_share(members: Mapping[str, Any], name: str, default: float, least: float) -> float:
+    value = members.get(name)
+    if value is None:
+        return default
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
+        raise BadInput(f"semanticSearch: `{name}` must be a number from {least} to 1")
+    return float(value)
+
+
+def find_obstacle(options: EffectiveParameters) -> str:
+    """Return why a search in the mode `neuralSearch` has no semantic hits; empty if it may."""
+    if options.sorts_relevant or any(isinstance(step, Sorted) for step in _first_step(options)):
+        return "the ranking sorts by an attribute first"
+    if options["restrictSearchableAttributes"]:
+        return "restrictSearchableAttributes is set, and vectors are of all searchable attributes"
+    return ""
+
+
+def _first_step(options: EffectiveParameters) -> Sequence[object]:
+    """Return the first criterion, unless it is customRanking, which is not a sort by choice."""
+    return read_steps(options)[:1] if options["ranking"][:1] != ["custom"] else ()
+
+
+def add_nearest(
+    matches: Sequence[SegmentMatch],
+    allowed: Sequence[Array],
+    similarities: Sequence[Array],
+    options: SemanticOptions,
+) -> list[SegmentMatch]:
+    """Return the matches with the nearest of the allowed records, whatever their words.
+
+    Similarities are in units of their last digit. Records as near as the last one count, too.
+    """
+    least = math.ceil(round(options.min_similarity * SIMILARITY_SCALE, SIMILARITY_DIGITS))
+    found = [
+        np.where(mask, values, NO_SIMILARITY)
+        for mask, values in zip(allowed, similarities, strict=True)
+    ]
+    near = np.concatenate([np.zeros(0, np.int32), *(some[some >= least] for some in found)])
+    if len(near) > FUSED_HITS:
+        least = int(np.partition(near, -FUSED_HITS)[-FUSED_HITS])
+    return [
+        replace(
+            match,
+            rows=match.rows | (some >= least),
+            semantic=SemanticMatch(match.rows, values, least, options.weight, NO_SCORES),
+        )
+        for match, some, values in zip(matches, found, similarities, strict=True)
+    ]
+
+
+def without_semantic_hits(matches: Sequence[SegmentMatch]) -> list[SegmentMatch]:
+    """Return the matches by words only."""
+    return [
+        replace(match, rows=match.rows & match.semantic.by_words, semantic=None)
+        if match.semantic
+        else match
+        for match in matches
+    ]
+
+
+def fuse(matches: Sequence[SegmentMatch], by_words: Order, wanted: int) -> Order:
+    """Return the best hits by both rankings; `by_words` has at least the first `FUSED_HITS`."""
+    weight = max(match.semantic.weight for match in matches if match.semantic)
+    nearest = _order_nearest(matches)
+    starts = dict(
+        zip(
+            [match.segment for match in matches],
+            np.cumsum([0, *(len(match.rows) for match in matches)]),
+            strict=False,
+        )
+    )
+    keys, others = (_number_rows(order, starts) for order in (by_words, nearest))
+    fused = keys[:FUSED_HITS]
+    hits, at = np.unique(np.concatenate([fused, others]), return_inverse=True)
+    positions = np.full((2, len(hits)), np.inf)
+    positions[0, at[: len(fused)]] = np.arange(1, len(fused) + 1)
+    positions[1, at[len(fused) :]] = np.arange(1, len(others) + 1)
+    scores = (1 - weight) / (RANK_OFFSET + positions[0]) + weight / (RANK_OFFSET + positions[1])
+    best = np.lexsort((positions[1], positions[0], -scores))
+    _keep_scores(matches, starts, hits, scores)
+    # The places of the fused hits among those of both orders, then the other hits by words.
+    places = np.empty(len(hits), np.int64)
+    places[at[len(fused) :]] = len(by_words) + np.arange(len(others))
+    places[at[: len(fused)]] = np.arange(len(fused))
+    rest = np.arange(len(fused), len(by_words))
+    rest = rest[~np.isin(keys[len(fused) :], others)]
+    both = Order(
+        [*by_words.segments, *nearest.segments],
+        np.concatenate([by_words.numbers, nearest.numbers + len(by_words.segments)]),
+        np.concatenate([by_words.rows, nearest.rows]),
+        by_words.ranked,
+    )
+    return both.take(np.concatenate([places[best], rest])[:wanted])
+
+
+def _keep_scores(
+    matches: Sequence[SegmentMatch], starts: Mapping[Any, int], hits: Array, scores: Array
+) -> None:
+    """Write the scores of numbered hits to their matches, for their explanation."""
+    for match in matches:
+        if match.semantic and len(match.semantic.fused):
+            start = starts[match.segment]
+            first, last = np.searchsorted(hits, (start, start + len(match.rows)))
+            match.semantic.fused[hits[first:last] - start] = scores[first:last]
+
+
+def _order_nearest(matches: Sequence[SegmentMatch]) -> Order:
+    """Return the semantic hits, nearest first; equal ones by objectID."""
+    numbers, rows, values = [np.zeros(0, np.int16)], [np.zeros(0, np.int64)], [np.zeros(0, int)]
+    for number, match in enumerate(matches):
+        if match.semantic:
+            found = np.flatnonzero(match.rows & match.semantic.near)
+            numbers.append(np.full(len(found), number, np.int16))
+            rows.append(found)
+            values.append(match.semantic.similarities[found])
+    segments = [match.segment for match in matches]
+    order = Order(segments, np.concatenate(numbers), np.concatenate(rows))
+    # The rows of one segment are in the order of their ids.
+    last = order.rows if len(matches) == 1 else id_ranks(order)
+    return order.take(np.lexsort((last, -np.concatenate(values))))
+
+
+def _number_rows(order: Order, starts: Mapping[Any, int]) -> Array:
+    """Return a number for each record that is the same in every order."""
+    offsets = np.array([starts[segment] for segment in order.segments], np.int64)
+    return np.asarray(offsets[order.numbers] + order.rows if len(offsets) else order.rows)

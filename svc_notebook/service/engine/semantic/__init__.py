@@ -1,0 +1,1 @@
+"""Vectors of records and queries: their model, their tables, their files and their fusion."""

@@ -1,0 +1,203 @@
+"""A latent semantic model: vectors of words from the records themselves, without a language model.
+
+Words that occur in the same records have similar vectors. The model is the truncated singular value
+decomposition of the weights (tf-idf) of the words of a sample of the records. The vector of a text
+is the sum of the vectors of its words, each by its weight.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_by_prefix
+from svc_notebook.service.engine.index.segment import Segment
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.semantic.vector_table import VectorTable
+from svc_notebook.service.engine.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.text.placeholders import FIRST_MARKER, LAST_MARKER, ONLY_MARKER
+
+MAX_DIMENSIONS, LARGE_INDEX_DIMENSIONS = 200, 128
+"""Components of a vector, and of one in an index of at least `LARGE_INDEX_RECORDS`."""
+LARGE_INDEX_RECORDS = 50_000
+MIN_DIMENSIONS = 2
+RECORDS_PER_DIMENSION, TERMS_PER_DIMENSION = 8, 4
+"""A small index has fewer dimensions: with one for each word, no two words would be related."""
+SAMPLED_RECORDS = 50_000
+"""Records that a model is computed from, at most."""
+MIN_TERMS_LIMIT, MAX_TERMS_LIMIT = 20_000, 65_536
+"""The number of words in a model is at most half the number of records, within these limits."""
+COMMON_SAMPLE_RECORDS = 5_000
+"""In a sample of this size or more, words of a single record are left out."""
+OVERSAMPLED_DIMENSIONS, POWER_ITERATIONS, SKETCH_SEED = 10, 2, 0
+CHUNK_ROWS = 10_000
+"""Records that are embedded at one time."""
+
+Pause = Callable[[], None]
+
+
+@dataclass(frozen=True, eq=False)
+class LatentModel:
+    """The words of a model, the rarity of each, and their vectors."""
+
+    terms: TermDictionary
+    rarities: Array
+    vectors: VectorTable
+
+    @classmethod
+    def fit(cls, readers: Sequence[SegmentReader], pause: Pause = lambda: None) -> LatentModel:
+        """Compute a model from the live records; `pause` is called between steps and may wait.
+
+        Raises `ImportError` without SciPy.
+        """
+        samples = list(_sample(readers))
+        names, renamed = union([segment.postings.vocabulary.names for segment, _ in samples])
+        pause()
+        parts = [
+            _count_terms(segment, places, mask, len(names))
+            for (segment, mask), places in zip(samples, renamed, strict=True)
+        ]
+        counts = _stack(parts, len(names))
+        records = counts.shape[0]
+        frequencies = np.bincount(counts.indices, minlength=len(names))
+        chosen = _choose_terms(names, frequencies, records)
+        pause()
+        rarities = _rarity(records, frequencies[chosen])
+        weights = _weigh(counts[:, np.flatnonzero(chosen)], rarities)
+        size = _count_dimensions(sum(reader.count for reader in readers), len(rarities))
+        vectors = VectorTable.of(_decompose(weights, size, pause), unit=False)
+        return cls(names.select(chosen), rarities, vectors)
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays) -> LatentModel:
+        """Restore a model from `arrays`."""
+        groups = group_by_prefix(arrays)
+        terms = TermDictionary.from_arrays(groups["terms"])
+        return cls(terms, arrays["rarities"], VectorTable.from_arrays(groups["vectors"], ""))
+
+    def arrays(self) -> Arrays:
+        """Return the arrays to store."""
+        return {
+            "rarities": self.rarities,
+            **add_prefix("terms", self.terms.arrays()),
+            **add_prefix("vectors", self.vectors.arrays()),
+        }
+
+    def embed_words(self, words: Sequence[str]) -> Array:
+        """Return the vector of a query by its words; 0 if the model has none of them."""
+        counts = Counter(words)
+        places = self.terms.find_many([*counts])
+        known = places >= 0
+        times = np.array([*counts.values()], np.float32)[known]
+        places = places[known]
+        weights = (1 + np.log(times)) * self.rarities[places]
+        return np.asarray(weights @ self.vectors.take(places).decoded(), np.float32)
+
+    def embed_segment(self, segment: Segment, pause: Pause = lambda: None) -> VectorTable:
+        """Return the vectors of all records of a segment."""
+        places = self.terms.find_many(segment.postings.vocabulary.names.all())
+        vectors = self.vectors.decoded()
+        parts = []
+        for start in range(0, len(segment), CHUNK_ROWS):
+            pause()
+            mask = np.zeros(len(segment), bool)
+            mask[start : start + CHUNK_ROWS] = True
+            counts = _count_terms(segment, places, mask, len(self.terms))
+            parts.append(VectorTable.of(_weigh(counts, self.rarities) @ vectors))
+        starts = range(0, len(segment), CHUNK_ROWS)
+        rows = [np.arange(start, min(start + CHUNK_ROWS, len(segment))) for start in starts]
+        return VectorTable.joined(len(segment), list(zip(rows, parts, strict=True)))
+
+
+def _sample(readers: Sequence[SegmentReader]) -> Iterator[tuple[Segment, Array]]:
+    """Return the segments with the masks of an even sample of their live records."""
+    step = max(1, math.ceil(sum(reader.count for reader in readers) / SAMPLED_RECORDS))
+    before = 0
+    for reader in readers:
+        mask = np.zeros(len(reader.alive), bool)
+        mask[np.flatnonzero(reader.alive)[-before % step :: step]] = True
+        before += reader.count
+        yield reader.segment, mask
+
+
+def _count_terms(segment: Segment, places: Array, mask: Array, terms: int) -> Any:
+    """Return how often each masked record has each term, as a sparse matrix.
+
+    `places` are the terms of the words of the segment, -1 for none.
+    """
+    from scipy.sparse import coo_array
+
+    postings = segment.postings
+    columns = np.repeat(places, np.diff(postings.starts))
+    kept = np.flatnonzero(mask[postings.rows] & (columns >= 0))
+    rows = (np.cumsum(mask) - 1)[postings.rows[kept]]
+    shape = (int(np.count_nonzero(mask)), terms)
+    ones = np.ones(len(kept), np.float32)
+    return coo_array((ones, (rows, columns[kept])), shape=shape).tocsr()
+
+
+def _stack(parts: Sequence[Any], terms: int) -> Any:
+    from scipy.sparse import csr_array, vstack
+
+    return vstack(parts, format="csr") if parts else csr_array((0, terms), dtype=np.float32)
+
+
+def _choose_terms(names: TermDictionary, frequencies: Array, records: int) -> Array:
+    """Return the mask of the words of the model: the most frequent ones that are not markers."""
+    least = 2 if records >= COMMON_SAMPLE_RECORDS else 1
+    chosen = np.asarray(frequencies >= least)
+    for marker in (FIRST_MARKER, LAST_MARKER, ONLY_MARKER):
+        low, high = names.prefix_range(marker)
+        chosen[low:high] = False
+    limit = min(max(MIN_TERMS_LIMIT, records // 2), MAX_TERMS_LIMIT)
+    found = np.flatnonzero(chosen)
+    if len(found) > limit:
+        chosen[found[np.argsort(-frequencies[found], kind="stable")[limit:]]] = False
+    return chosen
+
+
+def _count_dimensions(records: int, terms: int) -> int:
+    most = LARGE_INDEX_DIMENSIONS if records >= LARGE_INDEX_RECORDS else MAX_DIMENSIONS
+    few = min(records // RECORDS_PER_DIMENSION, terms // TERMS_PER_DIMENSION)
+    return min(most, max(few, MIN_DIMENSIONS))
+
+
+def _rarity(records: int, frequencies: Array) -> Array:
+    return np.log((1 + records) / (1 + frequencies)).astype(np.float32) + np.float32(1)
+
+
+def _weigh(counts: Any, rarities: Array) -> Any:
+    """Return the weights of the words, each row of length 1."""
+    weights = counts.copy()
+    weights.data = (1 + np.log(weights.data)) * rarities[weights.indices]
+    owners = np.repeat(np.arange(weights.shape[0]), np.diff(weights.indptr))
+    squares = np.bincount(owners, weights.data**2, weights.shape[0])
+    weights.data = (weights.data / np.sqrt(squares)[owners]).astype(np.float32)
+    return weights
+
+
+def _decompose(weights: Any, dimensions: int, pause: Pause) -> Array:
+    """Return the right singular vectors of the highest singular values, a row for each word.
+
+    Source: Halko, Martinsson and Tropp, Finding structure with randomness (2011), algorithm 4.4.
+    """
+    size = min(dimensions + OVERSAMPLED_DIMENSIONS, *weights.shape)
+    if not size:
+        return np.zeros((weights.shape[1], 1), np.float32)
+    random = np.random.default_rng(SKETCH_SEED)
+    sketch = weights @ random.standard_normal((weights.shape[1], size), np.float32)
+    for _ in range(POWER_ITERATIONS):
+        pause()
+        basis = np.linalg.qr(sketch)[0]
+        sketch = weights @ (weights.T @ basis)
+    pause()
+    reduced = weights.T @ np.linalg.qr(sketch)[0]
+    values, vectors = np.linalg.eigh(reduced.T @ reduced)
+    kept = np.argsort(-values)[:dimensions]
+    kept = kept[values[kept] > np.finfo(np.float32).eps * max(values.max(initial=0), 1e-30)]
+    return np.asarray(reduced @ vectors[:, kept] / np.sqrt(values[kept]), np.float32)

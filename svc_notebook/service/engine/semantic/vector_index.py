@@ -1,0 +1,81 @@
+"""The vectors of the records of a segment store, by segment, and what they were computed by."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.semantic.latent_model import LatentModel
+from svc_notebook.service.engine.semantic.vector_table import VectorTable
+
+LATENT = "latent"
+"""The source of vectors that a latent semantic model gives."""
+MIN_OUTDATED_RECORDS = 100
+OUTDATED_SHARE = 1 / 3
+"""A model is outdated once this share of the records is newer than it."""
+
+EmbedQuery = Callable[[str], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class VectorIndex:
+    """The vectors of one generation: all from the same model, or the same embedder.
+
+    `source` is `LATENT` or the name of the embedder; `model` is the latent model. Tables are found
+    by the names of their segments. `fitted` records were in the index when the model was computed,
+    and `added` vectors were computed by it later.
+    """
+
+    source: str
+    model: LatentModel | None = None
+    tables: Mapping[str, VectorTable] = field(default_factory=dict)
+    fitted: int = 0
+    added: int = 0
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def table_of(self, reader: SegmentReader) -> VectorTable | None:
+        """Return the vectors of a segment, None if there are none."""
+        return self.tables.get(reader.segment.name)
+
+    def count_missing(self, readers: Sequence[SegmentReader]) -> int:
+        """Count the live records that have no vector."""
+        return sum(int(np.count_nonzero(self.missing_rows(reader))) for reader in readers)
+
+    def missing_rows(self, reader: SegmentReader) -> Array:
+        """Return the mask of the live rows that have no vector."""
+        table = self.table_of(reader)
+        return reader.alive if table is None else reader.alive & ~table.known
+
+    def with_table(self, reader: SegmentReader, table: VectorTable, added: int = 0) -> VectorIndex:
+        """Return the index with the vectors of one more segment, `added` of which are new."""
+        tables = {**self.tables, reader.segment.name: table}
+        return replace(self, tables=tables, added=self.added + added)
+
+    def within(self, readers: Sequence[SegmentReader]) -> VectorIndex:
+        """Return the index without the vectors of segments that are gone."""
+        names = {reader.segment.name for reader in readers}
+        if self.tables.keys() <= names:
+            return self
+        return replace(self, tables={n: table for n, table in self.tables.items() if n in names})
+
+    def is_outdated(self, records: int) -> bool:
+        """Return whether too many of the records are newer than the model."""
+        if self.source != LATENT:
+            return False
+        changed = max(self.added, abs(records - self.fitted))
+        return changed > max(MIN_OUTDATED_RECORDS, OUTDATED_SHARE * records)
+
+    def join(self, parts: Sequence[SegmentReader], merged: SegmentReader) -> VectorTable | None:
+        """Return the vectors of merged segments from those of the parts; None without any."""
+        found = []
+        for part in parts:
+            if (table := self.table_of(part)) is not None:
+                rows = np.flatnonzero(part.alive & table.known)
+                places = merged.segment.ids.find_many(part.segment.ids.take(rows))
+                found.append((places, table.take(rows)))
+        return VectorTable.joined(len(merged.segment), found) if found else None

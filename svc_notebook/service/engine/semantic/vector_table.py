@@ -1,0 +1,122 @@
+"""A table of vectors, one per row, stored as bytes with one scale each."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array, Arrays
+
+MAX_CODE = 127
+"""The highest absolute value of a component as stored."""
+BLOCK_ROWS = 1024
+"""Rows compared at one time: a block of them as floats fits into the cache of the processor."""
+SIMILARITY_DIGITS = 4
+SIMILARITY_SCALE = 10**SIMILARITY_DIGITS
+NO_SIMILARITY = -SIMILARITY_SCALE - 1
+"""The similarity of a row without a vector, lower than any other."""
+
+
+@dataclass(frozen=True, eq=False)
+class VectorTable:
+    """Vectors as bytes; the scale is NaN for a row without a vector, 0 for one without words.
+
+    Queries are stored in the same way: their products are whole numbers, which floats add up
+    exactly, so that equal vectors have equal similarities in every segment.
+    """
+
+    codes: Array
+    scales: Array
+    name: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def __len__(self) -> int:
+        return len(self.scales)
+
+    @classmethod
+    def of(cls, vectors: Array, *, unit: bool = True) -> VectorTable:
+        """Return the table of vectors; a row with a value that is not finite has no vector.
+
+        With `unit`, each vector has the length 1, whatever its own.
+        """
+        vectors = np.array(vectors, np.float32)
+        unknown = ~np.isfinite(vectors).all(axis=1)
+        vectors[unknown] = 0
+        largest = np.abs(vectors).max(axis=1, initial=0)
+        steps = largest / MAX_CODE
+        filled = largest > 0
+        np.divide(vectors, steps[:, np.newaxis], out=vectors, where=filled[:, np.newaxis])
+        codes = np.rint(vectors).astype(np.int8)
+        scales = steps
+        if unit:
+            lengths = np.linalg.norm(codes.astype(np.float32), axis=1)
+            scales = np.divide(1, lengths, out=np.zeros_like(steps), where=filled)
+        scales[unknown] = np.nan
+        return cls(codes, scales.astype(np.float32))
+
+    @classmethod
+    def empty(cls, rows: int, dimensions: int) -> VectorTable:
+        """Return a table of rows without vectors."""
+        return cls(np.zeros((rows, dimensions), np.int8), np.full(rows, np.nan, np.float32))
+
+    @classmethod
+    def joined(cls, rows: int, parts: Sequence[tuple[Array, VectorTable]]) -> VectorTable:
+        """Return a table of `rows` rows; each part gives the vectors of some of them."""
+        found = cls.empty(rows, parts[0][1].dimensions if parts else 0)
+        for places, part in parts:
+            found.codes[places], found.scales[places] = part.codes, part.scales
+        return found
+
+    @classmethod
+    def from_arrays(cls, arrays: Arrays, name: str) -> VectorTable:
+        """Restore a table from `arrays`."""
+        return cls(arrays["codes"], arrays["scales"], name)
+
+    def arrays(self) -> Arrays:
+        """Return the arrays to store."""
+        return {"codes": self.codes, "scales": self.scales}
+
+    @property
+    def dimensions(self) -> int:
+        """The number of components of a vector."""
+        return int(self.codes.shape[1])
+
+    @cached_property
+    def known(self) -> Array:
+        """The mask of the rows that have a vector."""
+        return np.asarray(~np.isnan(self.scales))
+
+    def take(self, rows: Array) -> VectorTable:
+        """Return the vectors of some rows."""
+        return VectorTable(self.codes[rows], self.scales[rows])
+
+    def decoded(self) -> Array:
+        """Return the vectors as floats, NaN for rows without one."""
+        return np.asarray(self.codes * self.scales[:, np.newaxis], np.float32)
+
+    def similarities(self, query: VectorTable) -> Array:
+        """Return the cosine of each row and the query, in units of the last digit."""
+        products = np.empty(len(self), np.float32)
+        vector = query.codes[0].astype(np.float32)
+        block = np.empty((min(BLOCK_ROWS, len(self)), self.dimensions), np.float32)
+        for start in range(0, len(self), BLOCK_ROWS):
+            some = self.codes[start : start + BLOCK_ROWS]
+            floats = block[: len(some)]
+            np.copyto(floats, some)
+            np.dot(floats, vector, out=products[start : start + len(some)])
+        products *= self._factors * (query.scales[0] * SIMILARITY_SCALE)
+        found = np.rint(products, out=products).astype(np.int32)
+        if len(self._unknown):
+            found[self._unknown] = NO_SIMILARITY
+        return found
+
+    @cached_property
+    def _factors(self) -> Array:
+        return np.where(self.known, self.scales, 0)
+
+    @cached_property
+    def _unknown(self) -> Array:
+        return np.flatnonzero(~self.known)

@@ -1,0 +1,240 @@
+"""Compute the vectors of records in the background while no writes run."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import msgspec
+import numpy as np
+
+from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.embedder import Embedder
+from svc_notebook.service.engine import SegmentStore
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.semantic.latent_model import LatentModel
+from svc_notebook.service.engine.semantic.record_texts import read_texts
+from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
+from svc_notebook.service.engine.semantic.vector_table import VectorTable
+from svc_notebook.service.heap import release_free_memory
+from svc_notebook.service.indices.published_index import PublishedIndex
+from svc_notebook.service.indices.records import read_bodies
+from svc_notebook.service.indices.registry import IndexRegistry
+from svc_notebook.service.store import Store, is_damage
+from svc_notebook.service.tasks.queue import TaskQueue
+
+# Seconds between two checks.
+POLL_SECONDS = 0.25
+# Seconds without writes before vectors are computed, or since the last time under steady writes.
+QUIET_SECONDS, MAX_WAIT_SECONDS = 1.0, 30.0
+# Maximum seconds that one step of the computation waits for writes.
+MAX_PAUSE_SECONDS = 2.0
+# Texts per call of an embedder, and seconds between two publications of its vectors.
+BATCH_TEXTS, PUBLISH_SECONDS = 64, 10.0
+# Seconds before an embedder is called again after an error; they double up to the maximum.
+MIN_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 600.0
+NO_SCIPY = "the package SciPy is missing: install svc-notebook[semantic] and restart the service"
+
+
+@dataclass
+class _Retry:
+    """When to try again after an error."""
+
+    seconds: float
+    after: float
+
+
+class VectorBuilder:
+    """The background thread that computes vectors for the indices that search by them."""
+
+    def __init__(
+        self, store: Store, tasks: TaskQueue, catalog: IndexRegistry, embedder: Embedder | None
+    ) -> None:
+        self._store = store
+        self._tasks = tasks
+        self._catalog = catalog
+        self._embedder = embedder
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._work, name="svc-vectors", daemon=True)
+        self._last_seen_task = -1
+        self._quiet_since = self._built_at = time.monotonic()
+        self._retries: dict[int, _Retry] = {}
+
+    def start(self) -> None:
+        """Start the thread."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop without waiting for current work; published vectors are complete."""
+        self._stopping.set()
+
+    def _work(self) -> None:
+        while not self._stopping.wait(POLL_SECONDS):
+            try:
+                self._check()
+            except InterruptedError:
+                return
+            except Exception as error:
+                if is_damage(error):
+                    self._store.report_damage(error)
+                elif not self._stopping.is_set():
+                    traceback.print_exc(file=sys.stderr)
+
+    def _check(self) -> None:
+        if {self._tasks.published, self._tasks.last} != {self._last_seen_task}:
+            self._last_seen_task, self._quiet_since = self._tasks.published, time.monotonic()
+        for store, indices in self._catalog.list_open_stores():
+            if not any(map(self._catalog.wants_vectors, indices)):
+                self._drop(store, indices)
+            elif self._is_due(indices[0]) and self._is_outdated(store):
+                self._build(store, indices[0])
+
+    def _is_due(self, index: PublishedIndex) -> bool:
+        now = time.monotonic()
+        retry = self._retries.get(index.id)
+        if retry and now < retry.after:
+            return False
+        return now - self._quiet_since > QUIET_SECONDS or now - self._built_at > MAX_WAIT_SECONDS
+
+    def _is_outdated(self, store: SegmentStore) -> bool:
+        vectors, records = store.vectors, len(store)
+        if not records:
+            return False
+        if vectors is None or (self._embedder and vectors.source != self._embedder.name):
+            return True
+        if vectors.source != LATENT and not self._embedder:
+            return False  # kept for a start with the embedder
+        return vectors.is_outdated(records) or vectors.count_missing(store.readers) > 0
+
+    def _drop(self, store: SegmentStore, indices: Sequence[PublishedIndex]) -> None:
+        if store.vectors:
+            store.publish_vectors(None)
+            self._catalog.mark_unsaved(indices[0])
+        self._catalog.vector_problems.pop(indices[0].id, None)
+
+    def _build(self, store: SegmentStore, index: PublishedIndex) -> None:
+        try:
+            if self._embedder:
+                self._embed(store, index, self._embedder)
+            else:
+                self._compute(store)
+        except ImportError:
+            self._report(index, NO_SCIPY)
+        except LocalServiceFailed as error:
+            self._report(index, str(error))
+        else:
+            self._retries.pop(index.id, None)
+            self._catalog.vector_problems.pop(index.id, None)
+        self._built_at = time.monotonic()
+        self._catalog.mark_unsaved(index)
+        release_free_memory()
+
+    def _report(self, index: PublishedIndex, problem: str) -> None:
+        """Report a problem once, and in the responses of searches; try again later."""
+        if self._catalog.vector_problems.get(index.id) != problem:
+            sys.stderr.write(f"vectors of {index.name}: {problem}\n")
+        self._catalog.vector_problems[index.id] = problem
+        last = self._retries.get(index.id)
+        seconds = min(2 * last.seconds, MAX_RETRY_SECONDS) if last else MIN_RETRY_SECONDS
+        self._retries[index.id] = _Retry(seconds, time.monotonic() + seconds)
+
+    def _compute(self, store: SegmentStore) -> None:
+        """Compute the vectors by the latent model, and the model if it is outdated."""
+        readers, vectors = store.readers, store.vectors
+        model = vectors.model if vectors and not vectors.is_outdated(len(store)) else None
+        fresh = model is None
+        if vectors is None or model is None:
+            model = LatentModel.fit(readers, self._pause)
+            vectors = VectorIndex(LATENT, model, fitted=sum(reader.count for reader in readers))
+        for reader in readers:
+            missing = int(np.count_nonzero(vectors.missing_rows(reader)))
+            if missing:
+                table = model.embed_segment(reader.segment, self._pause)
+                vectors = vectors.with_table(reader, table, 0 if fresh else missing)
+        store.publish_vectors(vectors)
+
+    def _embed(self, store: SegmentStore, index: PublishedIndex, embedder: Embedder) -> None:
+        """Compute the vectors by the embedder; those before an error are kept."""
+        vectors = store.vectors
+        if vectors is None or vectors.source != embedder.name:
+            vectors = VectorIndex(embedder.name)
+        for reader in store.readers:
+            rows = np.flatnonzero(vectors.missing_rows(reader))
+            before = vectors.table_of(reader)
+            parts = [(np.flatnonzero(before.known), before.take(before.known))] if before else []
+            published = time.monotonic()
+            for start in range(0, len(rows), BATCH_TEXTS):
+                self._pause()
+                batch = rows[start : start + BATCH_TEXTS]
+                try:
+                    found = self._embed_batch(index, reader, batch, embedder)
+                    _check_dimensions(vectors, parts, found, embedder)
+                except LocalServiceFailed:
+                    self._publish(store, vectors, reader, parts)
+                    raise
+                parts.append((batch, found))
+                if time.monotonic() - published > PUBLISH_SECONDS:
+                    vectors = self._publish(store, vectors, reader, parts)
+                    published = time.monotonic()
+            if len(rows):
+                vectors = self._publish(store, vectors, reader, parts)
+
+    def _publish(
+        self,
+        store: SegmentStore,
+        vectors: VectorIndex,
+        reader: SegmentReader,
+        parts: Sequence[tuple[Array, VectorTable]],
+    ) -> VectorIndex:
+        if not parts:
+            return vectors
+        vectors = vectors.with_table(reader, VectorTable.joined(len(reader.segment), parts))
+        store.publish_vectors(vectors)
+        return vectors
+
+    def _embed_batch(
+        self, index: PublishedIndex, reader: SegmentReader, rows: Array, embedder: Embedder
+    ) -> VectorTable:
+        """Return the vectors of some rows; a record without text has the vector 0."""
+        ids = reader.segment.ids.take(rows)
+        bodies = read_bodies(self._store, index.records_id, ids)
+        records = [msgspec.json.decode(bodies.get(name, b"{}")) for name in ids]
+        texts = read_texts(records, index.settings)
+        filled = [number for number, text in enumerate(texts) if text]
+        # One text at least, for the number of dimensions.
+        found = embedder.embed([texts[number] for number in filled] or [index.name])
+        vectors = np.zeros((len(rows), found.shape[1]), np.float32)
+        if filled:
+            vectors[filled] = found
+        return VectorTable.of(vectors)
+
+    def _pause(self) -> None:
+        """Wait while writes are pending; raises `InterruptedError` when the service stops."""
+        until = time.monotonic() + MAX_PAUSE_SECONDS
+        while self._tasks.published != self._tasks.last and time.monotonic() < until:
+            if self._stopping.wait(0.02):
+                break
+        if self._stopping.is_set():
+            raise InterruptedError("the service is stopping")
+
+
+def _check_dimensions(
+    vectors: VectorIndex,
+    parts: Sequence[tuple[Array, VectorTable]],
+    found: VectorTable,
+    embedder: Embedder,
+) -> None:
+    """Raise `LocalServiceFailed` if vectors of records differ in their number of dimensions."""
+    before = [*vectors.tables.values(), *(table for _, table in parts)]
+    known = {table.dimensions for table in before} - {found.dimensions}
+    if known:
+        raise LocalServiceFailed(
+            f"the embedder {embedder.name} returned {found.dimensions} dimensions, and "
+            f"{min(known)} before: give it another name or `version` if its model changed, so that "
+            "all records are embedded again"
+        )
