@@ -115,7 +115,7 @@ class VectorBuilder:
         if store.vectors:
             store.publish_vectors(None)
             self._catalog.mark_unsaved(indices[0])
-        self._catalog.vector_problems.pop(indices[0].id, None)
+        self._catalog.vector_problems.pop(indices[0].records_id, None)
 
     def _build(self, store: SegmentStore, index: PublishedIndex) -> None:
         try:
@@ -127,18 +127,25 @@ class VectorBuilder:
             self._report(index, NO_SCIPY)
         except LocalServiceFailed as error:
             self._report(index, str(error))
+        except InterruptedError:
+            raise
+        except Exception as error:
+            if is_damage(error) or self._stopping.is_set():
+                raise
+            traceback.print_exc(file=sys.stderr)
+            self._report(index, f"vectors cannot be computed ({type(error).__name__}: {error})")
         else:
             self._retries.pop(index.id, None)
-            self._catalog.vector_problems.pop(index.id, None)
+            self._catalog.vector_problems.pop(index.records_id, None)
         self._built_at = time.monotonic()
         self._catalog.mark_unsaved(index)
         release_free_memory()
 
     def _report(self, index: PublishedIndex, problem: str) -> None:
         """Report a problem once, and in the responses of searches; try again later."""
-        if self._catalog.vector_problems.get(index.id) != problem:
+        if self._catalog.vector_problems.get(index.records_id) != problem:
             sys.stderr.write(f"vectors of {index.name}: {problem}\n")
-        self._catalog.vector_problems[index.id] = problem
+        self._catalog.vector_problems[index.records_id] = problem
         last = self._retries.get(index.id)
         seconds = min(2 * last.seconds, MAX_RETRY_SECONDS) if last else MIN_RETRY_SECONDS
         self._retries[index.id] = _Retry(seconds, time.monotonic() + seconds)
