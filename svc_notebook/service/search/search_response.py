@@ -346,7 +346,7 @@ def _vector_notes(
     call: RequestContext, index: PublishedIndex, found: SearchResult
 ) -> Sequence[str]:
     """Return why a search by vectors has no semantic hits, or few."""
-    problem = call.service.catalog.vector_problems.get(index.records_id)
+    problem = call.service.catalog.vector_problems.get(index.id)
     return [note.replace(VECTORS_PENDING, problem or VECTORS_PENDING) for note in found.notes]
 
 
