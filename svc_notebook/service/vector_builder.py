@@ -92,7 +92,7 @@ class VectorBuilder:
             if not any(map(self._catalog.wants_vectors, indices)):
                 self._drop(store, indices)
             elif self._is_due(indices[0]) and self._is_outdated(store):
-                self._build(store, indices[0])
+                self._build(store, indices)
 
     def _is_due(self, index: PublishedIndex) -> bool:
         now = time.monotonic()
@@ -115,33 +115,50 @@ class VectorBuilder:
         if store.vectors:
             store.publish_vectors(None)
             self._catalog.mark_unsaved(indices[0])
-        self._catalog.vector_problems.pop(indices[0].id, None)
+        self._set_problem(indices, "")
 
-    def _build(self, store: SegmentStore, index: PublishedIndex) -> None:
+    def _build(self, store: SegmentStore, indices: Sequence[PublishedIndex]) -> None:
+        index = indices[0]
         try:
             if self._embedder:
                 self._embed(store, index, self._embedder)
             else:
                 self._compute(store)
         except ImportError:
-            self._report(index, NO_SCIPY)
+            self._report(indices, NO_SCIPY)
         except LocalServiceFailed as error:
-            self._report(index, str(error))
+            self._report(indices, str(error))
+        except InterruptedError:
+            raise
+        except Exception as error:
+            if is_damage(error) or self._stopping.is_set():
+                raise
+            traceback.print_exc(file=sys.stderr)
+            self._report(indices, f"vectors cannot be computed ({type(error).__name__}: {error})")
         else:
             self._retries.pop(index.id, None)
-            self._catalog.vector_problems.pop(index.id, None)
+            self._set_problem(indices, "")
         self._built_at = time.monotonic()
         self._catalog.mark_unsaved(index)
         release_free_memory()
 
-    def _report(self, index: PublishedIndex, problem: str) -> None:
+    def _report(self, indices: Sequence[PublishedIndex], problem: str) -> None:
         """Report a problem once, and in the responses of searches; try again later."""
+        index = indices[0]
         if self._catalog.vector_problems.get(index.id) != problem:
             sys.stderr.write(f"vectors of {index.name}: {problem}\n")
-        self._catalog.vector_problems[index.id] = problem
+        self._set_problem(indices, problem)
         last = self._retries.get(index.id)
         seconds = min(2 * last.seconds, MAX_RETRY_SECONDS) if last else MIN_RETRY_SECONDS
         self._retries[index.id] = _Retry(seconds, time.monotonic() + seconds)
+
+    def _set_problem(self, indices: Sequence[PublishedIndex], problem: str) -> None:
+        """Set or clear the problem of all indices that share a segment store."""
+        for index in indices:
+            if problem:
+                self._catalog.vector_problems[index.id] = problem
+            else:
+                self._catalog.vector_problems.pop(index.id, None)
 
     def _compute(self, store: SegmentStore) -> None:
         """Compute the vectors by the latent model, and the model if it is outdated."""

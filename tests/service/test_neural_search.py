@@ -347,6 +347,24 @@ def test_without_scipy_hits_are_by_words_and_the_answer_says_what_to_install(
     assert answer["nbHits"] == 10
 
 
+def test_a_failure_of_the_computation_is_reported_once_and_tried_again(
+    own: Own, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(*_: Any) -> None:
+        raise MemoryError("no memory")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("svc_notebook.service.vector_builder.LatentModel.fit", fail)
+        inside = own.start()
+        inside.fill("shop", *RECORDS, **NEURAL)
+        answer = wait_message(inside, "vectors cannot be computed (MemoryError: no memory)")
+    wait_ready(inside)
+
+    assert answer["nbHits"] == 10
+    assert "message" not in ask(inside, "sea")
+    assert capsys.readouterr().err.count("vectors of shop: ") == 1
+
+
 def test_building_waits_while_writes_are_pending(own: Own) -> None:
     service = own.start().app.service
     builder = VectorBuilder(service.store, service.tasks, service.catalog, None)

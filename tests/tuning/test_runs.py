@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import pandas as pd
 import pytest
@@ -12,6 +12,7 @@ from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
+from svc_notebook.api.messages import NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
 from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, search_all
 from svc_notebook.tuning.tables.schema import RUNS
@@ -185,3 +186,36 @@ def test_records_that_a_reindex_renamed_are_found(measured: str) -> None:
         ["table", "old-1"],
     ]
     assert gone.attrs["svc"] == {"index": measured, "records": 3, "gone": 1}
+
+
+class _Computing:
+    """Answers searches; those after the first `polls` have semantic hits."""
+
+    def __init__(self, polls: int, note: str = VECTORS_PENDING) -> None:
+        self.left, self.note = polls, f"{NEURAL_MESSAGE}{note}; hits are found by words only"
+
+    async def search_many(self, requests: Sequence[Mapping[str, Any]]) -> Any:
+        self.left -= 1
+        more = {"message": self.note} if self.left >= 0 else {}
+        return {"results": [{"asked": request["query"], **more} for request in requests]}
+
+
+def test_runs_wait_for_vectors_that_are_being_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.VECTOR_POLL_SECONDS", 0)
+
+    answers = asyncio.run(search_all(cast("Any", _Computing(4)), [{"query": "a"}, {"query": "b"}]))
+
+    assert answers == [{"asked": "a"}, {"asked": "b"}]
+
+
+@pytest.mark.parametrize("note", [VECTORS_PENDING, "the embedder m:f failed"])
+def test_searches_without_semantic_hits_are_reported(
+    monkeypatch: pytest.MonkeyPatch, note: str
+) -> None:
+    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.VECTOR_POLL_SECONDS", 0)
+    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.MAX_VECTOR_POLLS", 3)
+
+    with pytest.warns(UserWarning, match=f"neuralSearch: {note}"):
+        answers = asyncio.run(search_all(cast("Any", _Computing(99, note)), [{"query": "a"}]))
+
+    assert len(answers) == 1

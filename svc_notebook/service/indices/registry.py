@@ -209,7 +209,7 @@ class IndexRegistry:
             return True
         try:
             requested = self._vector_request(index).stat().st_mtime
-        except FileNotFoundError:
+        except OSError:
             return False
         return time.time() - requested < VECTOR_REQUEST_SECONDS
 
