@@ -14,10 +14,11 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.binding import BoundCall
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
+from svc_notebook.commands.option_spelling import name_options
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.verb import PROFILE, Face
 from svc_notebook.display import shorten
-from svc_notebook.errors import BadOption, CallFailed, NotFound, Stopped, did_you_mean
+from svc_notebook.errors import BadOption, CallFailed, NotFound, Stopped, SvcError, did_you_mean
 from svc_notebook.terminal import escape_controls
 
 if TYPE_CHECKING:
@@ -235,8 +236,10 @@ def perform(call: BoundCall, face: Face) -> Any:
         arguments |= confirm(call, face, arguments.get("client") or session.current())
     try:
         value = call.verb.call(arguments)
-    except CallFailed as error:
-        advise(call, error, arguments.get("client"))
+    except SvcError as error:
+        if isinstance(error, CallFailed):
+            advise(call, error, arguments.get("client"))
+        name_options(call.verb, error)
         raise
     warn_of_no_facets(call, value, arguments.get("client"))
     return value

@@ -708,7 +708,7 @@ def read_crawlers(
 def read_dask(
     index: str,
     *,
-    by: str,
+    by: str | None = None,
     npartitions: int = 8,
     divisions: Sequence[float] | None = None,
     columns: Sequence[str] | None = None,

@@ -134,7 +134,7 @@ async def read_browse(
 async def read_dask(
     index: str,
     *,
-    by: str,
+    by: str | None = None,
     npartitions: int = 8,
     divisions: Sequence[float] | None = None,
     columns: Sequence[str] | None = None,
@@ -148,13 +148,14 @@ async def read_dask(
     ----------
     index : str
         Name of the index.
-    by : str
+    by : str, default None
         Attribute that partitions the index: a facet, or a numeric attribute; each record
-        has one value.
+        has one value. None divides the pages of a browse, whatever the records contain.
     npartitions : int, default 8
         Number of partitions.
     divisions : list of float, default None
-        Bounds of the ranges of a numeric attribute; None divides its range evenly.
+        Bounds of the ranges of a numeric attribute; None divides the range of a facet evenly,
+        and finds those of another attribute in some of the records.
     columns : list of str, default those of the first records of each partition
         Attributes to return.
     dtype : dict, default those of the first records of each partition
@@ -165,7 +166,8 @@ async def read_dask(
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per record: `objectID` (str), then the attributes.
+        One row per record: `objectID` (str), then the attributes. Computing a partition
+        raises `BadInput` if it has another number of records than when it was made.
 
     Raises
     ------

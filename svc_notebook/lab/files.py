@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,19 +16,34 @@ from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.functions import aio
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
-from svc_notebook.loading.options import IfExists
+from svc_notebook.loading.options import IfExists, RowOptions
 from svc_notebook.loading.sending.result import LoadResult
 
 SHOWN_REJECTED = 20  # rejected rows that a dialog shows
+# The options of a load that a dialog can set.
+FILE_OPTIONS = (
+    "separator", "encoding", "header", "header_rows", "skip", "comment", "strict", "sheet", "path",
+    "columns",
+)  # fmt: skip
 
 
 class FileCalls:
-    """Calls of the dialog that loads a file; `id` is a column, empty for the usual choice."""
+    """Calls of the dialog that loads a file.
+
+    `id` is a column, empty for the usual choice; `options` are some of `FILE_OPTIONS`.
+    """
 
     @call
-    async def plan_file(self, path: str, index: str, id: str = "") -> dict[str, Any]:  # noqa: A002
+    async def plan_file(
+        self,
+        path: str,
+        index: str,
+        id: str = "",  # noqa: A002
+        options: Mapping[str, Any] | None = None,
+    ) -> dict[str, Any]:
         """Return the plan of a load, as `svc.load(path, index, dry_run=True)` does."""
-        result = await aio.load(_found(path), index, dry_run=True, id=id or None)
+        given = _checked(options)
+        result = await aio.load(_found(path), index, dry_run=True, id=id or None, **given)
         return _plan(result.plan) | {"records": await _records_in(index)}
 
     @call
@@ -37,16 +53,24 @@ class FileCalls:
         index: str,
         id: str = "",  # noqa: A002
         if_exists: str = "append",
+        options: Mapping[str, Any] | None = None,
     ) -> dict[str, Any]:
         """Load a file as `svc.load(path, index)` does; a cancelled load returns what it sent."""
         try:
             result = await aio.load(
                 _found(path), index, id=id or None, if_exists=cast("IfExists", if_exists),
-                on_progress=report_progress,
+                on_progress=report_progress, **_checked(options),
             )  # fmt: skip
         except Stopped as stopped:
             return {"stopped": str(stopped)} | _result(cast("LoadResult | None", stopped.result))
         return _result(result)
+
+
+def _checked(options: Mapping[str, Any] | None) -> RowOptions:
+    """Return the options of a dialog; a view cannot set others."""
+    for name in (options or {}).keys() - set(FILE_OPTIONS):
+        raise BadInput(f"`{name}` is not an option of this dialog")
+    return cast("RowOptions", dict(options or {}))
 
 
 def _found(path: str) -> str:

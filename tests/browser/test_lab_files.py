@@ -95,6 +95,54 @@ def test_the_plan_in_a_picture(lab_page: LabPage, extended_lab: Lab) -> None:
     draw(dialog, "file-plan.png")
 
 
+def test_options_change_how_a_file_is_read(
+    lab_page: LabPage, extended_lab: Lab, service: Running
+) -> None:
+    path = extended_lab.folder / "exported.csv"
+    path.write_text("made,by;x\nsku;name;price\n1;lamp;5;more\n2;desk;6\n", encoding="utf-8")
+    show_files(lab_page)
+
+    dialog = choose_file(lab_page.page, "exported.csv")
+    expect(dialog.get_by_role("button", name="Load ")).to_be_enabled()
+    dialog.get_by_text("Options", exact=True).click()
+    dialog.get_by_label("Separator").select_option("semicolon")
+    dialog.get_by_label("Lines to skip").fill("1")
+    expect(dialog.get_by_role("button", name="Load 2 rows")).to_be_enabled()
+    expect(dialog.get_by_label("objectID", exact=True)).to_contain_text("price")
+    dialog.get_by_label("Reject rows that differ").check()
+    expect(dialog.get_by_role("button", name="Load 1 row")).to_be_enabled()
+    dialog.get_by_label("Columns to send").select_option(["sku", "price"])
+    expect(dialog.get_by_role("table", name="Columns").get_by_role("row")).to_have_count(3)
+    dialog.get_by_label("objectID", exact=True).select_option("sku")
+    dialog.get_by_label("Comment character").fill("\u20ac")
+    expect(dialog.get_by_role("table", name="Columns").get_by_role("row")).to_have_count(4)
+    dialog.get_by_label("Columns to send").select_option(["sku", "price"])
+    expect(dialog.get_by_role("table", name="Columns").get_by_role("row")).to_have_count(3)
+    dialog.get_by_role("button", name="Load 1 row").click()
+
+    expect(dialog).to_contain_text("1 row published")
+    dialog.get_by_role("button", name="Close").click()
+    with service.client() as client:
+        answer = client.post("/1/indexes/exported/query", json={"attributesToHighlight": []})
+    assert answer.json()["hits"] == [{"objectID": "2", "sku": 2, "price": 6}]
+
+
+def test_an_option_that_does_not_fit_is_an_error_until_it_is_changed(
+    lab_page: LabPage, extended_lab: Lab
+) -> None:
+    write_sample(extended_lab.folder / "encoded.csv")
+    show_files(lab_page)
+
+    dialog = choose_file(lab_page.page, "encoded.csv")
+    dialog.get_by_text("Options", exact=True).click()
+    dialog.get_by_label("Encoding").fill("martian")
+
+    expect(dialog).to_contain_text("`martian` is not an encoding")
+    expect(dialog.get_by_role("button", name="Load", exact=False)).to_be_disabled()
+    dialog.get_by_label("Encoding").fill("")
+    expect(dialog.get_by_role("button", name="Load 9 rows")).to_be_enabled()
+
+
 def test_nothing_is_sent_without_confirmation(
     lab_page: LabPage, extended_lab: Lab, service: Running
 ) -> None:

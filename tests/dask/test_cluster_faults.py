@@ -13,8 +13,11 @@ from svc_notebook import loading
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import SvcError, TooMany
 from svc_notebook.loading.dask import load as spread_load
+from svc_notebook.loading.dask.partition_sender import cluster_lost
+from svc_notebook.loading.dask.resumption import open_partition_checkpoint
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.partitions import SourcePartitions
+from svc_notebook.loading.table import TableOrigin
 
 FRAME = pd.DataFrame({"sku": [f"{n:04d}" for n in range(400)], "price": range(400)})
 
@@ -98,3 +101,22 @@ def test_a_cluster_that_is_gone_is_an_error_with_advice(
 
     with pytest.raises(SvcError, match=message):
         background_loop.run(watch())
+
+
+def test_the_advice_after_a_lost_cluster_resumes_what_was_published(
+    client: Client, index: str
+) -> None:
+    origin = TableOrigin("Dask", "dask token")
+    partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)] * 2, origin=origin)
+    options = LoadSettings.of({"id": "sku"})
+    run = spread_load._DaskRun(client.aio, partitions, index, options, None, None)
+    run.checkpoint = open_partition_checkpoint(
+        client.aio, partitions, index, options, "append", hashed=False
+    )
+
+    before = str(cluster_lost(LostCluster("running"), run.advice()))
+    run.done[0] = background_loop.run(loading.load(client.aio, FRAME, index, id="sku"))
+    after = str(cluster_lost(LostCluster("running"), run.advice()))
+
+    assert before.endswith("then load again; equal ids overwrite what was sent")
+    assert after.endswith("then load again with resume=True, which sends only what is missing")

@@ -53,13 +53,18 @@ def connection(service: Running) -> Any:
     [
         ("year", {}),
         ("score", {"divisions": [100, 200.5]}),
+        ("score", {}),
+        ("score", {"npartitions": 1}),
+        (None, {}),
+        (None, {"npartitions": 1}),
+        (None, {"npartitions": 500}),
         ("brand", {"npartitions": 4}),
         ("tags", {}),
         ("brand", {"npartitions": 1}),
     ],
 )
 def test_an_index_is_read_by_the_workers_in_disjoint_parts(
-    client: Client, films: str, by: str, options: dict[str, Any]
+    client: Client, films: str, by: str | None, options: dict[str, Any]
 ) -> None:
     frame = svc.read_dask(films, by=by, client=client, **options)
 
@@ -95,6 +100,45 @@ def test_filters_and_columns_hold_in_every_part(client: Client, films: str) -> N
     assert len(read) == int(((FRAME["year"] < 1910) | (FRAME["year"] > 2000)).sum())
 
 
+def test_pages_and_ranges_of_any_number_are_of_like_size(client: Client, films: str) -> None:
+    for by in ("score", None):
+        frame = svc.read_dask(films, by=by, npartitions=5, client=client)
+
+        sizes = frame.map_partitions(len).compute(scheduler="synchronous").tolist()
+
+        assert sum(sizes) == ROWS
+        assert max(sizes) <= (ROWS / 5 if by is None else ROWS / 3)
+
+
+def test_filters_hold_in_pages(client: Client, films: str) -> None:
+    frame = svc.read_dask(films, columns=["year"], filters="year < 1910", client=client)
+
+    read = frame.compute(scheduler="synchronous")
+
+    assert list(read.columns) == ["objectID", "year"]
+    assert sorted(read["objectID"]) == FRAME["objectID"][FRAME["year"] < 1910].tolist()
+
+
+def test_an_empty_index_is_one_empty_partition(client: Client, index: str) -> None:
+    svc.push(FRAME.head(1), index, client=client)
+    svc.clear_index(index, client=client)
+
+    assert len(svc.read_dask(index, client=client).compute(scheduler="synchronous")) == 0
+
+
+@pytest.mark.parametrize("by", ["score", None])
+def test_an_index_that_changes_after_it_was_divided_is_an_error(
+    client: Client, index: str, by: str | None
+) -> None:
+    svc.push(FRAME, index, client=client)
+    frame = svc.read_dask(index, by=by, npartitions=3, client=client)
+
+    svc.push(FRAME.tail(1).assign(objectID="more"), index, client=client)
+
+    with pytest.raises(BadInput, match=r"the index has changed.*Call read_dask again"):
+        frame.compute(scheduler="synchronous")
+
+
 def test_what_was_read_can_be_pushed_on(client: Client, films: str, index: str) -> None:
     svc.read_dask(films, by="year", client=client).svc.push(index, client=client)
 
@@ -105,7 +149,9 @@ def test_what_was_read_can_be_pushed_on(client: Client, films: str, index: str) 
 @pytest.mark.parametrize(
     ("by", "options", "match"),
     [
-        ("score", {}, "attributesForFaceting"),
+        ("seen", {}, "neither a number nor a facet.*attributesForFaceting"),
+        ("absent", {}, "neither a number nor a facet"),
+        (None, {"divisions": [1]}, "by='price'"),
         ("brand", {"npartitions": 0}, "1 or more"),
         ("brand", {"columns": "year"}, r"columns=\['year'\]"),
         ("year", {"divisions": []}, "must be the bounds of a number"),
@@ -115,7 +161,7 @@ def test_what_was_read_can_be_pushed_on(client: Client, films: str, index: str) 
     ],
 )
 def test_what_cannot_be_divided_is_refused_with_advice(
-    client: Client, films: str, by: str, options: dict[str, Any], match: str
+    client: Client, films: str, by: str | None, options: dict[str, Any], match: str
 ) -> None:
     with pytest.raises(BadInput, match=match):
         svc.read_dask(films, by=by, client=client, **options)

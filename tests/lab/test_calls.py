@@ -157,6 +157,27 @@ def test_a_plan_sends_nothing_and_a_load_reports(
     json.dumps([plan, result])
 
 
+def test_a_file_is_read_with_the_options_of_the_dialog(calls: LabCalls, tmp_path: Path) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text("made by x\nsku;price;note\n1;5;a;b\n2;6;c\n")
+    options = {"separator": ";", "skip": 1, "strict": True, "columns": ["sku", "price"]}
+
+    plan = asyncio.run(calls.plan_file(str(path), "chosen", "sku", options))
+    result = asyncio.run(calls.load_file(str(path), "chosen", "sku", options=options))
+
+    assert [column["column"] for column in plan["columns"]] == ["sku", "price"]
+    assert (plan["rows"], plan["sendable"], result["published"]) == (2, 1, 1)
+
+
+@pytest.mark.parametrize("name", ["client", "batch", "min_share"])
+def test_a_view_cannot_set_other_options(calls: LabCalls, tmp_path: Path, name: str) -> None:
+    path = tmp_path / "lamps.csv"
+    path.write_text("sku\n1\n")
+
+    with pytest.raises(BadInput, match=f"`{name}` is not an option"):
+        asyncio.run(calls.plan_file(str(path), "chosen", "", {name: 0}))
+
+
 def test_a_file_of_another_machine_is_told(calls: LabCalls) -> None:
     with pytest.raises(BadInput, match="another machine"):
         asyncio.run(calls.plan_file("/no/such.csv", "planned"))

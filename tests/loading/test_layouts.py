@@ -286,3 +286,64 @@ def test_the_time_of_an_inference_is_linear_in_the_length_of_a_line(content: str
     dialect = sniff_dialect(content, layout.separator, LoadSettings())
 
     assert len(set(dialect.names)) == len(dialect.names)
+
+
+def test_numbers_in_aligned_cells_are_numbers(write: Write) -> None:
+    text = " name, count , price\n" + "".join(
+        f" {name:<8}, {n:>6} , {n}.5   \n" for n, name in enumerate(["desk", "oak lamp", "shelf"])
+    )
+
+    assert values(write(text)) == [
+        {"name": "desk", "count": 0, "price": 0.5},
+        {"name": "oak lamp", "count": 1, "price": 1.5},
+        {"name": "shelf", "count": 2, "price": 2.5},
+    ]
+    assert "blanks around `,` are removed" in pack(write(text)).plan.notes
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"{n / 7:.4f} 0.0{n}" for n in range(1, 9)],
+        [f"  {n:4}   {n * 37:5}" for n in range(1, 9)],
+        [f" {n}.0000 {n}.5000  {n}.25 UMi" for n in range(1, 9)],
+    ],
+    ids=["decimals", "several blanks", "and a text"],
+)
+def test_a_table_between_blanks_needs_no_header(write: Write, lines: list[str]) -> None:
+    packed = pack(write("".join(f"{line}\n" for line in lines)))
+
+    found = [
+        [str(record[name]) for name in packed.plan.columns["column"]] for record in packed.records
+    ]
+    assert [[float(x) if x[0].isdigit() else x for x in row] for row in found] == [
+        [float(x) if x[0].isdigit() else x for x in line.split()] for line in lines
+    ]
+    assert "cells are separated by blanks" in packed.plan.notes
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        [f"{n} 345" for n in range(1, 9)],
+        [f"2020-01-0{n} 10:00" for n in range(1, 9)],
+        [f"version {n}.5" for n in range(1, 9)],
+    ],
+    ids=["groups of digits", "times", "a word and a number"],
+)
+def test_blanks_inside_of_values_are_not_separators(write: Write, lines: list[str]) -> None:
+    packed = pack(write("".join(f"{line}\n" for line in lines)))
+
+    assert len(packed.plan.columns) == 1
+
+
+def test_a_header_with_a_separator_too_many_is_found_below_titles(write: Write) -> None:
+    text = "Series:   L1\n\nTitle:    Rate\n\nSeries id,Year,Period,Value,\n" + "".join(
+        f"L1,19{n},Q01,5.{n}\n" for n in range(60, 80)
+    )
+
+    packed = pack(write(text))
+
+    assert packed.plan.columns["column"].tolist() == ["Series id", "Year", "Period", "Value"]
+    assert (packed.plan.rows, packed.plan.skipped_lines) == (20, 2)
+    assert any("one separator too many" in note for note in packed.plan.notes)

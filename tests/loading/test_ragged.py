@@ -215,3 +215,81 @@ def test_a_column_of_words_is_text_without_a_note(tmp_path: Path) -> None:
     path.write_text("id,code\n" + "".join(f"{n},{'A' * (n % 3 > 0)}{n}\n" for n in range(100)))
 
     assert pack(path, id="id").plan.notes == ()
+
+
+PRICES = "".join(f"P{n:03},lamp {n},{n}.5,ok\n" for n in range(1, 20))
+
+
+@pytest.mark.parametrize(
+    "row", ["P900,,desk,9.5,no", ",P900,desk,9.5,no", 'P900,"",desk,9.5,no', "P900,,desk,9.5,"]
+)
+def test_an_empty_cell_too_many_is_left_out_if_the_others_then_have_their_forms(
+    write: Write, row: str
+) -> None:
+    path = write(f"sku,name,price,note\n{PRICES}{row}\n")
+
+    packed = pack(path, id="sku")
+
+    last = packed.records[-1]
+    assert (last["sku"], last["name"], last["price"]) == ("P900", "desk", 9.5)
+    assert last.get("note") == ("no" if row.endswith("no") else None)
+    assert "column4" not in packed.plan.columns["column"].tolist()
+    assert any("one separator too many" in note for note in packed.plan.notes)
+    assert any("(row 20)" in note for note in packed.plan.notes)
+
+
+@pytest.mark.parametrize(
+    "row", ["P900,desk,9.5,,no", "P900,desk,,9.5,no,more", "P900,desk,large,9.5,no", "P900,,,x,no"]
+)
+def test_a_row_with_a_cell_too_many_keeps_all_cells_in_doubt(write: Write, row: str) -> None:
+    path = write(f"sku,name,price,note\n{PRICES}{row}\n")
+
+    packed = pack(path, id="sku", dtype={"price": "string"})
+
+    record = packed.records[-1]
+    names = ("sku", "name", "price", "note", "column4", "column5")
+    assert [record.get(name) or "" for name in names] == [*row.split(","), ""][:6]
+
+
+def test_an_empty_cell_too_many_rejects_the_row_if_strict(write: Write) -> None:
+    path = write(f"sku,name,price,note\n{PRICES}P900,,desk,9.5,no\n")
+
+    packed = pack(path, id="sku", strict=True)
+
+    assert [row for row, _, _ in packed.rejected] == [20]
+
+
+QUOTED = "".join(f'"{n}","item {n}","ok"\n' for n in range(20))
+
+
+@pytest.mark.parametrize(
+    ("line", "last"),
+    [
+        ('"7","item","""', '"'),
+        ('"7","item","ok""', 'ok"'),
+        ('"7","item",""ok"', '"ok'),
+        ('"7","item",""he said ""fine"""', '"he said "fine"'),
+    ],
+)
+@pytest.mark.parametrize("place", [0, 7, 20])
+def test_a_quote_too_many_does_not_continue_a_value_on_the_next_row(
+    write: Write, line: str, last: str, place: int
+) -> None:
+    lines = QUOTED.splitlines(keepends=True)
+    text = "".join([*lines[:place], line + "\n", *lines[place:]])
+
+    packed = pack(write(f'"n","name","note"\n{text}'))
+
+    assert packed.plan.rows == len(packed.records) == 21
+    assert packed.records[place]["note"] == last
+    assert [r["note"] for n, r in enumerate(packed.records) if n != place] == ["ok"] * 20
+    assert any("inside of values" in note for note in packed.plan.notes)
+
+
+def test_a_value_of_several_lines_can_end_a_line_with_a_quote(write: Write) -> None:
+    rows = [["n", "note"], ["1", 'he said "fine"\nand left'], ["2", '"'], ["3", '\n"'], ["4", "x"]]
+    path = write("")
+    with path.open("w", newline="") as file:
+        csv.writer(file, quoting=csv.QUOTE_ALL).writerows(rows)
+
+    assert [row["note"] for row in values(path)] == [note for _, note in rows[1:]]

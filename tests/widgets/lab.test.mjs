@@ -52,8 +52,8 @@ for (const [name, text, word, title] of [
 }
 
 test("only files that a load reads are offered", () => {
-  const names = ["a.csv", "a.TSV", "a.ndjson", "a.jsonl", "a.json", "a.parquet", "a.txt", "csv", "a.csv.gz"];
-  assert.deepEqual(names.filter((name) => SUFFIXES.test(name)), names.slice(0, 6));
+  const names = ["a.csv", "a.TSV", "a.ndjson", "a.jsonl", "a.json", "a.parquet", "a.xlsx", "a.txt", "csv", "a.csv.gz"];
+  assert.deepEqual(names.filter((name) => SUFFIXES.test(name)), names.slice(0, 7));
   assert.equal(fullPath("/home/me/", "a b/c.csv"), "/home/me/a b/c.csv");
   assert.equal(fullPath("", "c.csv"), "c.csv");
 });

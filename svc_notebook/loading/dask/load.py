@@ -16,6 +16,8 @@ from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, nam
 from svc_notebook.errors import BadInput, ServiceBroken, Stopped, TooMany
 from svc_notebook.loading.dask.combined_plan import combine_plans
 from svc_notebook.loading.dask.partition_sender import (
+    AGAIN,
+    RESUME,
     cluster_lost,
     count_threads,
     send_here,
@@ -343,7 +345,7 @@ class _DaskRun:
             allowed = MAX_SILENT_SECONDS if had_workers else MAX_START_SECONDS
             # A cluster that is lost after the last partition has lost nothing.
             if monotonic() - seen > allowed and not self.finished.is_set():
-                raise cluster_lost(workers)
+                raise cluster_lost(workers, self.advice())
 
     async def _send_one(
         self, number: int, partition: Any, target: str, *, dry_run: bool = False
@@ -353,7 +355,7 @@ class _DaskRun:
         if workers is None:
             return await send_here(self.client, partition, target, options, dry_run=dry_run)
         return await send_on_worker(
-            workers, self.client, partition, target, options, dry_run=dry_run
+            workers, self.client, partition, target, options, dry_run=dry_run, advise=self.advice
         )
 
     def options_of(self, number: int) -> LoadSettings:
@@ -374,6 +376,10 @@ class _DaskRun:
     def rows(self) -> int:
         """The number of rows of the finished partitions."""
         return sum(result.plan.rows for result in self.done.values())
+
+    def advice(self) -> str:
+        """Return what to do after the cluster was lost."""
+        return RESUME if self.checkpoint and self.done else AGAIN
 
     def progress(self) -> str:
         """Describe the progress so far."""

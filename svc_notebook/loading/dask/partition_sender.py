@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CANCEL_POLL_SECONDS = 0.1
 ENDED_WORKER = {"closed", "closing", "failed"}
 AGAIN = "then load again; equal ids overwrite what was sent"
+RESUME = "then load again with resume=True, which sends only what is missing"
 
 
 @dataclass
@@ -130,8 +131,12 @@ async def send_on_worker(
     options: LoadSettings,
     *,
     dry_run: bool = False,
+    advise: Callable[[], str] = lambda: AGAIN,
 ) -> LoadResult:
-    """Send one partition on a worker that Dask chooses; a cancellation ends it there, too."""
+    """Send one partition on a worker that Dask chooses; a cancellation ends it there, too.
+
+    `advise` returns what to do after the cluster has discarded it.
+    """
     from dask.delayed import delayed
 
     name = f"svc-load-{secrets.token_hex(8)}"
@@ -150,7 +155,7 @@ async def send_on_worker(
         if isinstance(error, CancelledError):  # of Dask, and not of asyncio
             raise SvcError(
                 "the Dask cluster discarded a partition, because it was restarted or closed: "
-                f"connect to a running cluster, {AGAIN}"
+                f"connect to a running cluster, {advise()}"
             ) from error
         raise
     return sent.unpack()
@@ -173,10 +178,10 @@ def count_threads(workers: Any) -> int:
     return int(sum(workers.nthreads().values()))
 
 
-def cluster_lost(workers: Any) -> SvcError:
+def cluster_lost(workers: Any, advice: str) -> SvcError:
     """Return the error for a cluster that cannot send partitions."""
     if workers.status == "running":
-        return SvcError(f"the Dask cluster has no workers: start some (cluster.scale(4)), {AGAIN}")
+        return SvcError(f"the Dask cluster has no workers: start some (cluster.scale(4)), {advice}")
     return SvcError(
-        f"the Dask scheduler does not answer: start the cluster and connect to it, {AGAIN}"
+        f"the Dask scheduler does not answer: start the cluster and connect to it, {advice}"
     )

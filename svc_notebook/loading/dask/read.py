@@ -1,4 +1,4 @@
-"""An index as a Dask DataFrame: each partition is a filter, and a worker browses its records."""
+"""An index as a Dask DataFrame: each partition is a filter, or a range of pages of a browse."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 import heapq
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -32,6 +33,8 @@ MIN_SAMPLE_RECORDS_PER_PARTITION = 50
 NULLABLE = {"int64": "Int64", "uint64": "UInt64", "bool": "boolean"}
 # Facet values that a service returns, and those that filters name; the rest is one partition.
 MAX_FACET_VALUES, MAX_NAMED_VALUES = 1000, 200
+# Pages of a browse from which the bounds of a number are inferred.
+SAMPLED_PAGES = 8
 COUNT_ONLY: SearchParams = {
     "hitsPerPage": 0,
     "attributesToHighlight": [],
@@ -45,7 +48,7 @@ async def read_dask(
     client: AsyncClient,
     index: str,
     *,
-    by: str,
+    by: str | None = None,
     npartitions: int = 8,
     divisions: Sequence[float] | None = None,
     columns: Sequence[str] | None = None,
@@ -54,8 +57,9 @@ async def read_dask(
 ) -> dd.DataFrame:
     """Return an index as a Dask DataFrame; its partitions are read when they are computed.
 
-    It is partitioned `by` a facet's values or the ranges of a number. The columns and dtypes are
-    those of the first records of each partition, unless `columns` and `dtype` are given.
+    It is partitioned `by` a facet's values or the ranges of a number; without `by`, into ranges of
+    the pages of a browse. The columns and dtypes are those of the first records of each partition,
+    unless `columns` and `dtype` are given.
     """
     dataframe, config = _import_dask()
     if npartitions < 1:
@@ -63,13 +67,13 @@ async def read_dask(
     _check_divisions(divisions)
     if columns is None:
         params = {**FULL_RECORD_PARAMS, **params}
-    filters = await partition_filters(client, index, by, npartitions, divisions, params)
-    meta = await _infer_schema(client, index, filters, columns, params)
+    partitions = await divide(client, index, by, npartitions, divisions, params)
+    meta = await _infer_schema(client, index, partitions, columns, params)
     meta = meta.astype(dict(dtype)) if dtype else meta
     # Dask would convert lists and objects to text.
     with config.set({"dataframe.convert-string": False}):
         made: dd.DataFrame = dataframe.from_map(
-            read_partition, filters,
+            read_partition, partitions,
             credentials=WorkerCredentials(client.connection), index=index,
             params={"columns": columns, **params},
             schema=meta, meta=meta, label="svc-browse", enforce_metadata=False,
@@ -88,26 +92,80 @@ def _check_divisions(divisions: object) -> None:
         )
 
 
+@dataclass(frozen=True)
+class IndexPartition:
+    """The records that pass a filter, or those on some pages of a browse, and their number."""
+
+    filters: str
+    records: int
+    # The first page, and the page after the last one; the number of records of a page.
+    pages: tuple[int, int] | None = None
+    page_records: int = BROWSE_PAGE_RECORDS
+    # The number of records on all pages.
+    total: int = 0
+
+
 def read_partition(
-    filters: str,
+    partition: IndexPartition,
     *,
     credentials: WorkerCredentials,
     index: str,
     params: Mapping[str, Any],
     schema: pd.DataFrame,
 ) -> pd.DataFrame:
-    """Read one partition, on a worker, in the given schema."""
+    """Read one partition, on a worker, in the given schema; raise if its size has changed."""
 
     async def read() -> pd.DataFrame:
         async with credentials.client() as client:
-            found: pd.DataFrame = await read_browse(client, index, **{**params, "filters": filters})
+            if partition.pages:
+                return await _read_pages(client, index, partition, params)
+            own = {**params, "filters": partition.filters}
+            found: pd.DataFrame = await read_browse(client, index, **own)
             return found
 
     try:
-        return conform(asyncio.run(read()), schema)
+        frame = asyncio.run(read())
     except CallFailed as error:
         # Errors with additional members are not unpickled correctly.
         raise SvcError(str(error)) from None
+    if len(frame) != partition.records:
+        raise _changed(f"a partition of {index}", len(frame), partition.records)
+    return conform(frame, schema)
+
+
+def _changed(what: str, found: int, expected: int) -> BadInput:
+    return BadInput(
+        f"{what} has {found:,} records, but had {expected:,} when the partitions were made: the "
+        "index has changed, so that records could be lost or read twice. Call read_dask again"
+    )
+
+
+async def _read_pages(
+    client: AsyncClient, index: str, partition: IndexPartition, params: Mapping[str, Any]
+) -> pd.DataFrame:
+    columns = params.get("columns")
+    others: Any = {name: value for name, value in params.items() if name != "columns"}
+    gathered = Columns(_with_id(columns))
+    for page in range(*partition.pages or (0, 0)):
+        others |= {"page": page, "hitsPerPage": partition.page_records}
+        answer = await client.browse(index, None, **_page_params(partition.filters, others))
+        # One record more or less moves the records of all later pages.
+        if (found := answer.get("nbHits", partition.total)) != partition.total:
+            raise _changed(index, found, partition.total)
+        gathered.add(answer["hits"])
+    return gathered.frame()
+
+
+def _page_params(filters: str, params: Mapping[str, Any]) -> SearchParams:
+    page: Any = {**params, "attributesToHighlight": []}
+    if filters:
+        page["filters"] = filters
+    found: SearchParams = page
+    return found
+
+
+def _with_id(columns: Sequence[str] | None) -> list[str] | None:
+    return None if columns is None else ["objectID", *(c for c in columns if c != "objectID")]
 
 
 def conform(frame: pd.DataFrame, schema: pd.DataFrame) -> pd.DataFrame:
@@ -135,26 +193,26 @@ def conform(frame: pd.DataFrame, schema: pd.DataFrame) -> pd.DataFrame:
 async def _infer_schema(
     client: AsyncClient,
     index: str,
-    filters: Sequence[str],
+    partitions: Sequence[IndexPartition],
     columns: Sequence[str] | None,
     params: SearchParams,
 ) -> pd.DataFrame:
     """Return an empty DataFrame with the columns and dtypes of each partition's first records."""
     if isinstance(columns, str):
         raise BadInput(f"`columns` must be a list of names: columns=[{columns!r}]")
-    wanted = None if columns is None else ["objectID", *(c for c in columns if c != "objectID")]
-    share = max(SAMPLE_RECORDS // len(filters), MIN_SAMPLE_RECORDS_PER_PARTITION)
-    page: SearchParams = {"hitsPerPage": min(share, BROWSE_PAGE_RECORDS), **params}
-    page["attributesToHighlight"] = []
-    hits: dict[str, Any] = {}
+    share = max(SAMPLE_RECORDS // len(partitions), MIN_SAMPLE_RECORDS_PER_PARTITION)
+    hits: dict[IndexPartition, Any] = {}
 
-    async def browse_first(each: str) -> None:
-        part: SearchParams = {**page, "filters": each}
-        hits[each] = (await client.browse(index, None, **part))["hits"]
+    async def browse_first(part: IndexPartition) -> None:
+        size: dict[str, Any] = {"hitsPerPage": min(share, BROWSE_PAGE_RECORDS)}
+        if part.pages:
+            size = {"hitsPerPage": part.page_records, "page": part.pages[0]}
+        query = _page_params(part.filters, {**size, **params, **(size if part.pages else {})})
+        hits[part] = (await client.browse(index, None, **query))["hits"][:share]
 
-    await run_together(map(browse_first, filters))
-    gathered = Columns(wanted)
-    gathered.add(hit for each in filters for hit in hits[each])
+    await run_together(map(browse_first, partitions))
+    gathered = Columns(_with_id(columns))
+    gathered.add(hit for each in partitions for hit in hits[each])
     frame = gathered.frame()
     names = ["objectID", *frame.columns.drop("objectID", errors="ignore")]
     return frame.reindex(columns=names).astype(_nullable(frame)).iloc[:0]
@@ -176,37 +234,87 @@ def _import_dask() -> tuple[Any, Any]:
     return dataframe, config
 
 
-async def partition_filters(
+async def divide(
     client: AsyncClient,
     index: str,
-    by: str,
+    by: str | None,
     parts: int,
     divisions: Sequence[float] | None,
     params: SearchParams,
-) -> list[str]:
-    """Return filters of which every record matches exactly one; empty ones are dropped."""
+) -> list[IndexPartition]:
+    """Return partitions of which every record is in exactly one; empty ones are dropped."""
+    if by is None:
+        if divisions is not None:
+            raise BadInput("`divisions` are bounds of a number: name its attribute, by='price'")
+        return await _divide_pages(client, index, parts, params)
     answer = await _count_facet(client, index, by, params)
     if divisions is None:
         divisions = _even_bounds(answer.get("facets_stats", {}).get(by), parts)
     counts = answer.get("facets", {}).get(by, {})
-    if divisions is not None:
-        filters = ranges(by, divisions)
-    elif counts:
-        filters = groups(by, counts, parts)
-    else:
-        raise BadInput(
-            f"`{by}` is not a facet of {index}: add it to the setting attributesForFaceting, or "
-            "pass the bounds of a number: divisions=[0, 10, 100]"
-        )
+    if divisions is None and not counts:
+        divisions = await _sample_bounds(client, index, by, answer["nbHits"], parts, params)
+    filters = ranges(by, divisions) if divisions is not None else groups(by, counts, parts)
     joined = [join_filters(params.get("filters"), each) for each in filters]
     sizes = [(await _count(client, index, {**params, "filters": each})) for each in joined]
     if sum(sizes) != answer["nbHits"]:
         raise BadInput(
             f"the partitions by `{by}` hold {sum(sizes):,} records, but {index} has "
             f"{answer['nbHits']:,}: some records are in several partitions. Partition by an "
-            "attribute with one value per record"
+            "attribute with one value per record, or without `by`"
         )
-    return [each for each, size in zip(joined, sizes, strict=True) if size] or joined[:1]
+    every = [IndexPartition(each, size) for each, size in zip(joined, sizes, strict=True)]
+    return [each for each in every if each.records] or every[:1]
+
+
+async def _divide_pages(
+    client: AsyncClient, index: str, parts: int, params: SearchParams
+) -> list[IndexPartition]:
+    """Divide the pages of a browse; a service returns them in the same order while none changes."""
+    filters = params.get("filters") or ""
+    total = (await _count_facet(client, index, None, params))["nbHits"]
+    size = min(BROWSE_PAGE_RECORDS, max(-(-total // parts), 1))
+    pages = -(-total // size)
+    bounds = sorted({pages * part // parts for part in range(parts + 1)})
+    made = [
+        IndexPartition(filters, min(last * size, total) - first * size, (first, last), size, total)
+        for first, last in pairwise(bounds)
+    ]
+    return made or [IndexPartition(filters, 0, (0, 1), size)]
+
+
+async def _sample_bounds(
+    client: AsyncClient, index: str, by: str, total: int, parts: int, params: SearchParams
+) -> list[float]:
+    """Return bounds of a number that is not a facet, from records of evenly spaced pages."""
+    size = BROWSE_PAGE_RECORDS // SAMPLED_PAGES
+    pages = max(-(-total // size), 1)
+    sampled = sorted({pages * number // SAMPLED_PAGES for number in range(SAMPLED_PAGES)})
+    values: list[Any] = []
+    for page in sampled:
+        others: Any = {**params, "attributesToRetrieve": [by], "hitsPerPage": size, "page": page}
+        hits = (await client.browse(index, None, **_page_params("", others)))["hits"]
+        values += [found for hit in hits if (found := _member(hit, by)) is not None]
+    if not values or not all(map(_is_number, values)):
+        raise BadInput(
+            f"`{by}` is neither a number nor a facet of {index}: add it to the setting "
+            "attributesForFaceting, or leave out `by`, which makes partitions of any records"
+        )
+    inner = np.quantile(values, [part / parts for part in range(1, parts)] or [1.0])
+    return [float(bound) for bound in inner]
+
+
+def _member(hit: Mapping[str, Any], name: str) -> Any:
+    """Return the value of an attribute, which can be a member of an object."""
+    if name in hit:
+        return hit[name]
+    found: Any = hit
+    for part in name.split("."):
+        found = found.get(part) if isinstance(found, Mapping) else None
+    return found
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def ranges(by: str, bounds: Sequence[float]) -> list[str]:
@@ -258,8 +366,11 @@ def _even_bounds(stats: Mapping[str, float] | None, parts: int) -> list[float] |
     return [low + (high - low) * n / parts for n in range(1, parts)] or [high]
 
 
-async def _count_facet(client: AsyncClient, index: str, by: str, params: SearchParams) -> Any:
-    query: Any = {**COUNT_ONLY, **params, "facets": [by], "maxValuesPerFacet": MAX_FACET_VALUES}
+async def _count_facet(
+    client: AsyncClient, index: str, by: str | None, params: SearchParams
+) -> Any:
+    facets = {"facets": [by], "maxValuesPerFacet": MAX_FACET_VALUES} if by else {}
+    query: Any = {**COUNT_ONLY, **params, **facets}
     try:
         return await client.search(index, **query)
     except NotFound as error:

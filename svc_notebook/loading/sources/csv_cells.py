@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import chain, pairwise
 
 from svc_notebook.loading.sources.csv_dialect import Dialect
-from svc_notebook.loading.sources.csv_quotes import end_of_quote, open_column
 
 LINE_ENDS = "\r\n"
 
@@ -15,9 +15,11 @@ LINE_ENDS = "\r\n"
 def split_records(lines: Iterable[str], dialect: Dialect) -> Iterator[str]:
     """Yield records: joins the lines of a record with a quoted cell that contains line ends."""
     record, column = "", None
-    for line in lines:
+    for line, following in with_next(lines):
         if dialect.quote in line:
             column = open_column(line, column, dialect)
+            if column is not None and not record and is_torn(line, following, dialect):
+                column = None
         if column is None:
             yield record + line
             record = ""
@@ -90,8 +92,28 @@ def repair_cells(body: str, width: int, dialect: Dialect) -> list[str] | None:
     return loose if len(loose) == width else None
 
 
+def is_torn(line: str, following: str, dialect: Dialect) -> bool:
+    """Return whether the quote that a line leaves open is misplaced: the line is a row by itself.
+
+    So is the line after it, whose first quote could not close the value, as text follows it.
+    """
+    body, width = line.rstrip(LINE_ENDS), len(dialect.names)
+    if width < 2 or not body.endswith(dialect.quote) or repair_cells(body, width, dialect) is None:
+        return False
+    end = end_of_quote(following, 0, dialect)
+    if end < 0 or following[end : end + 1] in ("", "\n", "\r", dialect.separator):
+        return False
+    cells = split_cells(following, dialect)
+    return len(cells) == width and all(is_well_quoted(cell, dialect) for cell in cells)
+
+
+def with_next(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each line with the one after it, which is empty after the last."""
+    return pairwise(chain(lines, [""]))
+
+
 def _split_loosely(body: str, dialect: Dialect) -> list[str]:
-    """Split a line whose quotes inside of values are not escaped; return quoted cells."""
+    """Split a line whose quotes inside of values are not all escaped; return quoted cells."""
     quote, separator = dialect.quote, dialect.separator
     cells, at = [], 0
     while at >= 0:
@@ -103,7 +125,8 @@ def _split_loosely(body: str, dialect: Dialect) -> list[str]:
             end = len(body) - 1 if last else end
             cell = body[at : end + 1]
             well = is_well_quoted(cell, dialect)
-            cells.append(write_cell(cell, dialect) if well else _quoted(cell[1:-1], dialect))
+            inner = cell[1:-1].replace(quote * 2, quote)
+            cells.append(write_cell(cell, dialect) if well else _quoted(inner, dialect))
             at = -1 if last else end + 2
         else:
             end = body.find(separator, at)
@@ -114,3 +137,49 @@ def _split_loosely(body: str, dialect: Dialect) -> list[str]:
 
 def _quoted(text: str, dialect: Dialect) -> str:
     return dialect.quote + text.replace(dialect.quote, dialect.quote * 2) + dialect.quote
+
+
+def open_column(line: str, column: int | None, dialect: Dialect) -> int | None:
+    """Return the column of the quote that is open after a line; `column` is open before it."""
+    if column is None:
+        return left_open(line, 0, 0, dialect)
+    end = end_of_quote(line, 0, dialect)
+    return column if end < 0 else left_open(line, *next_field(line, end, column, dialect), dialect)
+
+
+def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
+    """Return the column of the quote that is open at the end of a line, from a field's start on."""
+    while 0 <= at < len(line):
+        if line.startswith(dialect.quote, at):
+            at = end_of_quote(line, at + 1, dialect)
+            if at < 0:
+                return column
+        at, column = next_field(line, at, column, dialect)
+    return None
+
+
+def next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
+    """Return the start and the column of the next field; the start is -1 if there is none."""
+    found = line.find(dialect.separator, at)
+    return (found + 1 if found >= 0 else -1), column + 1
+
+
+def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
+    """Return the position after the quote that closes the value; -1 if it is not closed."""
+    quote, escape = dialect.quote, dialect.escape
+    while (at := line.find(quote, at)) >= 0:
+        if escape != quote and _is_escaped(line, at, escape):
+            at += 1
+        elif escape == quote and line.startswith(quote, at + 1):
+            at += 2
+        else:
+            return at + 1
+    return -1
+
+
+def _is_escaped(line: str, at: int, escape: str) -> bool:
+    """Return whether an odd number of escapes is before a position."""
+    first = at
+    while first and line[first - 1] == escape:
+        first -= 1
+    return (at - first) % 2 == 1

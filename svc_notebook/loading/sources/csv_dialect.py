@@ -122,6 +122,11 @@ def parse_rows(text: str, separator: str, quote: str, *, padded: bool = False) -
     return rows[:-1] if len(rows) > 2 and not text.endswith(("\n", "\r")) else rows
 
 
+def value_form(value: str) -> str:
+    """Return a value with every letter as `a` and every run of digits as `9`."""
+    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", value))
+
+
 def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
     """Return a name that is not taken: the wanted one, or with a number from `first` after it."""
     numbered = (f"{wanted}_{number}" for number in count(first))

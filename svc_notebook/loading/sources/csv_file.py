@@ -17,6 +17,7 @@ from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_dialect import Dialect, longest_record
 from svc_notebook.loading.sources.csv_header import sniff_dialect
 from svc_notebook.loading.sources.csv_layout import Layout, find_layout, write_plain
+from svc_notebook.loading.sources.csv_notes import describe_copies
 from svc_notebook.loading.sources.csv_quotes import check_quotes, may_contain_rows
 from svc_notebook.loading.sources.csv_ragged_rows import (
     MAX_SHOWN_ROWS,
@@ -26,10 +27,10 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
     RegularCopy,
     broken_row,
     count_empty_rows,
-    describe_copies,
     find_surplus,
     has_rows,
     is_plain_header,
+    read_forms,
     scan_lines,
     write_regular,
 )
@@ -234,9 +235,10 @@ class _CsvReading:
         # A record with most rows of a file inside a quote is too long to be copied.
         check_quotes(self.paths, self.name, self.dialect, self.options)
         strict = self.options.strict
-        surplus = () if strict else find_surplus(self.paths, self.dialect)
+        forms = read_forms(self.paths[0], self.dialect)
+        surplus = () if strict else find_surplus(self.paths, self.dialect, forms)
         copies = [
-            write_regular(path, self.db.folder, self.dialect, surplus, strict=strict)
+            write_regular(path, self.db.folder, self.dialect, surplus, forms, strict=strict)
             for path in self.paths
         ]
         return replace(self, copies=tuple(copies), surplus=surplus)

@@ -26,6 +26,7 @@ from svc_notebook.loading.sources.csv_dialect import (
     free_name,
     parse_rows,
     quote_of,
+    value_form,
 )
 
 # A column consists of codes if so many values, and this share of them, have the same form.
@@ -258,13 +259,8 @@ def _vote_for_header(cell: str, column: list[str]) -> int:
         return 1
     if values.count(cell) >= max(MIN_REPEATS, REPEAT_SHARE * len(values)):
         return -1
-    forms = Counter(map(_form, values))
+    forms = Counter(map(value_form, values))
     form, count = forms.most_common(1)[0]
     if "9" not in form or count < max(MIN_CODES, CODE_SHARE * len(values)):
         return 0
-    return -1 if _form(cell) == form else 1
-
-
-def _form(value: str) -> str:
-    """Return a value with every letter as `a` and every run of digits as `9`."""
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", value))
+    return -1 if value_form(cell) == form else 1

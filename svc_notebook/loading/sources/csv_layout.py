@@ -15,7 +15,7 @@ from pathlib import Path
 
 from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_cells import is_open, split_cells
+from svc_notebook.loading.sources.csv_cells import end_of_quote, is_open, split_cells
 from svc_notebook.loading.sources.csv_dialect import (
     UNUSUAL_SEPARATORS,
     Dialect,
@@ -26,7 +26,6 @@ from svc_notebook.loading.sources.csv_dialect import (
     usual_width,
 )
 from svc_notebook.loading.sources.csv_header import count_header_rows, is_header
-from svc_notebook.loading.sources.csv_quotes import end_of_quote
 from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
 from svc_notebook.loading.sources.encoding import fresh
@@ -160,7 +159,11 @@ class Layout:
                 end = end_of_quote(body, end, self.dialect)
                 inside = end < 0
             found = -1 if inside else body.find(separator, end)
-            cells.append(body[start:found] if found >= 0 else body[start:])
+            cell = body[start:found] if found >= 0 else body[start:]
+            if self.padded and not inside:
+                filled = cell.rstrip("\r\n")
+                cell = filled.rstrip(" ") + cell[len(filled) :]
+            cells.append(cell)
             at = found + 1 if found >= 0 else -1
         tail = line[len(body) :]
         return separator.join(cells) + (tail if inside else tail.lstrip(" ")), inside
@@ -202,7 +205,7 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
         table = list(layout.read_lines(lines, SkippedLines()))
         rows = parse_rows("".join(table), separator, quote)
     if layout.padded and separator != " ":
-        notes.append(f"blanks after `{separator}` are removed")
+        notes.append(f"blanks around `{separator}` are removed")
     if width > 1 and (tables := find_tables(table, dialect, whole=whole)):
         layout, found = _choose_table(layout, lines, tables, options)
     else:
@@ -320,7 +323,8 @@ def _find_table(rows: Sequence[Row], width: int) -> int:
             certain = certain and len(row) == 1 and width > 2
             continue
         is_short_header = len(row) == width - 1 and len(rows[place + 1 : place + 2]) == 1
-        if len(row) != width and not is_short_header:
+        is_long_header = len(row) == width + 1 and not row[-1].strip()
+        if len(row) != width and not is_short_header and not is_long_header:
             return 0
         return line if certain or is_header([row for _, row in rows[place:]]) else 0
     return 0

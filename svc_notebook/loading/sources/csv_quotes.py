@@ -10,6 +10,13 @@ from pathlib import Path
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_cells import (
+    end_of_quote,
+    is_torn,
+    left_open,
+    next_field,
+    with_next,
+)
 from svc_notebook.loading.sources.csv_dialect import Dialect
 
 # A closed value contains rows if at least this many of its lines, and this share, look like rows.
@@ -84,19 +91,11 @@ def _message(value: MultilineValue, name: str, dialect: Dialect) -> str:
     )
 
 
-def open_column(line: str, column: int | None, dialect: Dialect) -> int | None:
-    """Return the column of the quote that is open after a line; `column` is open before it."""
-    if column is None:
-        return left_open(line, 0, 0, dialect)
-    end = end_of_quote(line, 0, dialect)
-    return column if end < 0 else left_open(line, *next_field(line, end, column, dialect), dialect)
-
-
 def multiline_values(path: Path, dialect: Dialect) -> Iterator[MultilineValue]:
     """Yield the quoted values that extend over several lines."""
     value: MultilineValue | None = None
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        for number, line in enumerate(file, 1):
+        for number, (line, following) in enumerate(with_next(file), 1):
             if value is None:
                 found = left_open(line, 0, 0, dialect) if dialect.quote in line else None
             else:
@@ -106,47 +105,11 @@ def multiline_values(path: Path, dialect: Dialect) -> Iterator[MultilineValue]:
                     continue
                 yield value
                 found = left_open(line, *next_field(line, end, value.column, dialect), dialect)
+            if found is not None and is_torn(line, following, dialect):
+                found = None
             value = None if found is None else MultilineValue(number, found)
     if value:
         yield value
-
-
-def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:
-    """Return the column of the quote that is open at the end of a line, from a field's start on."""
-    while 0 <= at < len(line):
-        if line.startswith(dialect.quote, at):
-            at = end_of_quote(line, at + 1, dialect)
-            if at < 0:
-                return column
-        at, column = next_field(line, at, column, dialect)
-    return None
-
-
-def next_field(line: str, at: int, column: int, dialect: Dialect) -> tuple[int, int]:
-    """Return the start and the column of the next field; the start is -1 if there is none."""
-    found = line.find(dialect.separator, at)
-    return (found + 1 if found >= 0 else -1), column + 1
-
-
-def end_of_quote(line: str, at: int, dialect: Dialect) -> int:
-    """Return the position after the quote that closes the value; -1 if it is not closed."""
-    quote, escape = dialect.quote, dialect.escape
-    while (at := line.find(quote, at)) >= 0:
-        if escape != quote and _is_escaped(line, at, escape):
-            at += 1
-        elif escape == quote and line.startswith(quote, at + 1):
-            at += 2
-        else:
-            return at + 1
-    return -1
-
-
-def _is_escaped(line: str, at: int, escape: str) -> bool:
-    """Return whether an odd number of escapes is before a position."""
-    first = at
-    while first and line[first - 1] == escape:
-        first -= 1
-    return (at - first) % 2 == 1
 
 
 def _is_row(line: str, dialect: Dialect) -> bool:

@@ -14,14 +14,24 @@ from svc_notebook.loading.sources.csv_cells import (
     LINE_ENDS,
     is_open,
     is_well_quoted,
+    open_column,
     read_cell,
     repair_cells,
     split_cells,
     split_records,
     write_cell,
 )
-from svc_notebook.loading.sources.csv_dialect import MAX_HEADER_LINES, Dialect, free_name
-from svc_notebook.loading.sources.csv_quotes import open_column
+from svc_notebook.loading.sources.csv_column_forms import (
+    ColumnForms,
+    find_forms,
+    find_stray_cell,
+)
+from svc_notebook.loading.sources.csv_dialect import (
+    MAX_HEADER_LINES,
+    SNIFFED_ROWS,
+    Dialect,
+    free_name,
+)
 from svc_notebook.loading.sources.encoding import fresh
 from svc_notebook.loading.table import RowError
 
@@ -73,6 +83,8 @@ class RegularCopy:
     # Rows with too few cells, with too many, and with misplaced quotes.
     filled: NumberedRows = field(default_factory=NumberedRows)
     long: NumberedRows = field(default_factory=NumberedRows)
+    # Rows with an empty cell too many.
+    stray: NumberedRows = field(default_factory=NumberedRows)
     repaired: NumberedRows = field(default_factory=NumberedRows)
     # Lines that repeat the header, by the row that follows.
     repeated: NumberedRows = field(default_factory=NumberedRows)
@@ -198,7 +210,26 @@ def _is_wide(record: str, dialect: Dialect) -> bool:
     return len(split_cells(record, dialect)) > len(dialect.names)
 
 
-def find_surplus(paths: Sequence[Path], dialect: Dialect) -> tuple[str, ...]:
+def read_forms(path: Path, dialect: Dialect) -> ColumnForms:
+    """Return the forms of the values of each column, from the first rows."""
+    records = islice(_open_records(path, dialect), SNIFFED_ROWS)
+    rows = [_texts(cells, dialect) for record in records if (cells := _read_cells(record, dialect))]
+    return find_forms(rows, len(dialect.names))
+
+
+def _texts(cells: Sequence[str], dialect: Dialect) -> list[str]:
+    return [read_cell(cell, dialect) or "" for cell in cells]
+
+
+def _without_stray(cells: list[str], dialect: Dialect, forms: ColumnForms) -> list[str]:
+    """Leave out the empty cell that a row has too many, if it is evident which one that is."""
+    place = None
+    if len(cells) == len(forms) + 1:
+        place = find_stray_cell(_texts(cells, dialect), forms)
+    return cells if place is None else [*cells[:place], *cells[place + 1 :]]
+
+
+def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) -> tuple[str, ...]:
     """Return names for the cells that rows have beyond those of the header.
 
     Such a cell has the name that a later header in the file gives it, or `column5` for the sixth.
@@ -208,7 +239,7 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect) -> tuple[str, ...]:
     surplus: list[str] = []
     for path in paths:
         for record in _open_records(path, dialect):
-            cells = _read_cells(record, dialect) or []
+            cells = _without_stray(_read_cells(record, dialect) or [], dialect, forms)
             kept = _without_empty_end(cells, width, dialect)
             more = [read_cell(cell, dialect) for cell in kept[width:]]
             if len(surplus) < len(more) <= MAX_SURPLUS_CELLS:
@@ -220,14 +251,21 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect) -> tuple[str, ...]:
 
 
 def write_regular(
-    path: Path, folder: Path, dialect: Dialect, surplus: Sequence[str], *, strict: bool
+    path: Path,
+    folder: Path,
+    dialect: Dialect,
+    surplus: Sequence[str],
+    forms: ColumnForms,
+    *,
+    strict: bool,
 ) -> RegularCopy:
     """Copy a file so that every row has the same number of cells; blank lines are dropped.
 
     Rows with too few cells get empty ones, and the cells beyond the header's are columns; if
     `strict`, both are removed. Lines that repeat the header are left out. Rows with other errors
-    are copied unchanged. If every row ends with an extra separator, it is removed. Quotes inside
-    of values are doubled in the copy.
+    are copied unchanged. A row with one cell too many loses an empty cell if only without it all
+    cells have the forms of their columns. If every row ends with an extra separator, it is removed.
+    Quotes inside of values are doubled in the copy.
     """
     copy = RegularCopy(fresh(folder, path.name))
     width = len(dialect.names) + len(surplus)
@@ -236,7 +274,7 @@ def write_regular(
         for record in _open_records(path, dialect):
             if not _is_blank(record, dialect):
                 copy.rows += 1
-                sink.write(_regular(record, copy, dialect, width, strict=strict))
+                sink.write(_regular(record, copy, dialect, width, () if strict else forms))
     return copy
 
 
@@ -268,8 +306,14 @@ def _is_header(cells: Sequence[str], dialect: Dialect) -> bool:
     return found == [*names[:shared]] and sum(map(bool, found)) > 1
 
 
-def _regular(record: str, copy: RegularCopy, dialect: Dialect, width: int, *, strict: bool) -> str:
-    """Return a record with `width` cells, or "" if it is not one of the rows."""
+def _regular(
+    record: str, copy: RegularCopy, dialect: Dialect, width: int, forms: ColumnForms
+) -> str:
+    """Return a record with `width` cells, or "" if it is not one of the rows.
+
+    Without `forms`, rows that have another number of cells, or misplaced quotes, are removed.
+    """
+    strict = not forms
     body = record.rstrip(LINE_ENDS)
     header_width = len(dialect.names)
     cells = _read_cells(body, dialect)
@@ -288,6 +332,9 @@ def _regular(record: str, copy: RegularCopy, dialect: Dialect, width: int, *, st
         return ""
     if len(cells) == header_width + 1 and dialect.trailing and not cells[-1]:
         return _join([write_cell(cell, dialect) for cell in cells[:-1]], width, dialect)
+    if len(found := _without_stray(cells, dialect, forms)) < len(cells):
+        copy.stray.add(copy.rows)
+        cells = found
     if len(cells) > header_width:
         kept = _without_empty_end(cells, header_width, dialect)
         if strict or len(kept) > width:
@@ -322,35 +369,3 @@ def broken_row(row: int, line: str | None, reason: str, dialect: Dialect) -> Row
     cells = split_cells(line, dialect)[: len(dialect.names) + MAX_SURPLUS_CELLS] if line else []
     shown = shorten(line, MAX_SHOWN_CHARACTERS)
     return RowError(row, None, shown, reason, cells=tuple(read_cell(c, dialect) for c in cells))
-
-
-def describe_copies(
-    copies: Sequence[RegularCopy], names: Sequence[str], surplus: Sequence[str]
-) -> Iterator[str]:
-    """Yield a note for each file and each way in which its rows were changed."""
-    for copy, name in zip(copies, names, strict=True):
-        place = f" of {name}" if len(copies) > 1 else ""
-        if copy.filled.number:
-            yield (
-                f"{copy.filled.subject('has', 'have')} fewer cells than the header; the missing "
-                f"cells are empty ({copy.filled.places}{place})"
-            )
-        if copy.long.number:
-            what = ", ".join(f"`{each}`" for each in surplus[:MAX_NUMBERED_ROWS])
-            more = ", …" if len(surplus) > MAX_NUMBERED_ROWS else ""
-            sent = f"the surplus is sent as {what}{more}" if what else "the surplus cells are empty"
-            yield (
-                f"{copy.long.subject('has', 'have')} more cells than the header; {sent} "
-                f"({copy.long.places}{place}). strict=True rejects such rows"
-            )
-        if copy.repaired.number:
-            yield (
-                f"{copy.repaired.subject('has', 'have')} quotes inside of values that are escaped "
-                "otherwise or not at all; they are read as part of the values "
-                f"({copy.repaired.places}{place}). strict=True rejects such rows"
-            )
-        if copy.repeated.number:
-            one = copy.repeated.number == 1
-            lines = "1 line repeats" if one else f"{copy.repeated.number:,} lines repeat"
-            skipped = "is skipped" if one else "are skipped"
-            yield f"{lines} the header and {skipped} (before {copy.repeated.places}{place})"

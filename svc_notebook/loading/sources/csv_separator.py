@@ -20,6 +20,9 @@ from svc_notebook.loading.sources.csv_dialect import (
 # The share of rows with the most frequent width: of a usual separator that is not questioned, and
 # of an unusual one, which needs a minimum number of rows as well.
 CERTAIN_SHARE, UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.8, 0.95, 3
+# The minimum number of rows of a table between blanks that has no header, and a number in it.
+MIN_ALIGNED_ROWS = 5
+NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
 # Blanks belong to the separator if they follow at least this share of the separators.
 PADDED_SHARE = 0.95
 
@@ -73,6 +76,8 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
         and all(VALUE.fullmatch(cell) for row in usual for cell in row)
     ):
         return True
+    if separator == " " and _is_aligned(usual, "  " in text):
+        return True
     first, *others = usual
     if (
         separator == " " and len(rows[0]) == width - 1 > 1
@@ -82,6 +87,18 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
         name and not VALUE.fullmatch(name) and all(map(VALUE.fullmatch, column))
         for name, *column in zip(first, *others, strict=True)
     )
+
+
+def _is_aligned(rows: Sequence[Sequence[str]], several_blanks: bool) -> bool:
+    """Return whether rows without a header have at least two columns of numbers between blanks.
+
+    Digits of one number can be in groups, and then have neither a point nor several blanks.
+    """
+    columns = list(zip(*rows, strict=True))
+    numeric = [column for column in columns if all(map(NUMBER.fullmatch, column))]
+    decimal = any(all("." in cell for cell in column) for column in numeric)
+    evident = decimal or (several_blanks and len(numeric) == len(columns))
+    return evident and len(numeric) > 1 and len(rows) >= MIN_ALIGNED_ROWS
 
 
 def is_padded(lines: Sequence[str], dialect: Dialect) -> bool:

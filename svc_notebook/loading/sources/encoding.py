@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from svc_notebook.errors import BadInput
+from svc_notebook.loading.sources.alphabets import find_encoding
 
 SAMPLE_BYTES = 1_000_000
 # The characters of a file's beginning from which its layout is inferred.
@@ -41,6 +42,10 @@ MIN_OTHER_LETTERS, MAX_MIXED_SHARE = 6, 0.2
 FIRST_IDEOGRAPH = "\u2e80"
 MIN_TORN_WORDS = 2
 WORD = re.compile(r"[^\W\d_]+")
+# Bytes that are letters in the encodings of alphabets, and words of Hebrew ones.
+MIN_HEBREW_LETTERS = 20
+HIGH_LETTER, HIGH_WORD = re.compile(rb"[\xc0-\xff]"), re.compile(rb"[\xc0-\xff]+")
+HEBREW_WORD = re.compile(rb"[\xe0-\xe9\xeb\xec\xee\xf0-\xf2\xf4\xf6-\xfa]*[\xe0-\xfa]")
 # Accented capitals in cp1252 look like these Japanese letters.
 HALF_WIDTH = re.compile("[\uff61-\uff9f]")
 # A sign such as ³ between letters, or £ before an accented one: it is a letter in another encoding.
@@ -111,17 +116,30 @@ def guess_encoding(path: Path) -> str:
     """Guess the encoding of a file that is not UTF-8, from its lines beyond ASCII: mostly cp1252.
 
     Another encoding needs several characters, in words of one script: in text of a Latin alphabet,
-    letters beyond ASCII stand next to ASCII letters.
+    letters beyond ASCII stand next to ASCII letters, and nearly all are of one language.
     """
     from charset_normalizer import from_bytes
 
     text = _read_beyond_ascii(path)
     found = from_bytes(text, cp_isolation=[*OTHER_ENCODINGS], enable_fallback=False).best()
     if found and found.encoding in OTHER_SCRIPTS and _is_other_script(str(found)):
-        return found.encoding
+        return "cp1255" if _is_hebrew(text) else found.encoding
+    if encoding := find_encoding(text):
+        return encoding
     western, central = (text.decode(name, "replace") for name in ("cp1252", "cp1250"))
     torn = len(TORN_WORD.findall(western))
     return "cp1250" if torn >= MIN_TORN_WORDS and not TORN_WORD.search(central) else "cp1252"
+
+
+def _is_hebrew(text: bytes) -> bool:
+    """Return whether letters are those of Hebrew, the final ones at the end of words only.
+
+    In a Cyrillic encoding, short texts of these letters can look like words as well.
+    """
+    letters = HIGH_LETTER.findall(text)
+    return len(letters) >= MIN_HEBREW_LETTERS and all(
+        HEBREW_WORD.fullmatch(word) for word in HIGH_WORD.findall(text)
+    )
 
 
 def _is_other_script(text: str) -> bool:

@@ -3,6 +3,7 @@
 import { button, field, fill, freshId, h } from "../../kit/dom.js";
 import { debounce, oneAtATime } from "../../kit/timing.js";
 import { textOf } from "./explorer.js";
+import { FileOptions } from "./file_options.js";
 import { Cancelled, KernelLink } from "./kernel.js";
 
 /** @typedef {import("../types").Connection} Connection */
@@ -10,8 +11,10 @@ import { Cancelled, KernelLink } from "./kernel.js";
 /** @typedef {import("../types").FileResult} FileResult */
 /** @typedef {import("./kernel.js").Kernels} Kernels */
 
+/** @typedef {{index: string, id: string, if_exists: string, options: import("./file_options.js").LoadOptions}} LoadChoices */
+
 /** Names of files that a load can read. */
-export const SUFFIXES = /\.(csv|tsv|ndjson|jsonl|json|parquet)$/i;
+export const SUFFIXES = /\.(csv|tsv|ndjson|jsonl|json|parquet|xlsx|xlsm)$/i;
 const SETTLE_MS = 400;
 const EXISTING = [
   ["append", "append: add and overwrite"],
@@ -146,7 +149,7 @@ class FileDialog {
 
   /**
    * @param {KernelLink} link @param {Connection} connection @param {string} path
-   * @returns {Promise<{index: string, id: string, if_exists: string} | null>}
+   * @returns {Promise<LoadChoices | null>}
    */
   async plan(link, connection, path) {
     const stem = this.name.replace(SUFFIXES, "");
@@ -154,11 +157,19 @@ class FileDialog {
     const id = h("select", { class: "file-input" }, h("option", { value: "" }, "automatic"));
     const exists = h("select", { class: "file-input" }, EXISTING.map(([value, label]) => h("option", { value }, label)));
     const shown = h("div", { class: "file-plan" });
+    const options = new FileOptions(this.name, {
+      settled: () => void read(),
+      typing: () => {
+        load.disabled = true;
+        readSoon();
+      },
+    });
     const place = `${connection.profile ? `${connection.profile} · ` : ""}${connection.application} at ${connection.address}`;
     fill(
       this.body,
       h("p", { class: "file-place" }, `Service: ${place}`),
       h("div", { class: "file-fields" }, field("Index", index), field("objectID", id), field("If the index exists", exists)),
+      options.el,
       shown,
     );
     const load = action("Load", () => confirm(), true);
@@ -169,16 +180,22 @@ class FileDialog {
     /** @type {(confirmed: any) => void} */
     let settle = () => {};
     const confirmed = new Promise((done) => (settle = done));
-    const confirm = () => settle({ index: index.value, id: id.value, if_exists: exists.value });
+    /** @type {Omit<LoadChoices, "if_exists">} */
+    let planned = { index: "", id: "", options: {} };
+    // What is loaded is what the plan shows.
+    const confirm = () => settle({ ...planned, if_exists: exists.value });
     const read = oneAtATime(async () => {
       load.disabled = true;
       if (!index.value.trim()) return this.say("Name the index.");
       this.say("Reading the file…");
       try {
-        const args = { path, index: index.value, id: id.value };
-        const plan = /** @type {FilePlan} */ (await link.call("plan_file", args, { signal: this.abort.signal }));
-        fill(shown, planNodes(plan, index.value));
-        if (id.length === 1) id.append(...plan.columns.map(({ column }) => h("option", { value: column }, column)));
+        const args = { index: index.value, id: id.value, options: options.values };
+        const plan = /** @type {FilePlan} */ (await link.call("plan_file", { path, ...args }, { signal: this.abort.signal }));
+        planned = args;
+        fill(shown, planNodes(plan, args.index));
+        const names = plan.columns.map(({ column }) => column);
+        options.offer(names, args.options);
+        if (!args.options.columns) offerIds(id, names);
         fill(load, h("span", {}, `Load ${count(plan.sendable, "row")}`));
         load.disabled = !plan.sendable;
         this.say("Nothing has been sent yet.");
@@ -201,7 +218,7 @@ class FileDialog {
   }
 
   /**
-   * @param {KernelLink} link @param {string} path @param {{index: string, id: string, if_exists: string}} options
+   * @param {KernelLink} link @param {string} path @param {LoadChoices} options
    * @returns {Promise<FileResult | null>}
    */
   async load(link, path, options) {
@@ -244,6 +261,14 @@ class FileDialog {
     close.focus();
     await this.closed;
   }
+}
+
+/** Offer the columns of a file as the id, and keep the one that is chosen. @param {HTMLSelectElement} id @param {string[]} names */
+function offerIds(id, names) {
+  const chosen = id.value;
+  const kept = chosen && !names.includes(chosen) ? [chosen, ...names] : names;
+  fill(id, h("option", { value: "" }, "automatic"), kept.map((name) => h("option", { value: name }, name)));
+  id.value = chosen;
 }
 
 /** @param {string} label @param {() => void} act @param {boolean} [main] */
