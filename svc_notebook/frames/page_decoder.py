@@ -59,12 +59,13 @@ def _pack_kind(values: list[Any], kind: Kind) -> Part | None:
     if pa is None:
         return None
     try:
-        # The type of numbers is inferred: they may all be whole, and large ones refuse to be floats.
+        # The type of numbers is inferred: all may be whole, and large ones refuse to be floats.
         array = pa.array(values) if kind is float else pa.array(values, _ARROW_TYPES[kind])
     except (pa.ArrowException, OverflowError, TypeError, ValueError):
         return None
     if pa.types.is_float64(array.type) or (array.type in _EXACT_TYPES and not array.null_count):
-        return array.to_numpy(zero_copy_only=False)
+        packed: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
+        return packed
     if pa.types.is_int64(array.type) and array.null_count < len(array):
         gaps = array.is_null().to_numpy(zero_copy_only=False)
         return pd.arrays.IntegerArray(array.fill_null(1).to_numpy(), gaps)
