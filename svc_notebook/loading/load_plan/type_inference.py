@@ -24,7 +24,7 @@ BOOLEANS = ("true", "false")
 
 
 @dataclass(frozen=True)
-class Condition:
+class TextCondition:
     """A condition on a text: its SQL for a column, and the same in Python for a value."""
 
     sql_of: Callable[[str], str]
@@ -35,10 +35,10 @@ class Condition:
         return self.sql_of(column)
 
 
-def _fits(pattern: str) -> Condition:
+def _fits(pattern: str) -> TextCondition:
     """Match a pattern of numbers; values that begin with a letter are not compared with it."""
     matches = re.compile(pattern, re.ASCII).fullmatch
-    return Condition(
+    return TextCondition(
         lambda column: (
             f"CASE WHEN {column} < ':' THEN regexp_full_match({column}, {sql.text(pattern)}) "
             "ELSE false END"
@@ -47,13 +47,13 @@ def _fits(pattern: str) -> Condition:
     )
 
 
-_is_boolean = Condition(
+_is_boolean = TextCondition(
     lambda column: sql.one_of(f"lower({column})", BOOLEANS), lambda text: text.lower() in BOOLEANS
 )
 
 
 # The condition that every value of a type fulfils; the first type in this order is chosen.
-TYPES: Mapping[str, Condition] = {
+TYPES: Mapping[str, TextCondition] = {
     "boolean": _is_boolean,
     "integer": _fits(INTEGER),
     "number": _fits(NUMBER),
@@ -83,7 +83,7 @@ class CountedTexts(dict[str, Any]):
 
     def __init__(self, columns: Mapping[TableColumn, Sequence[str | None]], rows: int) -> None:
         super().__init__({ROW_COUNT: rows})
-        self._conditions: dict[str, tuple[list[str], Condition]] = {}
+        self._conditions: dict[str, tuple[list[str], TextCondition]] = {}
         for field, texts in columns.items():
             present = [text for text in texts if text is not None]
             self[null_count(field)] = rows - len(present)
@@ -258,7 +258,7 @@ def is_missing_word(field: TableColumn) -> str:
     return sql.one_of(field.column, MISSING_WORDS)
 
 
-def _match_count(field: TableColumn, condition: Condition) -> str:
+def _match_count(field: TableColumn, condition: TextCondition) -> str:
     return count_if(condition(field.column))
 
 
