@@ -131,10 +131,11 @@ def test_an_ordinary_file_opens_no_database(tmp_path: Path) -> None:
         ("a,b\n1,\x1f\n", {}),
         ("a,b\n" + "1,x\n" * 9 + "z,y\n", {}),
         ("a,b\n" + "".join(f"{n},x\n" for n in range(MAX_CELLS // 2 + 1)), {}),
+        ("a,b\n1," + "x" * 200_000, {}),
         ("a,b\n1,x\n", {"dtype": {"a": "string"}}),
     ],
     ids=["one column", "no row", "short", "long", "line end", "quote", "line ends", "header",
-         "twins", "control", "mixed", "many", "dtype"],
+         "twins", "control", "mixed", "many", "long cell", "dtype"],
 )  # fmt: skip
 def test_a_file_that_is_out_of_the_ordinary_is_scanned(
     tmp_path: Path, content: str, options: dict[str, Any]

@@ -21,6 +21,8 @@ MISSING_WORDS = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-")
 
 
 BOOLEANS = ("true", "false")
+# The character after the last digit: a text from it on is not a number.
+END_OF_DIGITS = ":"
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class TextCondition:
 
     sql_of: Callable[[str], str]
     holds: Callable[[str], bool]
+    # Whether only texts before `END_OF_DIGITS` can fulfil it.
+    begins_early: bool = False
 
     def __call__(self, column: str) -> str:
         """Return the SQL of the condition for a column."""
@@ -40,10 +44,11 @@ def _fits(pattern: str) -> TextCondition:
     matches = re.compile(pattern, re.ASCII).fullmatch
     return TextCondition(
         lambda column: (
-            f"CASE WHEN {column} < ':' THEN regexp_full_match({column}, {sql.text(pattern)}) "
-            "ELSE false END"
+            f"CASE WHEN {column} < '{END_OF_DIGITS}' "
+            f"THEN regexp_full_match({column}, {sql.text(pattern)}) ELSE false END"
         ),
-        lambda text: text < ":" and matches(text) is not None,
+        lambda text: matches(text) is not None,
+        begins_early=True,
     )
 
 
@@ -78,6 +83,9 @@ MAX_SHOWN_CHARACTERS = 100
 SAMPLE_ROWS = 10_000
 
 
+_MISSING_WORDS = frozenset(MISSING_WORDS)
+
+
 class CountedTexts(dict[str, Any]):
     """The aggregates over columns of text, by their SQL; each is counted when it is read."""
 
@@ -86,10 +94,12 @@ class CountedTexts(dict[str, Any]):
         self._conditions: dict[str, tuple[list[str], TextCondition]] = {}
         for field, texts in columns.items():
             present = [text for text in texts if text is not None]
+            early = [text for text in present if text < END_OF_DIGITS]
             self[null_count(field)] = rows - len(present)
-            self[_missing_word_count(field)] = sum(text in MISSING_WORDS for text in present)
+            self[_missing_word_count(field)] = sum(map(_MISSING_WORDS.__contains__, present))
             for fits in (*TYPES.values(), *LIKELY_TYPES.values(), *HINTS.values()):
-                self._conditions[_match_count(field, fits)] = present, fits
+                texts_to_test = early if fits.begins_early else present
+                self._conditions[_match_count(field, fits)] = texts_to_test, fits
 
     def __contains__(self, key: object) -> bool:
         return super().__contains__(key) or key in self._conditions

@@ -6,10 +6,12 @@ inside a cell, quotes around whole cells, and the same number of cells in every 
 
 from __future__ import annotations
 
+import csv
+import re
 from codecs import BOM_UTF8
+from functools import lru_cache
 from pathlib import Path
 
-from svc_notebook.loading.sources.csv_cells import is_well_quoted, read_cell, split_cells
 from svc_notebook.loading.sources.csv_dialect import Dialect
 
 MAX_FILE_BYTES = 1_000_000
@@ -20,20 +22,34 @@ Texts = list[str | None]
 def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] | None:
     """Return the cells of each column, or None for a file that a scan must read."""
     width = len(dialect.names)
-    if width < 2 or not dialect.quote or path.stat().st_size > MAX_FILE_BYTES:
+    if width < 2 or {len(dialect.separator), len(dialect.quote)} != {1}:
+        return None
+    if path.stat().st_size > MAX_FILE_BYTES:
         return None
     lines = _read_lines(path)
     if lines is None or (len(lines) - dialect.header) * width > max_cells:
         return None
-    rows: list[Texts] = []
-    for line in lines[int(dialect.header) :]:
-        if not line:
-            continue  # a scan of several columns skips blank lines, too
-        cells = _read_row(line, dialect)
-        if cells is None or len(cells) != width:
-            return None
-        rows.append(cells)
-    return [list(column) for column in zip(*rows, strict=True)] or None
+    # A scan of several columns skips blank lines, too.
+    rows = [line for line in lines[int(dialect.header) :] if line]
+    well_quoted = _row_pattern(dialect.separator, dialect.quote).fullmatch
+    if not all(map(well_quoted, rows)):
+        return None
+    reader = csv.reader(rows, delimiter=dialect.separator, quotechar=dialect.quote, strict=True)
+    try:
+        cells = list(reader)
+    except csv.Error:  # a cell beyond the module's limit
+        return None
+    if any(len(row) != width for row in cells):
+        return None
+    return [[cell or None for cell in column] for column in zip(*cells, strict=True)] or None
+
+
+@lru_cache
+def _row_pattern(separator: str, quote: str) -> re.Pattern[str]:
+    """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes."""
+    separator, quote = re.escape(separator), re.escape(quote)
+    cell = f"(?:{quote}(?:[^{quote}]++|{quote}{quote})*+{quote}|[^{quote}{separator}]*+)"
+    return re.compile(f"{cell}(?:{separator}{cell})*+")
 
 
 def _read_lines(path: Path) -> list[str] | None:
@@ -52,19 +68,3 @@ def _read_lines(path: Path) -> list[str] | None:
     if not lines[-1]:
         lines.pop()
     return lines
-
-
-def _read_row(line: str, dialect: Dialect) -> Texts | None:
-    """Return the cells of a row, or None if one has a quote that does not enclose all of it."""
-    quote = dialect.quote
-    if quote not in line:
-        return [cell or None for cell in line.split(dialect.separator)]
-    row: Texts = []
-    for cell in split_cells(line, dialect):
-        if quote not in cell:
-            row.append(cell or None)
-        elif cell.startswith(quote) and is_well_quoted(cell, dialect):
-            row.append(read_cell(cell, dialect))
-        else:
-            return None
-    return row
