@@ -2,7 +2,8 @@
 
     python benchmarks/frames.py [--rows 200000]
 
-Every way runs in a process of its own, ours and theirs in turn, against two services. One
+Every way runs in a process of its own, ours and theirs in turn, against two services; the process
+has imported pandas and its client before the clock starts. One
 swallows what is pushed and hands out pages that were made beforehand, which shows what a client
 costs by itself; the other is the local service, which shows what its users wait for. The official
 client gets a tenth of the rows to push, as many to browse.
@@ -14,17 +15,16 @@ import argparse
 import asyncio
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, ClassVar
 
 import load
+from trials import Trial, Work, print_ratio, print_trials, read_trial, run_trial
 
 TRIALS = 3
 PAGE = 1000
@@ -114,20 +114,19 @@ def make_frame(rows: int) -> Any:
     )  # fmt: skip
 
 
-def push_ours(port: int, rows: int) -> load.Work:
-    from svc_notebook import loading
-    from svc_notebook.loading.database import import_duckdb
+def push_ours(port: int, rows: int) -> Work:
+    import svc_notebook as svc
 
-    import_duckdb()
-    client, frame = load._client(port), make_frame(rows)
+    frame = make_frame(rows)
+    load.connect(port)
 
     def work() -> int:
-        return asyncio.run(loading.push(client, frame, f"pushed-{os.getpid()}")).published
+        return svc.push(frame, f"pushed-{os.getpid()}", progress=False).published
 
     return work
 
 
-def push_theirs(port: int, rows: int) -> load.Work:
+def push_theirs(port: int, rows: int) -> Work:
     client, frame = _their_client(port), make_frame(rows)
 
     def work() -> int:
@@ -139,24 +138,19 @@ def push_theirs(port: int, rows: int) -> load.Work:
     return work
 
 
-def browse_ours(port: int, rows: int) -> load.Work:
-    from svc_notebook import frames
+def browse_ours(port: int, rows: int) -> Work:
+    import pandas  # noqa: F401 - as the other way does
 
-    client = load._client(port)
-    # Whatever is imported at the first call is not what is measured.
-    asyncio.run(frames.read_browse(client, FEW))
+    import svc_notebook as svc
 
-    def work() -> int:
-        return len(asyncio.run(frames.read_browse(client, INDEX)))
-
-    return work
+    load.connect(port)
+    return lambda: len(svc.read_browse(INDEX))
 
 
-def browse_theirs(port: int, rows: int) -> load.Work:
+def browse_theirs(port: int, rows: int) -> Work:
     import pandas as pd
 
     client = _their_client(port)
-    client.browse(FEW)
     # One call inside another for each page.
     sys.setrecursionlimit(100_000)
 
@@ -192,21 +186,10 @@ WAYS = {
 }
 
 
-def run_way(way: str, port: int, rows: int) -> None:
-    """Measure one way in this process."""
-    work = WAYS[way](port, rows)
-    started = time.perf_counter()
-    rate = round(work() / (time.perf_counter() - started))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"rate": rate, "peak": peak}))
-
-
-def measure(way: str, port: int, rows: int) -> dict[str, float]:
+def measure(way: str, port: int, rows: int) -> Trial:
     """Measure one way in a process of its own."""
     command = [sys.executable, __file__, "--way", way, "--port", str(port), "--rows", str(rows)]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return measured
+    return read_trial(command)
 
 
 @contextmanager
@@ -249,18 +232,14 @@ def fill(port: int, rows: int) -> None:
 
 def compare(port: int, sizes: dict[str, int], wanted: dict[str, str]) -> None:
     """Print the table of one service."""
-    trials = [{way: measure(way, port, size) for way, size in sizes.items()} for _ in range(TRIALS)]
-    rates = {way: statistics.median(trial[way]["rate"] for trial in trials) for way in WAYS}
-    peaks = {way: statistics.median(trial[way]["peak"] for trial in trials) for way in WAYS}
-    for way in WAYS:
-        print(f"{way:14} {rates[way]:12,.0f} rows/s   peak {peaks[way]:6.0f} MB")
-    ratios = {
-        "push": rates["push ours"] / rates["push theirs"],
-        "browse": rates["browse ours"] / rates["browse theirs"],
-        "memory": peaks["browse ours"] / peaks["browse theirs"],
-    }
-    for name, ratio in ratios.items():
-        print(f"{name:6} ours / theirs   {ratio:.2f}   {wanted.get(name, '')}")
+    rounds = [{way: measure(way, port, size) for way, size in sizes.items()} for _ in range(TRIALS)]
+    print_trials(rounds)
+    for work in ("push", "browse"):
+        print_ratio(rounds, f"{work} ours", f"{work} theirs", wanted.get(work, ""))
+    memory = statistics.median(
+        one["browse ours"].peak / one["browse theirs"].peak for one in rounds
+    )
+    print(f"memory of browse ours / browse theirs: {memory:.2f}   {wanted.get('memory', '')}")
 
 
 def main() -> None:
@@ -276,7 +255,7 @@ def main() -> None:
     elif given.fill:
         fill(given.port, given.rows)
     elif given.way:
-        run_way(given.way, given.port, given.rows)
+        run_trial(WAYS[given.way](given.port, given.rows))
     else:
         rows = given.rows
         few = max(rows // 10, 1)

@@ -11,8 +11,9 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 SCRIPTS = {
-    "Loading a CSV: ours, the official client, bodies made beforehand": "load.py",
+    "Loading CSV files: ours, the official client, bodies made beforehand": "load.py",
     "DataFrames: ours, the official client": "frames.py",
+    "Loading into the local service, and the engine alone": "service_load.py",
     "The engine: ours and milli": "engine.py",
     "Searches from several clients: with search workers and in one process": "throughput.py",
     "Typing in the query editor: ours and a widget that only echoes": "keystroke.py",

@@ -141,8 +141,8 @@ def _check_of_list(item: Any) -> Check:
         if not isinstance(value, list):
             _refuse("a list", value, endpoint, at)
         if records:  # unchanged, because there may be many
-            if set(map(type, value)) - {dict}:
-                _check_rows(value, endpoint, at)
+            if not all(issubclass(kind, (dict, msgspec.Struct)) for kind in set(map(type, value))):
+                _refuse_row(value, endpoint, at)
             return value
         if inner is _anything:
             return value
@@ -151,11 +151,14 @@ def _check_of_list(item: Any) -> Check:
     return check
 
 
-def _check_rows(rows: list[Any], endpoint: str, at: str) -> None:
-    """Accept dicts, and the structs that a custom decoder makes of records."""
-    for number, row in enumerate(rows):
-        if not isinstance(row, (dict, msgspec.Struct)):
-            _refuse("an object", row, endpoint, f"{at}[{number}]")
+def _refuse_row(rows: list[Any], endpoint: str, at: str) -> NoReturn:
+    """Refuse the first row that is neither a dict nor a struct that a decoder makes of records."""
+    number, row = next(
+        (number, row)
+        for number, row in enumerate(rows)
+        if not isinstance(row, (dict, msgspec.Struct))
+    )
+    _refuse("an object", row, endpoint, f"{at}[{number}]")
 
 
 def _check_of_mapping(item: Any) -> Check:
@@ -198,6 +201,8 @@ def _check_of_shape(shape: Any) -> Check:
 
 def _check_ids(hits: Sequence[Any], endpoint: str, at: str) -> None:
     """Check that each hit has an objectID, which a service never omits."""
+    if dict not in set(map(type, hits)):
+        return
     for number, hit in enumerate(hits):
         if type(hit) is dict and type(hit.get("objectID")) is not str:
             _refuse("text", hit.get("objectID"), endpoint, f"{at}[{number}].objectID")

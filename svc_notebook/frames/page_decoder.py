@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from operator import attrgetter
 from types import GenericAlias
 from typing import Any, ClassVar
 
@@ -11,7 +12,6 @@ import msgspec
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from msgspec.structs import astuple
 from pandas.api.extensions import ExtensionArray
 
 try:
@@ -19,8 +19,9 @@ try:
 except ImportError:
     pa = None
 
-# If all values of a column are of one of these kinds, they need no individual check.
-Kind = type[str] | type[int]
+# If all values of a column are of one of these kinds, they need no individual check. A column of
+# the kind `float` can contain whole numbers too.
+Kind = type[str] | type[int] | type[float] | type[bool]
 Kinds = Mapping[str, Kind | None]
 # Packed values, or the number of them where all are missing.
 Part = npt.NDArray[Any] | ExtensionArray | int
@@ -36,9 +37,8 @@ def pack_values(values: list[Any], kind: Kind | None = None) -> Part:
     """Pack values in the dtype that suits them; all are of `kind`, if that is given."""
     if kind is str:
         return _texts(values)
-    if kind is int:
-        with suppress(TypeError, OverflowError):
-            return np.array(values, dtype="int64")
+    if kind is not None and (part := _pack_kind(values, kind)) is not None:
+        return part
     kinds = set(map(type, values))
     gaps = type(None) in kinds
     kinds.discard(type(None))
@@ -49,6 +49,27 @@ def pack_values(values: list[Any], kind: Kind | None = None) -> Part:
     if kinds <= {int, float}:
         return _numbers(values, kinds, gaps=gaps)
     return np.array(values) if kinds == {bool} and not gaps else _objects(values)
+
+
+def _pack_kind(values: list[Any], kind: Kind) -> Part | None:
+    """Pack values of one kind without a check of each, or return None where that is not exact."""
+    if kind is int:
+        with suppress(TypeError, OverflowError):
+            return np.array(values, dtype="int64")
+    if pa is None:
+        return None
+    try:
+        # The type of numbers is inferred: all may be whole, and large ones refuse to be floats.
+        array = pa.array(values) if kind is float else pa.array(values, _ARROW_TYPES[kind])
+    except (pa.ArrowException, OverflowError, TypeError, ValueError):
+        return None
+    if pa.types.is_float64(array.type) or (array.type in _EXACT_TYPES and not array.null_count):
+        packed: npt.NDArray[Any] = array.to_numpy(zero_copy_only=False)
+        return packed
+    if pa.types.is_int64(array.type) and array.null_count < len(array):
+        gaps = array.is_null().to_numpy(zero_copy_only=False)
+        return pd.arrays.IntegerArray(array.fill_null(1).to_numpy(), gaps)
+    return None
 
 
 def kind_of(part: Part) -> Kind | None:
@@ -66,7 +87,11 @@ _KINDS: Mapping[str, Kind] = {
     **({} if str(TEXT) == "object" else {str(TEXT): str}),
     "int64": int,
     "Int64": int,
+    "float64": float,
+    "bool": bool,
 }
+_ARROW_TYPES: Mapping[Kind, Any] = {} if pa is None else {int: pa.int64(), bool: pa.bool_()}
+_EXACT_TYPES = frozenset(_ARROW_TYPES.values())
 
 
 def _texts(values: list[Any]) -> Part:
@@ -162,9 +187,8 @@ class RecordRow(msgspec.Struct):
     @classmethod
     def pivot(cls, rows: Sequence[RecordRow]) -> Iterator[tuple[str, list[Any], Kind | None]]:
         """Yield each attribute with its values, None where a row has none, and their kind."""
-        columns = zip(*map(astuple, rows), strict=True)
-        for (name, kind), values in zip(cls.kinds.items(), columns, strict=True):
-            yield name, list(values), kind
+        for field, (name, kind) in zip(cls.__struct_fields__, cls.kinds.items(), strict=True):
+            yield name, [*map(attrgetter(field), rows)], kind
 
 
 class _DecodedPage(msgspec.Struct):
@@ -216,7 +240,13 @@ class PageReader:
         return {"hits": page.hits, "cursor": page.cursor}
 
 
-_TYPES: Mapping[Kind | None, Any] = {str: str | None, int: int | None, None: Any}
+_TYPES: Mapping[Kind | None, Any] = {
+    str: str | None,
+    int: int | None,
+    float: int | float | None,  # a whole number stays whole, and so exact
+    bool: bool | None,
+    None: Any,
+}
 
 
 def _names_of_first(content: bytes) -> Collection[str]:

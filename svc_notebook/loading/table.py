@@ -72,6 +72,9 @@ class SourceTable:
     skipped: Callable[[], list[RowError]] = field(default=list)
     alternative: Alternative = field(default=lambda _: None)
     check_lost_rows: LostRowsCheck = field(default=lambda *_: None)
+    # The cells of each column, None where one is empty, if the table has at most this many and
+    # they can be read without a scan.
+    few_rows: Callable[[int], list[list[str | None]] | None] = field(default=lambda _: None)
     # The SQL of the scan that stores the rows that it skips.
     watched_sql: str = ""
     # The SQL of the scan with the source's own column `pos`, if it has one.

@@ -28,8 +28,27 @@ SCALARS = st.one_of(
 VALUES = st.recursive(
     SCALARS, lambda inner: st.lists(inner, max_size=2) | st.dictionaries(NAMES, inner, max_size=2)
 )
-# Most indices have one kind of value in each attribute; some have any.
-KINDS = st.sampled_from([st.integers(-9, 9), st.booleans(), st.text(max_size=2), VALUES])
+# The neighbours of the largest whole number that a float holds exactly, and of the ends of `int64`.
+LARGE = st.sampled_from([s * 2**e + d for e in (53, 63) for s in (1, -1) for d in (-1, 0, 1)])
+FLOATS = st.floats(allow_nan=False, allow_infinity=False)
+INTEGERS = st.integers(-9, 9)
+# Most indices have one kind of value in each attribute; some have gaps, and some any value.
+KINDS = st.sampled_from(
+    [
+        INTEGERS,
+        INTEGERS | st.none(),
+        INTEGERS | LARGE,
+        st.booleans(),
+        st.booleans() | st.none(),
+        st.booleans() | INTEGERS,
+        st.text(max_size=2),
+        st.text(max_size=2) | INTEGERS,
+        FLOATS | st.none(),
+        FLOATS | INTEGERS | st.none(),
+        FLOATS | LARGE,
+        VALUES,
+    ]
+)
 PAGES = KINDS.flatmap(
     lambda kind: st.lists(st.lists(st.dictionaries(NAMES, kind), max_size=4), max_size=6)
 )
@@ -54,7 +73,14 @@ def test_rows_and_dicts_give_equal_frames(
             by_dicts.add(msgspec.json.decode(body)["hits"])
         by_rows = read(bodies, wanted, peek=peek and wanted is None)
 
-    assert_frame_equal(by_rows, by_dicts.frame())
+    expected = by_dicts.frame()
+    assert_frame_equal(by_rows, expected)
+    assert types_of(by_rows) == types_of(expected)
+
+
+def types_of(frame: pd.DataFrame) -> list[list[type]]:
+    """Return the type of each value: to pandas, 1 in a column of objects equals 1.0 and True."""
+    return [[type(value) for value in frame[name]] for name in frame]
 
 
 def read(bodies: list[bytes], wanted: list[str] | None, *, peek: bool) -> pd.DataFrame:

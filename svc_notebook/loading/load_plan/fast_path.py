@@ -8,9 +8,11 @@ DuckDB path.
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import msgspec
 import pandas as pd
@@ -33,8 +35,20 @@ from svc_notebook.loading.load_plan.ids import (
     proposal,
     reason_against,
 )
-from svc_notebook.loading.load_plan.profile import MAX_ID_BYTES, choose_columns, id_fields
+from svc_notebook.loading.load_plan.profile import (
+    MAX_ID_BYTES,
+    choose_columns,
+    id_fields,
+)
+from svc_notebook.loading.load_plan.type_inference import (
+    MISSING_WORDS,
+    CountedTexts,
+    frequent_type,
+    infer_column,
+    possible_types,
+)
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_few_rows import MAX_FILE_BYTES
 from svc_notebook.loading.sources.dataframe import name_columns, title, with_named_index
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.table import WRITTEN, SourceTable, TableColumn
@@ -58,6 +72,18 @@ class Cells:
 
     field: TableColumn
     texts: Texts
+    # For a column of a delimited file: its profile if it is sent, and the JSON of its cells as
+    # texts, of which ids are made.
+    profile: ColumnProfile | None = None
+    cells: Texts | None = None
+
+
+class SmallTable(NamedTuple):
+    """A table of a few rows, the values of its columns, and the number of rows."""
+
+    table: SourceTable
+    cells: list[Cells]
+    rows: int
 
 
 @dataclass(frozen=True)
@@ -69,7 +95,55 @@ class SmallLoad:
     ids: Ids
 
 
-def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int]:
+def may_be_small_file(source: Any) -> bool:
+    """Return whether a source is a file, not a pattern, that may have only a few rows."""
+    if not isinstance(source, (str, os.PathLike)):
+        return False
+    try:
+        path = Path(source).expanduser()
+        return path.is_file() and path.stat().st_size <= MAX_FILE_BYTES
+    except (OSError, ValueError, RuntimeError):  # a text that is not a path, such as a query
+        return False
+
+
+def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
+    """Read the cells of a delimited file and infer their types, by the rules of `profile_table`.
+
+    Raises `NeedsDatabase` for a file of another format, with many rows, or with a column that a
+    few values prevent from being numbers.
+    """
+    _refuse_options(options)
+    if not table.untyped or table.errors:
+        raise NeedsDatabase
+    columns = table.few_rows(MAX_CELLS)
+    if columns is None:
+        raise NeedsDatabase
+    rows = min(len(columns[0]), options.limit or len(columns[0]))
+    texts = {field: column[:rows] for field, column in zip(table.fields, columns, strict=True)}
+    inferred = choose_columns(table, options)
+    found = CountedTexts({field: texts[field] for field in inferred}, rows)
+    profiles = {}
+    for field in inferred:
+        profile = infer_column(field, possible_types(field, found), found, found)
+        if profile.sent_as == "text" and frequent_type(field, found):
+            raise NeedsDatabase
+        profiles[field] = profile
+    cells = [_text_cells(field, own, profiles.get(field)) for field, own in texts.items()]
+    return SmallTable(table, cells, rows)
+
+
+def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None) -> Cells:
+    written = [None if text is None else _write_text(text) for text in texts]
+    if profile is None or profile.sent_as == "text":
+        return Cells(field, written, profile, written)
+    # A cell that is a number is its own JSON.
+    values = [None if text in MISSING_WORDS else text for text in texts]
+    if profile.sent_as == "boolean":
+        values = [text and text.lower() for text in values]
+    return Cells(field, values, profile, written)
+
+
+def open_small(source: Any, db: Database) -> SmallTable:
     """Encode the values of a few rows; raises `NeedsDatabase` for unsupported sources."""
     if isinstance(source, RecordStream):
         return _open_records(source, db)
@@ -78,15 +152,16 @@ def open_small(source: Any, db: Database) -> tuple[SourceTable, list[Cells], int
     frame = with_named_index(source)
     cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
     name = title("DataFrame", len(frame))
-    return SourceTable(db, "", tuple(each.field for each in cells), name), cells, len(frame)
+    table = SourceTable(db, "", tuple(each.field for each in cells), name)
+    return SmallTable(table, cells, len(frame))
 
 
-def _open_records(records: RecordStream, db: Database) -> tuple[SourceTable, list[Cells], int]:
+def _open_records(records: RecordStream, db: Database) -> SmallTable:
     texts = records.texts
     if texts is None or records.errors or records.skipped or len(texts) * records.rows > MAX_CELLS:
         raise NeedsDatabase
     table = SourceTable(db, "", records.fields, records.name, ragged=True)
-    return table, list(map(Cells, records.fields, texts)), records.rows
+    return SmallTable(table, list(map(Cells, records.fields, texts)), records.rows)
 
 
 def write_small(
@@ -95,17 +170,27 @@ def write_small(
     """Encode every operation; raises `NeedsDatabase` for unsupported rows and options."""
     if not cells and not rows:
         return SmallLoad([], (), Ids("", HASHED))
-    if not cells or options.dtype or options.nest or options.salt or options.spread:
+    if not cells:
+        raise NeedsDatabase
+    _refuse_options(options)
+    rows = min(rows, options.limit or rows)
+    values = {each.field.name: each.texts[:rows] for each in cells}
+    sources = {each.field.name: (each.cells or each.texts)[:rows] for each in cells}
+    profiles = {each.field.name: each.profile for each in cells}
+    chosen = choose_columns(table, options)
+    columns = tuple(
+        _column(field, values[field.name], profiles[field.name], options) for field in chosen
+    )
+    members = _members(columns, values, rows, options)
+    ids, texts = _find_ids(table, columns, values, sources, rows, options)
+    return SmallLoad(_operations(texts, members, options), columns, ids)
+
+
+def _refuse_options(options: LoadSettings) -> None:
+    if options.dtype or options.nest or options.salt or options.spread:
         raise NeedsDatabase
     if options.path is not None or options.sheet is not None:
         raise NeedsDatabase
-    rows = min(rows, options.limit or rows)
-    values = {each.field.name: each.texts[:rows] for each in cells}
-    chosen = choose_columns(table, options)
-    columns = tuple(_column(field, values[field.name], options) for field in chosen)
-    members = _members(columns, values, rows, options)
-    ids, texts = _find_ids(table, columns, values, rows, options)
-    return SmallLoad(_operations(texts, members, options), columns, ids)
 
 
 def _cells(series: pd.Series[Any], name: str, number: int) -> Cells:
@@ -174,10 +259,14 @@ WRITERS: Mapping[str, tuple[str, Write]] = {
 }
 
 
-def _column(field: TableColumn, texts: Texts, options: LoadSettings) -> ColumnProfile:
+def _column(
+    field: TableColumn, texts: Texts, profile: ColumnProfile | None, options: LoadSettings
+) -> ColumnProfile:
     missing = sum(text is None for text in texts)
     if missing and options.nulls_of(field.name) == "error":
         raise NeedsDatabase
+    if profile is not None:
+        return profile
     own = column_sql(field, options)
     json_types = name_json_types(find_json_types(texts)) if own.sent_as == JSON else ""
     return ColumnProfile(field, own, missing, json_types=json_types)
@@ -205,13 +294,17 @@ def _find_ids(
     table: SourceTable,
     columns: Sequence[ColumnProfile],
     values: Mapping[str, Texts],
+    sources: Mapping[str, Texts],
     rows: int,
     options: LoadSettings,
 ) -> tuple[Ids, list[str]]:
-    """Choose the ids by the rules of `ids.find_ids`; return the JSON of each id, too."""
+    """Choose the ids by the rules of `ids.find_ids`; return the JSON of each id, too.
+
+    `sources` are the values that become ids, which in a delimited file are the texts of its cells.
+    """
     notes = []
     for field in id_fields(table, options):
-        texts = [_id_of(text) for text in values[field.name]]
+        texts = [_id_of(text) for text in sources[field.name]]
         found = [text for text in texts if text]
         good = len(set(found)) == rows
         if good:
@@ -222,7 +315,7 @@ def _find_ids(
     hashes = [f'"{digest}"' for digest in _hash(columns, values, rows)]
     if options.action != "replace" or len(set(hashes)) < len(hashes):
         raise NeedsDatabase
-    if unique := _find_unique(columns, values, rows):
+    if unique := _find_unique(columns, sources, rows):
         notes.append(proposal(unique))
     return Ids("", HASHED, notes=tuple(notes)), hashes
 

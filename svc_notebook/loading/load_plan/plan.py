@@ -16,7 +16,14 @@ from svc_notebook.display import write_frame
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.record_sql import ColumnProfile, operation_sql
-from svc_notebook.loading.load_plan.fast_path import NeedsDatabase, open_small, write_small
+from svc_notebook.loading.load_plan.fast_path import (
+    NeedsDatabase,
+    SmallTable,
+    may_be_small_file,
+    open_small,
+    read_texts,
+    write_small,
+)
 from svc_notebook.loading.load_plan.ids import find_ids
 from svc_notebook.loading.load_plan.profile import Profile, absent_columns, profile_table
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS, describe, restore
@@ -139,6 +146,11 @@ def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> 
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
     elif isinstance(source, pd.DataFrame):
         source = restore(source)
+    elif may_be_small_file(source):
+        table = open_source(source, options, db)
+        with suppress(NeedsDatabase):
+            return _prepare_cells(read_texts(table, options), index, options)
+        return _prepare_table(table, index, options, db)
     with suppress(NeedsDatabase):
         return prepare_small(source, index, options, db)
     return prepare_any(source, index, options, db)
@@ -146,7 +158,15 @@ def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> 
 
 def prepare_small(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
     """Encode a few rows without DuckDB; raises `NeedsDatabase` for unsupported rows."""
-    table, cells, rows = open_small(source, db)
+    if may_be_small_file(source):
+        opened = read_texts(open_source(source, options, db), options)
+    else:
+        opened = open_small(source, db)
+    return _prepare_cells(opened, index, options)
+
+
+def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Prepared:
+    table, cells, rows = opened
     small = write_small(table, cells, rows, options)
     plan = LoadPlan(
         source=table.name,
@@ -154,17 +174,21 @@ def prepare_small(source: Source, index: str, options: LoadSettings, db: Databas
         rows=len(small.operations),
         ids=small.ids.origin,
         columns=_columns_frame(small.columns),
-        sample=tuple(_record_of(each) for each in small.operations[:PREVIEW_ROWS]),
+        sample=tuple(record_of(each) for each in small.operations[:PREVIEW_ROWS]),
         rejected=describe(table, small.columns, small.ids, ()),
         rejected_rows=0,
-        notes=small.ids.notes,
+        notes=(*table.notes, *small.ids.notes),
+        skipped_lines=table.skipped_lines,
     )
     return Prepared(plan, table, "", _NO_ROWS, {}, options, small.ids.hashed, small.operations)
 
 
 def prepare_any(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
     """Profile a source completely with DuckDB."""
-    table = open_source(source, options, db)
+    return _prepare_table(open_source(source, options, db), index, options, db)
+
+
+def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Database) -> Prepared:
     db.grant_for_columns(len(table.fields))
     if options.timezone:
         db.rows(f"SET TimeZone = '{options.timezone}'")
@@ -242,10 +266,10 @@ def _preview(
     first = f"(SELECT * FROM {table.numbered} {limit})"
     rows = table.db.rows(f"SELECT pos, {operation} FROM {first} ORDER BY pos")
     sendable = [each for position, each in rows if position not in dropped]
-    return tuple(_record_of(each) for each in sendable[:PREVIEW_ROWS])
+    return tuple(record_of(each) for each in sendable[:PREVIEW_ROWS])
 
 
-def _record_of(operation: str) -> Mapping[str, Any]:
+def record_of(operation: str) -> Mapping[str, Any]:
     """Return the record of an encoded operation, which begins with a comma."""
     record: Mapping[str, Any] = msgspec.json.decode(operation[1:])["body"]
     return record

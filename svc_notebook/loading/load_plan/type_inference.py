@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,28 +14,51 @@ from svc_notebook.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBE
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.loading.table import SourceTable, TableColumn
 
-# From a column's name to the SQL of a condition.
-Condition = Callable[[str], str]
 # The values of aggregates, by their SQL.
 Aggregates = Mapping[str, Any]
 # Words for a missing value in a column whose other values are numbers or booleans.
 MISSING_WORDS = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-")
 
 
-def _fits(pattern: str) -> Condition:
+BOOLEANS = ("true", "false")
+# The character after the last digit: a text from it on is not a number.
+END_OF_DIGITS = ":"
+
+
+@dataclass(frozen=True)
+class TextCondition:
+    """A condition on a text: its SQL for a column, and the same in Python for a value."""
+
+    sql_of: Callable[[str], str]
+    holds: Callable[[str], bool]
+    # Whether only texts before `END_OF_DIGITS` can fulfil it.
+    begins_early: bool = False
+
+    def __call__(self, column: str) -> str:
+        """Return the SQL of the condition for a column."""
+        return self.sql_of(column)
+
+
+def _fits(pattern: str) -> TextCondition:
     """Match a pattern of numbers; values that begin with a letter are not compared with it."""
-    return lambda column: (
-        f"CASE WHEN {column} < ':' THEN regexp_full_match({column}, {sql.text(pattern)}) "
-        "ELSE false END"
+    matches = re.compile(pattern, re.ASCII).fullmatch
+    return TextCondition(
+        lambda column: (
+            f"CASE WHEN {column} < '{END_OF_DIGITS}' "
+            f"THEN regexp_full_match({column}, {sql.text(pattern)}) ELSE false END"
+        ),
+        lambda text: matches(text) is not None,
+        begins_early=True,
     )
 
 
-def _is_boolean(column: str) -> str:
-    return sql.one_of(f"lower({column})", ("true", "false"))
+_is_boolean = TextCondition(
+    lambda column: sql.one_of(f"lower({column})", BOOLEANS), lambda text: text.lower() in BOOLEANS
+)
 
 
 # The condition that every value of a type fulfils; the first type in this order is chosen.
-TYPES: Mapping[str, Condition] = {
+TYPES: Mapping[str, TextCondition] = {
     "boolean": _is_boolean,
     "integer": _fits(INTEGER),
     "number": _fits(NUMBER),
@@ -57,6 +81,33 @@ PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
 MIN_FITTING_SHARE = 0.8
 MAX_SHOWN_CHARACTERS = 100
 SAMPLE_ROWS = 10_000
+
+
+_MISSING_WORDS = frozenset(MISSING_WORDS)
+
+
+class CountedTexts(dict[str, Any]):
+    """The aggregates over columns of text, by their SQL; each is counted when it is read."""
+
+    def __init__(self, columns: Mapping[TableColumn, Sequence[str | None]], rows: int) -> None:
+        super().__init__({ROW_COUNT: rows})
+        self._conditions: dict[str, tuple[list[str], TextCondition]] = {}
+        for field, texts in columns.items():
+            present = [text for text in texts if text is not None]
+            early = [text for text in present if text < END_OF_DIGITS]
+            self[null_count(field)] = rows - len(present)
+            self[_missing_word_count(field)] = sum(map(_MISSING_WORDS.__contains__, present))
+            for fits in (*TYPES.values(), *LIKELY_TYPES.values(), *HINTS.values()):
+                texts_to_test = early if fits.begins_early else present
+                self._conditions[_match_count(field, fits)] = texts_to_test, fits
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self._conditions
+
+    def __missing__(self, key: str) -> int:
+        texts, condition = self._conditions[key]
+        count = self[key] = sum(map(condition.holds, texts))
+        return count
 
 
 @dataclass(frozen=True)
@@ -149,7 +200,7 @@ def find_mixed_columns(
 ) -> tuple[MixedColumn, ...]:
     """Find columns of text that only a few values prevent from being numbers or booleans."""
     texts = [c.field for c in columns if c.name in possible and c.sql.sent_as == "text"]
-    suspects = [(field, kind) for field in texts if (kind := _frequent_type(field, sample))]
+    suspects = [(field, kind) for field in texts if (kind := frequent_type(field, sample))]
     wanted = [each for field, kind in suspects for each in _misfit_aggregates(field, kind)]
     if not wanted:
         return ()
@@ -173,7 +224,7 @@ def find_mixed_columns(
     return tuple(mixed)
 
 
-def _frequent_type(field: TableColumn, sample: Aggregates) -> str:
+def frequent_type(field: TableColumn, sample: Aggregates) -> str:
     """Return the type that most values of the sample have."""
     present = _present(field, sample)
     enough = MIN_FITTING_SHARE * present
@@ -217,7 +268,7 @@ def is_missing_word(field: TableColumn) -> str:
     return sql.one_of(field.column, MISSING_WORDS)
 
 
-def _match_count(field: TableColumn, condition: Condition) -> str:
+def _match_count(field: TableColumn, condition: TextCondition) -> str:
     return count_if(condition(field.column))
 
 

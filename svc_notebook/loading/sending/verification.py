@@ -11,7 +11,7 @@ import msgspec
 import pandas as pd
 
 from svc_notebook.errors import NotFound
-from svc_notebook.loading.load_plan.plan import Prepared
+from svc_notebook.loading.load_plan.plan import Prepared, record_of
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import Action, LoadSettings
 from svc_notebook.loading.sending.batches import pack_batches
@@ -68,11 +68,13 @@ def _first_records(prepared: Prepared, spans: Sequence[Span]) -> list[Record]:
     firsts = (next((n for n in range(*span) if n not in excluded), None) for span in spans[::step])
     wanted = sorted({first for first in firsts if first is not None})
     table = prepared.table
+    if prepared.operations is not None:
+        return [record_of(prepared.operations[position]) for position in wanted]
     if not wanted:
         return []
     some = f"(SELECT unnest({wanted}::BIGINT[]))"
     query = f"SELECT {prepared.operation} FROM {table.numbered} WHERE pos IN {some}"
-    return [msgspec.json.decode(operation[1:])["body"] for (operation,) in table.db.rows(query)]
+    return [record_of(operation) for (operation,) in table.db.rows(query)]
 
 
 async def _read(

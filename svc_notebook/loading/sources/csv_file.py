@@ -15,6 +15,7 @@ from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_dialect import Dialect, longest_record
+from svc_notebook.loading.sources.csv_few_rows import Texts, read_few_rows
 from svc_notebook.loading.sources.csv_header import sniff_dialect
 from svc_notebook.loading.sources.csv_layout import Layout, find_layout, write_plain
 from svc_notebook.loading.sources.csv_notes import describe_copies
@@ -131,7 +132,15 @@ class _CsvReading:
             skipped=self._skipped,
             alternative=self._alternative,
             check_lost_rows=self._check_lost_rows,
+            few_rows=self._few_rows,
         )
+
+    def _few_rows(self, max_cells: int) -> list[Texts] | None:
+        """Read a file of a few rows without a scan, if it is the caller's own and regular."""
+        regular = not (self.copies or self.quoted_lines or self.dialect.trailing)
+        if not regular or len(self.paths) > 1 or self.dialect.escape != self.dialect.quote:
+            return None
+        return read_few_rows(self.paths[0], self.dialect, max_cells)
 
     def regular_if_needed(self) -> _CsvReading:
         """Use regular copies of files of which DuckDB would lose a header or a cell silently."""

@@ -50,7 +50,8 @@ def _object_id_or_new(body: Record, at: str) -> str:
 
 
 def _packed(body: Record, object_id: str) -> bytes:
-    packed = msgspec.json.encode({**body, "objectID": object_id})
+    same = body.get("objectID") == object_id  # a record with a number as id is copied
+    packed = msgspec.json.encode(body if same else {**body, "objectID": object_id})
     if len(packed) > limits.MAX_RECORD_BYTES:
         raise BadInput(
             f"the record `{object_id[:80]}` has {len(packed)} bytes; "

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import chain
+from operator import itemgetter
 from typing import Any
 
 Record = Mapping[str, Any]
 
 MAX_DEPTH = 60
 """Objects nested deeper than this are stored but not indexed."""
+MAX_CELLS_PER_VALUE = 4
+"""Columns are read one by one if at least a fourth of all cells has a value."""
 
 
 @dataclass
@@ -76,6 +81,20 @@ def _columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, 
 
 
 def _uneven_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
+    names = dict.fromkeys(chain.from_iterable(objects))
+    if len(names) * len(objects) > MAX_CELLS_PER_VALUE * sum(map(len, objects)):
+        return _sparse_columns(rows, objects)
+    return [(name, _read_column(rows, objects, name)) for name in names]
+
+
+def _read_column(rows: Sequence[int], objects: Sequence[Record], name: str) -> Leaf:
+    with suppress(KeyError):  # most columns have a value in each row
+        return Leaf(list(rows), list(map(itemgetter(name), objects)))
+    having = [(row, one) for row, one in zip(rows, objects, strict=True) if name in one]
+    return Leaf([row for row, _ in having], [one[name] for _, one in having])
+
+
+def _sparse_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
     columns: dict[str, tuple[list[int], list[Any]]] = {}
     for row, one in zip(rows, objects, strict=True):
         for name, value in one.items():

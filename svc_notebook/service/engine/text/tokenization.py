@@ -6,6 +6,7 @@ return the same words because they use the same character table.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +17,9 @@ from typing import Any, NamedTuple
 APOSTROPHES = "'\u2019\u02bc\uff07\u2018"
 BREAK = "\x01"
 """The separator between two texts that are folded together; never part of a word."""
+
+ASCII_RUN = re.compile(r"[\x00-\x7f]+")
+BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 
 # Letters that Unicode does not decompose, and their usual replacements.
 UNDECOMPOSED_LETTERS = {
@@ -95,13 +99,28 @@ def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
     if not texts:
         return []
     by_default = rules.has_default_ascii_folding
-    folded = [text if by_default and text.isascii() else fold(text, rules) for text in texts]
+    if by_default:
+        # Few characters are not ASCII; the others are folded together below, which is faster.
+        folded = [text if text.isascii() else _fold_beyond_ascii(text, rules) for text in texts]
+    else:
+        folded = [fold(text, rules) for text in texts]
     whole = f" {BREAK} ".join(folded)
     if whole.count(BREAK) != len(texts) - 1:
         whole = f" {BREAK} ".join(text.replace(BREAK, " ") for text in folded)
     if by_default:
-        whole = whole.translate(_AsciiTable(rules.table))
+        table = _AsciiTable(rules.table)
+        # One other character would make the translation of the whole text slow.
+        whole = (
+            whole.translate(table)
+            if whole.isascii()
+            else ASCII_RUN.sub(lambda run: run[0].translate(table), whole)
+        )
     return [*whole.split(), BREAK]
+
+
+def _fold_beyond_ascii(text: str, rules: TokenizerSettings) -> str:
+    """Fold the characters of a text that are not ASCII."""
+    return BEYOND_ASCII.sub(lambda run: run[0].translate(rules.table), text)
 
 
 def split_camel(text: str) -> str:
@@ -231,11 +250,12 @@ class _CharacterTable(dict[int, str]):
         return piece
 
 
-class _AsciiTable(dict[int, str]):
+class _AsciiTable(dict[int, str | None]):
     """A character table that leaves breaks and non-ASCII characters unchanged."""
 
     def __init__(self, table: dict[int, str]) -> None:
-        super().__init__({code: table[code] for code in range(128)})
+        # None removes a character, too, and unlike an empty text does not slow the translation.
+        super().__init__({code: table[code] or None for code in range(128)})
         self[ord(BREAK)] = BREAK
 
     def __missing__(self, code: int) -> str:
