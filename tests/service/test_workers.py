@@ -24,7 +24,10 @@ from tests.service.parameter_examples import SCENES
 from tests.service.test_parameters import WAYS, stage
 from tests.service.worker_calls import WithWorkers, with_workers
 
-pytestmark = pytest.mark.skipif(not SUPPORTED, reason="the system has no workers")
+pytestmark = [
+    pytest.mark.skipif(not SUPPORTED, reason="the system has no workers"),
+    pytest.mark.timeout(240),  # starting processes takes long on a busy machine
+]
 
 WORDS = ["lamp", "lamps", "oak", "table", "red", "reed", "sofa", "couch", "light", "lightbulb"]
 EXACT = {"typoTolerance": False}
@@ -369,3 +372,29 @@ def test_an_invalid_number_of_workers_is_refused(tmp_path: Path, count: str) -> 
 
     assert done.returncode == 1
     assert f"invalid number of workers {count}: use 0 to" in done.stderr
+
+
+def test_searches_by_vectors_are_answered_in_the_service(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.service.vector_builder.POLL_SECONDS", 0.01)
+    monkeypatch.setattr("svc_notebook.service.vector_builder.QUIET_SECONDS", 0.0)
+    titles = ["flour butter oven", "sail sea wave"] * 10
+    with with_workers(tmp_path) as inside:
+        records = [{"objectID": str(n), "title": title} for n, title in enumerate(titles)]
+        settings = {"mode": "neuralSearch", "attributesForFaceting": ["searchable(title)"]}
+        inside.fill("shop", *records, **settings)
+        path = "/1/indexes/shop"
+        similar = {"semanticSearch": {"localMinSimilarity": 0.5}, "query": "sail flour"}
+        end = time.monotonic() + 60
+        while "message" in inside.call("POST", f"{path}/query", similar).json():
+            assert time.monotonic() < end, "the vectors were not computed"
+            time.sleep(0.01)
+
+        before = inside.workers.answered
+        by_vectors = inside.compare("POST", f"{path}/query", {**similar, "getRankingInfo": True})
+        inside.compare("POST", f"{path}/facets/title/query", {"facetQuery": "sail", "params": ""})
+        assert inside.workers.answered == before
+        by_words = inside.compare("POST", f"{path}/query", {**similar, "mode": "keywordSearch"})
+        assert inside.workers.answered == before + 1
+        assert by_words.json()["nbHits"] != by_vectors.json()["nbHits"]

@@ -21,7 +21,7 @@ from tests.conftest import Inside
 OWN_MEMBERS = re.compile(
     rb'"(?:processingTimeMS|serverTimeMS)":\d+|"queryID":"[0-9a-f]+"|"(?:createdAt|at)":\d+'
 )
-START_SECONDS = 30
+START_SECONDS = 120
 
 
 class WithWorkers(Inside):
