@@ -134,7 +134,8 @@ class PreparedDeployment:
     plans: list[IndexPlan]
     plan: DeploymentPlan
     origin: Origin | None
-    # The configuration that the target will have: what it has, with the changes.
+    # The configuration that the target has, and will have with the changes.
+    theirs: IndexConfiguration
     final: IndexConfiguration
 
 
@@ -226,7 +227,7 @@ class DeployRun:
         plan = make_plan(
             self.index, self.name, self.profile, plans, records, notes, force=self.force
         )
-        return PreparedDeployment(plans, plan, origin, final)
+        return PreparedDeployment(plans, plan, origin, theirs, final)
 
     @property
     def _has_records(self) -> bool:
@@ -388,6 +389,7 @@ class DeployRun:
                 await write_configuration(self.target, temporary.name, prepared.final, SCOPES)
                 await transfer.fill(temporary, checkpoint)
                 wanted = _without_replicas(prepared.plans[0].wanted)
+                await self._follow_target(temporary.name, prepared)
                 async with recording(self.target, self.name, wanted, note=note) as recorded:
                     await temporary.promote([])
                 if recorded.change:
@@ -407,6 +409,29 @@ class DeployRun:
                 raise
             checkpoint.discard()
         return transfer.records
+
+    async def _follow_target(self, temporary: str, prepared: PreparedDeployment) -> None:
+        """Take over what others changed on the target while the records were copied."""
+        if not prepared.plans[0].exists:
+            return
+        now = await self._read_target(self.name)
+        changed = {
+            scope: compare(scope, prepared.theirs.part(scope), now.part(scope)).before
+            for scope in SCOPES
+        }
+        if not any(changed.values()):
+            return
+        wanted = prepared.plans[0].wanted
+        both = tuple(
+            name for scope in SCOPES for name in changed[scope] if name in wanted.get(scope, {})
+        )
+        if both and not self.force:
+            raise BadInput(
+                f"{list_names(both)} changed on {self.profile} while records were copied; deploy "
+                "again to see that change, or overwrite it with force=True"
+            )
+        final = _merge(now, prepared.plans[0])
+        await write_configuration(self.target, temporary, final, SCOPES)
 
     async def _check_share(self, prepared: PreparedDeployment) -> None:
         """Refuse records of a partial clone, and too few, without the word for it."""

@@ -15,6 +15,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.cli import main
 from svc_notebook.deployment.configuration_write import list_steps
+from svc_notebook.deployment.record_transfer import RecordTransfer
 from svc_notebook.errors import BadInput, KeyRefused, Stopped
 from svc_notebook.tuning.changes.state import Delta
 from tests.conftest import Running
@@ -227,6 +228,30 @@ def test_facets_come_to_an_index_that_has_none() -> None:
         ("settings", {"attributesForFaceting": ["brand"]}),
         ("rules", {"r": RULE}),
     ]
+
+
+@pytest.mark.parametrize("setting", ["hitsPerPage", "minWordSizefor1Typo"])
+def test_what_others_change_while_records_are_copied_is_kept(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch, setting: str
+) -> None:
+    fill = RecordTransfer.fill
+
+    async def change_first(*given: Any) -> None:
+        changed = await shop.aio.set_settings(tuned, {setting: 9})  # by nobody of this user
+        await shop.aio.wait(changed, index=tuned)
+        await fill(*given)
+
+    monkeypatch.setattr(RecordTransfer, "fill", change_first)
+    parts = ["settings", "records"]
+    if setting == "hitsPerPage":  # the deployment changes it, too
+        with pytest.raises(BadInput, match="hitsPerPage changed on shop while records were copied"):
+            svc.deploy(tuned, to="shop", parts=parts, progress=False)
+        assert shop.get_settings(tuned)["hitsPerPage"] == 9
+    else:
+        assert svc.deploy(tuned, to="shop", parts=parts, progress=False).verified
+        assert shop.get_settings(tuned)["hitsPerPage"] == 7
+        assert shop.get_settings(tuned)[setting] == 9
+    assert "_tmp_" not in "".join(item["name"] for item in shop.list_indices()["items"])
 
 
 @own_warnings
