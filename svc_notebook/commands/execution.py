@@ -14,7 +14,7 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.binding import BoundCall
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
-from svc_notebook.commands.option_spelling import name_options
+from svc_notebook.commands.option_names import name_options
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.verb import PROFILE, Face
 from svc_notebook.display import shorten

@@ -16,7 +16,7 @@ from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.functions import aio
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
-from svc_notebook.loading.options import IfExists, RowOptions
+from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.result import LoadResult
 
 SHOWN_REJECTED = 20  # rejected rows that a dialog shows
@@ -66,11 +66,11 @@ class FileCalls:
         return _result(result)
 
 
-def _checked(options: Mapping[str, Any] | None) -> RowOptions:
+def _checked(options: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the options of a dialog; a view cannot set others."""
     for name in (options or {}).keys() - set(FILE_OPTIONS):
         raise BadInput(f"`{name}` is not an option of this dialog")
-    return cast("RowOptions", dict(options or {}))
+    return dict(options or {})
 
 
 def _found(path: str) -> str:

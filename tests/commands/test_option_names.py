@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from svc_notebook.commands.option_spelling import name_options
+from svc_notebook.commands.option_names import name_options
 from svc_notebook.commands.registry import pick_verb
 from svc_notebook.errors import BadInput, SvcError
 from tests.commands.conftest import Typed
