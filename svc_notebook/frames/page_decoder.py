@@ -68,7 +68,8 @@ def _pack_kind(values: list[Any], kind: Kind) -> Part | None:
         return packed
     if pa.types.is_int64(array.type) and array.null_count < len(array):
         gaps = array.is_null().to_numpy(zero_copy_only=False)
-        return pd.arrays.IntegerArray(array.fill_null(1).to_numpy(), gaps)
+        # Arrow's buffers are read-only, and a column of one part would stay in them.
+        return pd.arrays.IntegerArray(np.array(array.fill_null(1)), gaps)
     return None
 
 

@@ -169,6 +169,19 @@ def test_an_attribute_that_held_one_kind_of_value_may_come_to_hold_another(
     assert isinstance(hit, RecordRow) is is_row
 
 
+@pytest.mark.parametrize("values", [[1, None], [1, 2], [1.5, None], [True, False]], ids=str)
+def test_columns_of_rows_can_be_changed(values: list[Any]) -> None:
+    reader = PageReader()
+    reader.expect({"n": type(values[0])})
+    gathered = Columns()
+    gathered.add(reader(encoded({"hits": [{"n": value} for value in values]}))["hits"])
+    frame = gathered.frame()
+
+    frame.loc[0, "n"] = type(values[0])(0)
+
+    assert frame["n"][0] == 0
+
+
 def test_kinds_that_change_all_the_time_are_learned_only_so_often() -> None:
     reader = PageReader()
     for number in range(2 * page_decoder.MAX_EXPECTATIONS):

@@ -72,7 +72,7 @@ def files(draw: st.DrawFn) -> bytes:
     return (mark + end.join(lines) + draw(st.sampled_from(["", end]))).encode()
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(content=files(), options=OPTIONS)
 def test_few_rows_are_read_as_a_scan_reads_them(
     tmp_path_factory: pytest.TempPathFactory, content: bytes, options: dict[str, Any]
