@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import pandas as pd
 import pytest
 
 from svc_notebook import tuning
@@ -70,10 +72,13 @@ def test_what_changes_no_hit_is_left_out_and_named(house: str) -> None:
     found = tuning.diagnose(house, RATED)
 
     idle = found.left_out[found.left_out["reason"].str.startswith("changes no hit")]
-    assert "removeWordsIfNoResults" in set(idle["name"])
-    assert "removeWordsIfNoResults" not in found.space
-    assert "left out: " in repr(found)
-    assert "removeWordsIfNoResults" in found._repr_html_()
+    assert len(idle)
+    for name, value in zip(idle["name"], idle["value"], strict=True):
+        assert value not in found.space.get(name, [])
+    row = {"name": "mode", "value": "neuralSearch", "reason": NO_EFFECT}
+    without = replace(found, left_out=pd.DataFrame([row]), space={})
+    assert "left out: mode=neuralSearch" in repr(without)
+    assert "mode=neuralSearch" in without._repr_html_()
 
 
 def test_a_proposed_change_gains_what_was_said(house: str) -> None:
