@@ -359,3 +359,56 @@ def test_a_stopped_deployment_says_its_state(
 
     assert svc.deploy(tuned, to="shop", progress=False).verified
     assert not differs(tuned, shop)
+
+
+def test_a_finished_deployment_is_not_called_interrupted(
+    tuned: str, shop: svc.Client, service: Running
+) -> None:
+    arguments = [service.url, service.appId, service.adminKey, tuned, "1", "after"]
+    subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, timeout=60)
+
+    svc.deploy(tuned, to="shop", progress=False)
+
+    plan = svc.deploy(tuned, to="shop", dry_run=True, progress=False).plan
+    assert not [note for note in plan.notes if "interrupted" in note]
+    assert "open" not in set(svc.tuning.history(tuned, client=shop)["state"])
+
+
+def test_what_others_change_while_records_are_copied_is_not_lost(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from svc_notebook.deployment.record_transfer import RecordTransfer
+
+    fill_index, changes = RecordTransfer.fill, [{"maxValuesPerFacet": 33}, {"hitsPerPage": 9}]
+
+    async def fill_slowly(self: RecordTransfer, *given: Any) -> None:
+        await fill_index(self, *given)
+        await svc.aio.set_settings(tuned, changes[0], client=shop)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RecordTransfer, "fill", fill_slowly)
+    parts = ["settings", "records"]
+    svc.deploy(tuned, to="shop", parts=parts, progress=False)
+    assert shop.get_settings(tuned)["maxValuesPerFacet"] == 33
+    svc.set_settings(tuned, {"hitsPerPage": 8})
+    changes.pop(0)
+
+    with pytest.raises(BadInput, match="while the records were copied"):
+        svc.deploy(tuned, to="shop", parts=parts, progress=False)
+
+    assert shop.get_settings(tuned)["hitsPerPage"] == 9
+    assert not [one for one in svc.read_indices(client=shop)["name"] if f"{tuned}_tmp" in one]
+
+
+def test_a_key_for_the_primary_alone_writes_nothing(
+    index: str, shop: svc.Client, production: Running, profiles: Path
+) -> None:
+    svc.set_settings(index, {"replicas": [f"{index}_cheap"]}, client=shop)
+    svc.clone(index, from_="shop", replicas=True, progress=False)
+    svc.set_settings(index, {"hitsPerPage": 7})
+    key = make_key(shop, "settings", "editSettings", indexes=[index])
+    write_profile(profiles, "narrow", production, key)
+
+    with pytest.raises(KeyRefused, match=r"needs the index .*_cheap"):
+        svc.deploy(index, to="narrow", replicas=True, progress=False)
+
+    assert shop.get_settings(index)["hitsPerPage"] == 20
