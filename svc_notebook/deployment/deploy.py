@@ -353,12 +353,17 @@ class DeployRun:
         checkpoint = transfer.checkpoint()
         with checkpoint.hold():
             temporary = await open_temporary(transfer, checkpoint, resume=self.resume)
+            filled = False
             try:
                 await self._configure(temporary.name, _without_replicas(planned.plans[0].wanted))
                 await transfer.fill(temporary, checkpoint)
+                filled = True
                 yield StagedRecords(transfer, temporary, planned)
             except BaseException as error:
-                await leave(temporary, checkpoint, error)
+                if filled and temporary.state == "open":
+                    temporary.release()  # whatever the error is, the copied records are good
+                else:
+                    await leave(temporary, checkpoint, error)
                 state = (
                     f"{self.name} is unchanged"
                     if temporary.state != "promoted"
@@ -367,7 +372,8 @@ class DeployRun:
                 if isinstance(error, asyncio.CancelledError):
                     raise Stopped(f"stopped: {state}") from None
                 if isinstance(error, SvcError):
-                    more = "; resume=True resumes the deployment" if checkpoint.entries else ""
+                    kept = temporary.state == "kept"
+                    more = "; resume=True goes on with the copied records" if kept else ""
                     error.add_note(f"{state}{more}")
                 raise
             checkpoint.discard()

@@ -123,14 +123,15 @@ async def clone(
     >>> clone.records
     158
     """
+    chosen, choice = _parts(parts), _choice(filters, sample, seed, judgments)
     run = CloneRun(
         source=asynchronous(client_of(_profile(from_, "from_"))),
         profile=from_,
         index=index,
         client=asynchronous(client),
         name=index if name is None else name,
-        parts=_parts(parts),
-        choice=_choice(filters, sample, seed, judgments),
+        parts=chosen,
+        choice=choice,
         replicas=replicas,
         if_exists=if_exists,
         resume=resume,

@@ -387,15 +387,19 @@ def test_what_others_change_while_records_are_copied_is_not_lost(
 
     monkeypatch.setattr(RecordTransfer, "fill", fill_slowly)
     parts = ["settings", "records"]
-    svc.deploy(tuned, to="shop", parts=parts, progress=False)
+    with pytest.warns(UserWarning, match="`maxValuesPerFacet` changed on shop"):
+        svc.deploy(tuned, to="shop", parts=parts, progress=False)
     assert shop.get_settings(tuned)["maxValuesPerFacet"] == 33
     svc.set_settings(tuned, {"hitsPerPage": 8})
     changes.pop(0)
 
-    with pytest.raises(BadInput, match="while the records were copied"):
+    with pytest.raises(BadInput, match="changed both here and on shop"):
         svc.deploy(tuned, to="shop", parts=parts, progress=False)
 
     assert shop.get_settings(tuned)["hitsPerPage"] == 9
+    monkeypatch.setattr(RecordTransfer, "fill", fill_index)
+    again = svc.deploy(tuned, to="shop", parts=parts, force=True, resume=True, progress=False)
+    assert (again.records, shop.get_settings(tuned)["hitsPerPage"]) == (40, 8)
     assert not [one for one in svc.read_indices(client=shop)["name"] if f"{tuned}_tmp" in one]
 
 
