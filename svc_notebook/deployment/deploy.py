@@ -373,7 +373,7 @@ class DeployRun:
                     raise Stopped(f"stopped: {state}") from None
                 if isinstance(error, SvcError):
                     kept = temporary.state == "kept"
-                    more = "; resume=True goes on with the copied records" if kept else ""
+                    more = "; resume=True resumes with the copied records" if kept else ""
                     error.add_note(f"{state}{more}")
                 raise
             checkpoint.discard()

@@ -16,10 +16,12 @@ import svc_notebook as svc
 from svc_notebook.cli import main
 from svc_notebook.deployment.configuration_write import list_steps
 from svc_notebook.errors import BadInput, KeyRefused, Stopped
-from svc_notebook.tuning.changes.state import Delta
+from svc_notebook.tuning.changes.state import Delta, write_part
 from tests.conftest import Running
 from tests.deployment.conftest import RULE, fill, make_key, write_profile
 from tests.peers.official import connect, own_warnings
+
+WRITE_PART = "svc_notebook.deployment.configuration_write.write_part"
 
 
 def facets_rule(brand: str, facet: str = "brand") -> dict[str, Any]:
@@ -306,17 +308,15 @@ def test_a_step_that_fails_reverts_those_before_it(
     tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = svc.tuning.snapshot(tuned, client=shop)
-    from svc_notebook.deployment import configuration_write
-
-    write = configuration_write.write_part
+    write = write_part
 
     async def fail_at_rules(*given: Any, **more: Any) -> None:
         if given[2] == "rules":
-            monkeypatch.setattr(configuration_write, "write_part", write)
+            monkeypatch.setattr(WRITE_PART, write)
             raise BadInput("the rules are refused")
         await write(*given, **more)
 
-    monkeypatch.setattr(configuration_write, "write_part", fail_at_rules)
+    monkeypatch.setattr(WRITE_PART, fail_at_rules)
     with pytest.raises(BadInput, match="rules are refused") as raised:
         svc.deploy(tuned, to="shop", progress=False)
 
@@ -343,19 +343,17 @@ def test_the_command_shows_the_plan_as_json(
 def test_a_stopped_deployment_says_its_state(
     tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from svc_notebook.deployment import configuration_write
-
-    write = configuration_write.write_part
+    write = write_part
 
     async def stop_at_synonyms(*given: Any, **more: Any) -> None:
         if given[2] == "synonyms":
             raise asyncio.CancelledError
         await write(*given, **more)
 
-    monkeypatch.setattr(configuration_write, "write_part", stop_at_synonyms)
+    monkeypatch.setattr(WRITE_PART, stop_at_synonyms)
     with pytest.raises(Stopped, match="1 of 3 steps"):
         svc.deploy(tuned, to="shop", progress=False)
-    monkeypatch.setattr(configuration_write, "write_part", write)
+    monkeypatch.setattr(WRITE_PART, write)
 
     assert svc.deploy(tuned, to="shop", progress=False).verified
     assert not differs(tuned, shop)
