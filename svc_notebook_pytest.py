@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
     """Collect files of required scores."""
     if file_path.name.endswith(SUFFIX):
-        return JudgmentFile.from_parent(parent, path=file_path)  # type: ignore[no-any-return]
+        return JudgmentFile.from_parent(parent, path=file_path)
     return None
 
 

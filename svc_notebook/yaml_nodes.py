@@ -98,7 +98,7 @@ def read_document(text: str, name: str) -> Any:
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.AliasEvent) or _is_marked(event):
-                line = event.start_mark.line + 1
+                line = event.start_mark.line + 1 if event.start_mark else 1
                 raise BadInput(f"{name}, line {line}: anchors, aliases and tags are not supported")
         node = yaml.compose(text, Loader=yaml.SafeLoader)
         if node is not None:

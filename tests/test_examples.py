@@ -21,8 +21,7 @@ from svc_notebook.client.endpoint_client import EndpointClient
 from svc_notebook.dask_accessor import DaskAccessor
 from svc_notebook.deployment.clone import Clone
 from svc_notebook.deployment.configuration_files import ConfigurationDrift
-from svc_notebook.deployment.deploy import Deployment
-from svc_notebook.deployment.plan import DeploymentPlan
+from svc_notebook.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.frames.schemas import SCHEMAS
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.loading import Export, LoadPlan, LoadResult

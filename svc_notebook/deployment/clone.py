@@ -139,6 +139,7 @@ class CloneRun:
     resume: bool = False
     on_progress: OnProgress | None = None
     notes: list[str] = field(default_factory=list)
+    _target_rights: KeyRights | None = None
 
     async def carry_out(self) -> Clone:
         """Check rights and names, then copy; the clone appears in one step at the end."""
@@ -204,6 +205,7 @@ class CloneRun:
             needed += ["addObject", right_of(SearchApi.delete_index)]
             names.append(name_temporary_index(self.name, "load"))
         writing.check("clone", needed, names)
+        self._target_rights = writing
         return reading
 
     async def _read_source(
@@ -250,6 +252,8 @@ class CloneRun:
                 f"the index {self.name} exists in {describe_client(self.client)}: "
                 "if_exists='replace' replaces it, name= names another"
             )
+        assert self._target_rights
+        self._target_rights.check("clone", [], [replica_name(each) for each in mapped.values()])
         await check_free(self.client, self.name, [replica_name(each) for each in mapped.values()])
         return exists
 

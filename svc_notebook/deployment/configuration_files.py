@@ -266,15 +266,15 @@ def _holds_files(folder: Path) -> bool:
 
 
 def _read_folder(folder: Path, index: str) -> IndexFiles | None:
-    parts: dict[Scope, dict[str, Any]] = {}
+    parts: dict[str, Any] = {}
     for scope in SCOPES:
         path = folder / f"{scope}{SUFFIX}"
         if path.exists():
             parts[scope] = _read_scope(path, scope)
     if not parts:
         return None
-    state = IndexConfiguration(**parts)  # type: ignore[arg-type]
-    return IndexFiles(index, folder, state, tuple(parts))
+    scopes = tuple(scope for scope in SCOPES if scope in parts)
+    return IndexFiles(index, folder, IndexConfiguration(**parts), scopes)
 
 
 def _read_scope(path: Path, scope: Scope) -> dict[str, Any]:
@@ -322,7 +322,7 @@ async def _read_live(
     client: AsyncClient, index: str, notes: list[str]
 ) -> tuple[IndexConfiguration, tuple[Scope, ...]]:
     """Read an index; a virtual replica has settings alone."""
-    settings = dict(await client.get_settings(index))
+    settings: dict[str, Any] = {**await client.get_settings(index)}
     scopes: tuple[Scope, ...] = SCOPES
     if primary := settings.get("primary"):
         entries = list_replicas(dict(await client.get_settings(primary)))

@@ -6,28 +6,27 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from html import escape
 from time import monotonic
 from typing import Any
 
-from pandas import DataFrame
+import msgspec
 
 from svc_notebook.api import SearchApi
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.operations import count_records, is_own
 from svc_notebook.client.tasks import OnProgress
-from svc_notebook.client.temporary_index import name_temporary_index
+from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, name_temporary_index
 from svc_notebook.deployment.clone import Part, describe_client, leave, right_of
 from svc_notebook.deployment.configuration import (
     read_configuration,
     without_index_settings,
-    write_configuration,
 )
 from svc_notebook.deployment.configuration_write import change_index
-from svc_notebook.deployment.key_rights import read_rights
+from svc_notebook.deployment.key_rights import KeyRights, read_rights
 from svc_notebook.deployment.origin import Origin, digest_object, read_origin, write_origin
 from svc_notebook.deployment.plan import (
+    Deployment,
     DeploymentPlan,
     IndexPlan,
     Left,
@@ -44,15 +43,15 @@ from svc_notebook.deployment.replica_names import (
     map_replicas,
     replica_name,
 )
-from svc_notebook.display import format_count
 from svc_notebook.errors import BadInput, NotFound, Stopped, SvcError
 from svc_notebook.loading.sending.replacement import default_share
-from svc_notebook.tuning.changes.journal import Journal
+from svc_notebook.tuning.changes.journal import Change, Journal
 from svc_notebook.tuning.changes.journalled_write import alone, recording
 from svc_notebook.tuning.changes.state import (
     SCOPES,
     Delta,
     IndexConfiguration,
+    Objects,
     Scope,
     compare,
     holds,
@@ -62,71 +61,6 @@ from svc_notebook.tuning.changes.state import (
 NOTE = "deployment of"  # the beginning of the note of a deployment in the journal
 
 
-@dataclass(frozen=True, repr=False)
-class Deployment:
-    """The result of a deployment; displayed as HTML in notebooks.
-
-    Attributes
-    ----------
-    plan : DeploymentPlan
-        Plan of the deployment.
-    dry_run : bool
-        Whether nothing was written.
-    verified : bool
-        Whether the target, read back, has what was deployed.
-    change_ids : dict of str
-        Ids of the changes in the journal, by index, for `undo`.
-    records : int
-        Number of records that were deployed.
-    seconds : float
-        Duration in seconds.
-
-    Examples
-    --------
-    >>> clone = svc.clone("products", from_="shop", name="tried", if_exists="replace")
-    >>> change = svc.set_settings("tried", {"hitsPerPage": 10})
-    >>> svc.deploy("tried", to="shop", name="products").verified
-    True
-    """
-
-    plan: DeploymentPlan
-    dry_run: bool
-    verified: bool
-    change_ids: Mapping[str, str]
-    records: int
-    seconds: float
-
-    @property
-    def complete(self) -> bool:
-        """Whether everything is on the target, or the run was dry."""
-        return self.dry_run or self.verified
-
-    def __repr__(self) -> str:
-        return f"{self._headline()}\n{self.plan!r}"
-
-    def to_frame(self) -> DataFrame:
-        """Return the changes, for output as CSV or JSON."""
-        return self.plan.changes
-
-    def _repr_html_(self) -> str:
-        return f"<p>{escape(self._headline())}</p>{self.plan._repr_html_()}"
-
-    def _headline(self) -> str:
-        if self.dry_run:
-            return "dry run: nothing was written"
-        if self.plan.empty:
-            return "nothing was to deploy"
-        parts = [format_count(len(self.plan.changes), "change")]
-        if self.plan.records is not None:
-            parts.append(format_count(self.records, "record"))
-        read_back = "verified" if self.verified else "NOT as deployed when read back"
-        undo = "".join(
-            f"; `svc undo {index} {change} --profile {self.plan.profile}` reverts it"
-            for index, change in self.change_ids.items()
-        )
-        return f"deployed {', '.join(parts)} in {self.seconds:.1f} s, {read_back}{undo}"
-
-
 @dataclass(frozen=True)
 class PreparedDeployment:
     """What a deployment knows of both sides."""
@@ -134,9 +68,18 @@ class PreparedDeployment:
     plans: list[IndexPlan]
     plan: DeploymentPlan
     origin: Origin | None
-    # The configuration that the target has, and will have with the changes.
+    # The configuration that the target has, and its replicas after the deployment.
     theirs: IndexConfiguration
-    final: IndexConfiguration
+    replicas: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class StagedRecords:
+    """Records in a temporary index of the target, and the plan before they were copied."""
+
+    transfer: RecordTransfer
+    temporary: TemporaryIndex
+    planned: PreparedDeployment
 
 
 @dataclass
@@ -157,6 +100,7 @@ class DeployRun:
     note: str = ""
     on_progress: OnProgress | None = None
     _ids: dict[str, str] = field(default_factory=dict)
+    _target_rights: KeyRights | None = None
 
     @property
     def scopes(self) -> tuple[Scope, ...]:
@@ -178,15 +122,23 @@ class DeployRun:
         if dry_run:
             prepared = await self.prepare()
             return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
-        async with self._locked() as prepared:
+        async with AsyncExitStack() as stack:
+            # Records are copied before the lock is taken, because that can take hours.
+            staged = (
+                await stack.enter_async_context(self._stage_records())
+                if self._has_records
+                else None
+            )
+            prepared = await stack.enter_async_context(self._locked())
             self._refuse_conflicts(prepared.plan)
             if prepared.plan.kept:
                 warn_user(
                     f"{list_names(prepared.plan.kept)} changed on {self.profile} since the clone: "
                     "kept; force=True overwrites it"
                 )
-            records = await self._write(prepared)
+            await self._write(prepared, staged)
             verified = await self._verify(prepared)
+        records = staged.transfer.records if staged else 0
         return Deployment(
             prepared.plan, False, verified, dict(self._ids), records, monotonic() - started
         )
@@ -223,11 +175,11 @@ class DeployRun:
         ]  # fmt: skip
         plans = await self._plan_replicas(plans[0], whole, theirs, origin, notes)
         records = await count_records(self.client, self.index) if self._has_records else None
-        final = _merge(theirs, plans[0])
+        settings = {**theirs.settings, **plans[0].wanted.get("settings", {})}
         plan = make_plan(
             self.index, self.name, self.profile, plans, records, notes, force=self.force
         )
-        return PreparedDeployment(plans, plan, origin, theirs, final)
+        return PreparedDeployment(plans, plan, origin, theirs, tuple(list_replicas(settings)))
 
     @property
     def _has_records(self) -> bool:
@@ -241,6 +193,7 @@ class DeployRun:
             needed += [right_of(SearchApi.browse), right_of(SearchApi.search)]
         reading.check("deploy", needed, [self.index])
         writing = await read_rights(self.target, f"the profile `{self.profile}`")
+        self._target_rights = writing
         needed = [right_of(SearchApi.get_settings), right_of(SearchApi.set_settings)]
         names = [self.name]
         if self._has_records:
@@ -255,10 +208,7 @@ class DeployRun:
     def _read_left(self, name: str, notes: list[str]) -> Left:
         """Return digests of what interrupted deployments may have left on the target."""
         left: dict[tuple[Scope, str], set[str]] = {}
-        journal = Journal.of(self.target, name)
-        for change in journal.read():
-            if change.state != "open" or not change.note.startswith(NOTE):
-                continue
+        for change in _list_interrupted(Journal.of(self.target, name)):
             notes.append(
                 f"an earlier deployment to {name} was interrupted (change {change.change_id}); "
                 "this one writes what is missing, undo reverts it"
@@ -270,6 +220,12 @@ class DeployRun:
                 own = digest_object("settings", one, value)
                 left.setdefault(("settings", one), set()).add(own)
         return left
+
+    async def _close_interrupted(self, name: str) -> None:
+        """Record that interrupted deployments are finished."""
+        journal = Journal.of(self.target, name)
+        for change in _list_interrupted(journal):
+            await journal.write(msgspec.structs.replace(change, state="done"))
 
     async def _plan_replicas(
         self,
@@ -285,6 +241,9 @@ class DeployRun:
         present = list_replicas(theirs.settings)
         names = {replica_name(entry) for entry in present}
         new = [entry for entry in mapped.values() if replica_name(entry) not in names]
+        assert self._target_rights
+        reached = [*map(replica_name, mapped.values()), *(names if self.forward else ())]
+        self._target_rights.check("deploy", [], reached)
         await check_free(self.target, self.name, [replica_name(entry) for entry in new])
         if entries and not self.replicas:
             listed = ", ".join(map(replica_name, entries))
@@ -330,16 +289,15 @@ class DeployRun:
         """Return the replicas that get the changes of the primary, too."""
         if not self.forward:
             return ()
-        return tuple(map(replica_name, list_replicas(prepared.final.settings)))
+        return tuple(map(replica_name, prepared.replicas))
 
-    async def _write(self, prepared: PreparedDeployment) -> int:
-        """Write the primary, then the replicas; return the number of records."""
-        records = 0
+    async def _write(self, prepared: PreparedDeployment, staged: StagedRecords | None) -> None:
+        """Write the primary, with its records if they are staged, then the replicas."""
         first, *others = prepared.plans
         note = self.note or f"{NOTE} {self.index}"
         note = note if note.startswith(NOTE) else f"{NOTE} {self.index}: {note}"
-        if self._has_records:
-            records = await self._replace_records(prepared, note)
+        if staged:
+            await self._promote(prepared, staged, note)
         async with AsyncExitStack() as stack:
             forwarded = self._forwarded(prepared) if first.wanted else ()
             kept = []
@@ -361,10 +319,17 @@ class DeployRun:
         self._ids |= {name: one.change.change_id for name, one in kept if one.change}
         for each in others:
             wanted = each.wanted if each.exists else await self._compare_new(each)
-            if made := await change_index(self.target, each.target, wanted, note=note):
+            try:
+                made = await change_index(self.target, each.target, wanted, note=note)
+            except SvcError as error:
+                done = ", ".join(self._ids) or "nothing"
+                error.add_note(f"deployed before: {done}; deploying again continues")
+                raise
+            if made:
                 self._ids[each.target] = made.change_id
+        for each in prepared.plans:
+            await self._close_interrupted(each.target)
         self._write_origin(prepared)
-        return records
 
     async def _compare_new(self, plan: IndexPlan) -> dict[Scope, Any]:
         """Compare a replica that was just created, which has the settings of its primary."""
@@ -376,26 +341,29 @@ class DeployRun:
             for scope in plan.scopes
         }
 
-    async def _replace_records(self, prepared: PreparedDeployment, note: str) -> int:
-        """Fill a temporary index with records and the final configuration; move it in one step."""
-        await self._check_share(prepared)
+    @asynccontextmanager
+    async def _stage_records(self) -> AsyncIterator[StagedRecords]:
+        """Fill a temporary index of the target; after an error, the target is as it was."""
+        planned = await self.prepare()
+        self._refuse_conflicts(planned.plan)
+        await self._check_share(planned)
         transfer = RecordTransfer(
             self.client, self.index, self.target, self.name, RecordChoice(), self.on_progress
         )
         checkpoint = transfer.checkpoint()
         with checkpoint.hold():
             temporary = await open_temporary(transfer, checkpoint, resume=self.resume)
+            filled = False
             try:
-                await write_configuration(self.target, temporary.name, prepared.final, SCOPES)
+                await self._configure(temporary.name, _without_replicas(planned.plans[0].wanted))
                 await transfer.fill(temporary, checkpoint)
-                wanted = _without_replicas(prepared.plans[0].wanted)
-                await self._follow_target(temporary.name, prepared)
-                async with recording(self.target, self.name, wanted, note=note) as recorded:
-                    await temporary.promote([])
-                if recorded.change:
-                    self._ids[self.name] = recorded.change.change_id
+                filled = True
+                yield StagedRecords(transfer, temporary, planned)
             except BaseException as error:
-                await leave(temporary, checkpoint, error)
+                if filled and temporary.state == "open":
+                    temporary.release()  # whatever the error is, the copied records are good
+                else:
+                    await leave(temporary, checkpoint, error)
                 state = (
                     f"{self.name} is unchanged"
                     if temporary.state != "promoted"
@@ -404,34 +372,42 @@ class DeployRun:
                 if isinstance(error, asyncio.CancelledError):
                     raise Stopped(f"stopped: {state}") from None
                 if isinstance(error, SvcError):
-                    more = "; resume=True resumes the deployment" if checkpoint.entries else ""
+                    kept = temporary.state == "kept"
+                    more = "; resume=True resumes with the copied records" if kept else ""
                     error.add_note(f"{state}{more}")
                 raise
             checkpoint.discard()
-        return transfer.records
 
-    async def _follow_target(self, temporary: str, prepared: PreparedDeployment) -> None:
-        """Take over what others changed on the target while the records were copied."""
-        if not prepared.plans[0].exists:
+    async def _promote(
+        self, prepared: PreparedDeployment, staged: StagedRecords, note: str
+    ) -> None:
+        """Move the staged records over the target, together with its new configuration."""
+        await self._check_unchanged(staged.planned)
+        wanted = _without_replicas(prepared.plans[0].wanted)
+        # Others may have changed other parts while the records were copied.
+        await self._configure(staged.temporary.name, wanted)
+        async with recording(self.target, self.name, wanted, note=note) as recorded:
+            await staged.temporary.promote([])
+        if recorded.change:
+            self._ids[self.name] = recorded.change.change_id
+
+    async def _configure(self, name: str, wanted: Mapping[Scope, Objects]) -> None:
+        """Give a temporary index the configuration of the target, with the changes."""
+        await copy_around(self.target, self.name, name)
+        for scope, objects in wanted.items():
+            await write_part(self.target, name, scope, objects)
+
+    async def _check_unchanged(self, planned: PreparedDeployment) -> None:
+        """Refuse to overwrite what others changed while the records were copied."""
+        if self.force or not planned.plans[0].exists:
             return
-        now = await self._read_target(self.name)
-        changed = {
-            scope: compare(scope, prepared.theirs.part(scope), now.part(scope)).before
-            for scope in SCOPES
-        }
-        if not any(changed.values()):
-            return
-        wanted = prepared.plans[0].wanted
-        both = tuple(
-            name for scope in SCOPES for name in changed[scope] if name in wanted.get(scope, {})
-        )
-        if both and not self.force:
-            raise BadInput(
-                f"{list_names(both)} changed on {self.profile} while records were copied; deploy "
-                "again to see that change, or overwrite it with force=True"
-            )
-        final = _merge(now, prepared.plans[0])
-        await write_configuration(self.target, temporary, final, SCOPES)
+        for scope, objects in _without_replicas(planned.plans[0].wanted).items():
+            before = {name: planned.theirs.part(scope).get(name) for name in objects}
+            if not await holds(self.target, self.name, scope, before):
+                raise BadInput(
+                    f"{scope} of {self.name} changed on {self.profile} while the records were "
+                    "copied; nothing was written. Deploy again to see that change"
+                )
 
     async def _check_share(self, prepared: PreparedDeployment) -> None:
         """Refuse records of a partial clone, and too few, without the word for it."""
@@ -479,13 +455,17 @@ class DeployRun:
         write_origin(self.client, self.index, origin)
 
 
-def _merge(theirs: IndexConfiguration, plan: IndexPlan) -> IndexConfiguration:
-    """Return a configuration with the changes of a plan."""
-    parts: dict[str, Any] = {}
-    for scope in SCOPES:
-        changed = {**theirs.part(scope), **plan.wanted.get(scope, {})}
-        parts[scope] = {name: value for name, value in changed.items() if value is not None}
-    return IndexConfiguration(**parts)
+def _list_interrupted(journal: Journal) -> list[Change]:
+    """Return the deployments whose outcome is unknown, and that were not undone."""
+    changes = journal.read()
+    undone = {change.parent for change in changes if change.state == "done"}
+    return [
+        change
+        for change in changes
+        if change.state == "open"
+        and change.note.startswith(NOTE)
+        and change.change_id not in undone
+    ]
 
 
 def _add_setting(plan: IndexPlan, name: str, before: Any, after: Any) -> IndexPlan:
@@ -506,8 +486,7 @@ def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:
 
 def _forwardable(prepared: PreparedDeployment, name: str, first: IndexPlan) -> dict[Scope, Any]:
     """Return what a replica gets by forwarding: a virtual one has no lists of its own."""
-    entries = list_replicas(prepared.final.settings)
-    entry = next(each for each in entries if replica_name(each) == name)
+    entry = next(each for each in prepared.replicas if replica_name(each) == name)
     wanted = _without_replicas(first.wanted)
     return {
         scope: objects

@@ -237,3 +237,68 @@ def list_names(names: tuple[str, ...]) -> str:
     """List names in a sentence, shortened."""
     more = len(names) - MAX_LISTED_NAMES
     return ", ".join(names[:MAX_LISTED_NAMES]) + (f" and {more:,} more" if more > 0 else "")
+
+
+@dataclass(frozen=True, repr=False)
+class Deployment:
+    """The result of a deployment; displayed as HTML in notebooks.
+
+    Attributes
+    ----------
+    plan : DeploymentPlan
+        Plan of the deployment.
+    dry_run : bool
+        Whether nothing was written.
+    verified : bool
+        Whether the target, read back, has what was deployed.
+    change_ids : dict of str
+        Ids of the changes in the journal, by index, for `undo`.
+    records : int
+        Number of records that were deployed.
+    seconds : float
+        Duration in seconds.
+
+    Examples
+    --------
+    >>> clone = svc.clone("products", from_="shop", name="tried", if_exists="replace")
+    >>> change = svc.set_settings("tried", {"hitsPerPage": 10})
+    >>> svc.deploy("tried", to="shop", name="products").verified
+    True
+    """
+
+    plan: DeploymentPlan
+    dry_run: bool
+    verified: bool
+    change_ids: Mapping[str, str]
+    records: int
+    seconds: float
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything is on the target, or the run was dry."""
+        return self.dry_run or self.verified
+
+    def __repr__(self) -> str:
+        return f"{self._headline()}\n{self.plan!r}"
+
+    def to_frame(self) -> pd.DataFrame:
+        """Return the changes, for output as CSV or JSON."""
+        return self.plan.changes
+
+    def _repr_html_(self) -> str:
+        return f"<p>{escape(self._headline())}</p>{self.plan._repr_html_()}"
+
+    def _headline(self) -> str:
+        if self.dry_run:
+            return "dry run: nothing was written"
+        if self.plan.empty:
+            return "nothing was to deploy"
+        parts = [format_count(len(self.plan.changes), "change")]
+        if self.plan.records is not None:
+            parts.append(format_count(self.records, "record"))
+        read_back = "verified" if self.verified else "NOT as deployed when read back"
+        undo = "".join(
+            f"; `svc undo {index} {change} --profile {self.plan.profile}` reverts it"
+            for index, change in self.change_ids.items()
+        )
+        return f"deployed {', '.join(parts)} in {self.seconds:.1f} s, {read_back}{undo}"

@@ -69,7 +69,7 @@ async def pull_config(
     Examples
     --------
     >>> pulled = svc.pull_config("config", "products")
-    >>> print(open("config/products/synonyms.yaml").read())
+    >>> print((pulled.folder / "products" / "synonyms.yaml").read_text())
     - objectID: cups
       synonyms:
         - mug
@@ -162,9 +162,9 @@ async def apply_config(
     >>> drift = svc.apply_config("config", "products", check=True)
     >>> drift.complete
     False
-    >>> drift.changes[["name", "before", "after"]]
-              name before after
-    0  hitsPerPage     10    20
+    >>> drift.changes[["index", "scope", "name", "before"]]
+          index     scope         name before
+    0  products  settings  hitsPerPage     10
     >>> applied = svc.apply_config("config", "products")
     """
     return await configuration_files.apply(

@@ -10,8 +10,8 @@ from svc_notebook.client import Client, background_loop
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.deployment.clone import PARTS, Clone, CloneRun, IfCloneExists, Part
-from svc_notebook.deployment.deploy import Deployment, DeployRun
-from svc_notebook.deployment.plan import DeploymentPlan
+from svc_notebook.deployment.deploy import DeployRun
+from svc_notebook.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.deployment.record_transfer import RecordChoice
 from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.errors import BadInput, did_you_mean
@@ -123,14 +123,15 @@ async def clone(
     >>> clone.records
     158
     """
+    chosen, choice = _parts(parts), _choice(filters, sample, seed, judgments)
     run = CloneRun(
         source=asynchronous(client_of(_profile(from_, "from_"))),
         profile=from_,
         index=index,
         client=asynchronous(client),
         name=index if name is None else name,
-        parts=_parts(parts),
-        choice=_choice(filters, sample, seed, judgments),
+        parts=chosen,
+        choice=choice,
         replicas=replicas,
         if_exists=if_exists,
         resume=resume,

@@ -396,7 +396,8 @@ READING = (
     "browse_", "count_", "diff_", "explain", "export", "get_", "next_page", "plan", "read_",
     "search", "show", "whoami",
 )  # fmt: skip
-# The admin's alone; the crawler's own credentials; any endpoint; nothing of the service.
+# The admin's alone; the crawler's own credentials; any endpoint; nothing of the service; services
+# of profiles, and files, whose rights `tests/deployment` tests.
 ELSEWHERE = {
     *("add_key", "update_key", "delete_key", "restore_key"),
     *("add_source", "delete_source", "replace_sources"),
@@ -404,4 +405,5 @@ ELSEWHERE = {
     *("cancel_crawler_task", "configure_crawler", "crawl_urls", "crawler_task", "create_crawler"),
     *("pause_crawler", "reindex_crawler", "rename_crawler", "run_crawler", "try_url"),
     *("call", "refresh", "secured_key", "wait"),
+    *("apply_config", "clone", "deploy", "pull_config"),
 }

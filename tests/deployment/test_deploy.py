@@ -17,10 +17,12 @@ from svc_notebook.cli import main
 from svc_notebook.deployment.configuration_write import list_steps
 from svc_notebook.deployment.record_transfer import RecordTransfer
 from svc_notebook.errors import BadInput, KeyRefused, Stopped
-from svc_notebook.tuning.changes.state import Delta
+from svc_notebook.tuning.changes.state import Delta, write_part
 from tests.conftest import Running
 from tests.deployment.conftest import RULE, fill, make_key, write_profile
 from tests.peers.official import connect, own_warnings
+
+WRITE_PART = "svc_notebook.deployment.configuration_write.write_part"
 
 
 def facets_rule(brand: str, facet: str = "brand") -> dict[str, Any]:
@@ -230,30 +232,6 @@ def test_facets_come_to_an_index_that_has_none() -> None:
     ]
 
 
-@pytest.mark.parametrize("setting", ["hitsPerPage", "minWordSizefor1Typo"])
-def test_what_others_change_while_records_are_copied_is_kept(
-    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch, setting: str
-) -> None:
-    fill = RecordTransfer.fill
-
-    async def change_first(*given: Any) -> None:
-        changed = await shop.aio.set_settings(tuned, {setting: 9})  # by nobody of this user
-        await shop.aio.wait(changed, index=tuned)
-        await fill(*given)
-
-    monkeypatch.setattr(RecordTransfer, "fill", change_first)
-    parts = ["settings", "records"]
-    if setting == "hitsPerPage":  # the deployment changes it, too
-        with pytest.raises(BadInput, match="hitsPerPage changed on shop while records were copied"):
-            svc.deploy(tuned, to="shop", parts=parts, progress=False)
-        assert shop.get_settings(tuned)["hitsPerPage"] == 9
-    else:
-        assert svc.deploy(tuned, to="shop", parts=parts, progress=False).verified
-        assert shop.get_settings(tuned)["hitsPerPage"] == 7
-        assert shop.get_settings(tuned)[setting] == 9
-    assert "_tmp_" not in "".join(item["name"] for item in shop.list_indices()["items"])
-
-
 @own_warnings
 def test_the_official_client_finds_a_hit_at_every_moment(
     shop: svc.Client, production: Running
@@ -331,17 +309,15 @@ def test_a_step_that_fails_reverts_those_before_it(
     tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = svc.tuning.snapshot(tuned, client=shop)
-    from svc_notebook.deployment import configuration_write
-
-    write = configuration_write.write_part
+    write = write_part
 
     async def fail_at_rules(*given: Any, **more: Any) -> None:
         if given[2] == "rules":
-            monkeypatch.setattr(configuration_write, "write_part", write)
+            monkeypatch.setattr(WRITE_PART, write)
             raise BadInput("the rules are refused")
         await write(*given, **more)
 
-    monkeypatch.setattr(configuration_write, "write_part", fail_at_rules)
+    monkeypatch.setattr(WRITE_PART, fail_at_rules)
     with pytest.raises(BadInput, match="rules are refused") as raised:
         svc.deploy(tuned, to="shop", progress=False)
 
@@ -368,19 +344,74 @@ def test_the_command_shows_the_plan_as_json(
 def test_a_stopped_deployment_says_its_state(
     tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from svc_notebook.deployment import configuration_write
-
-    write = configuration_write.write_part
+    write = write_part
 
     async def stop_at_synonyms(*given: Any, **more: Any) -> None:
         if given[2] == "synonyms":
             raise asyncio.CancelledError
         await write(*given, **more)
 
-    monkeypatch.setattr(configuration_write, "write_part", stop_at_synonyms)
+    monkeypatch.setattr(WRITE_PART, stop_at_synonyms)
     with pytest.raises(Stopped, match="1 of 3 steps"):
         svc.deploy(tuned, to="shop", progress=False)
-    monkeypatch.setattr(configuration_write, "write_part", write)
+    monkeypatch.setattr(WRITE_PART, write)
 
     assert svc.deploy(tuned, to="shop", progress=False).verified
     assert not differs(tuned, shop)
+
+
+def test_a_finished_deployment_is_not_called_interrupted(
+    tuned: str, shop: svc.Client, service: Running
+) -> None:
+    arguments = [service.url, service.appId, service.adminKey, tuned, "1", "after"]
+    subprocess.run([sys.executable, "-c", KILLED, *arguments], check=False, timeout=60)
+
+    svc.deploy(tuned, to="shop", progress=False)
+
+    plan = svc.deploy(tuned, to="shop", dry_run=True, progress=False).plan
+    assert not [note for note in plan.notes if "interrupted" in note]
+    assert "open" not in set(svc.tuning.history(tuned, client=shop)["state"])
+
+
+def test_what_others_change_while_records_are_copied_is_not_lost(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from svc_notebook.deployment.record_transfer import RecordTransfer
+
+    fill_index, changes = RecordTransfer.fill, [{"maxValuesPerFacet": 33}, {"hitsPerPage": 9}]
+
+    async def fill_slowly(self: RecordTransfer, *given: Any) -> None:
+        await fill_index(self, *given)
+        await svc.aio.set_settings(tuned, changes[0], client=shop)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(RecordTransfer, "fill", fill_slowly)
+    parts = ["settings", "records"]
+    with pytest.warns(UserWarning, match="`maxValuesPerFacet` changed on shop"):
+        svc.deploy(tuned, to="shop", parts=parts, progress=False)
+    assert shop.get_settings(tuned)["maxValuesPerFacet"] == 33
+    svc.set_settings(tuned, {"hitsPerPage": 8})
+    changes.pop(0)
+
+    with pytest.raises(BadInput, match="changed both here and on shop"):
+        svc.deploy(tuned, to="shop", parts=parts, progress=False)
+
+    assert shop.get_settings(tuned)["hitsPerPage"] == 9
+    monkeypatch.setattr(RecordTransfer, "fill", fill_index)
+    again = svc.deploy(tuned, to="shop", parts=parts, force=True, resume=True, progress=False)
+    assert (again.records, shop.get_settings(tuned)["hitsPerPage"]) == (40, 8)
+    assert not [one for one in svc.read_indices(client=shop)["name"] if f"{tuned}_tmp" in one]
+
+
+def test_a_key_for_the_primary_alone_writes_nothing(
+    index: str, shop: svc.Client, production: Running, profiles: Path
+) -> None:
+    svc.set_settings(index, {"replicas": [f"{index}_cheap"]}, client=shop)
+    svc.clone(index, from_="shop", replicas=True, progress=False)
+    svc.set_settings(index, {"hitsPerPage": 7})
+    key = make_key(shop, "settings", "editSettings", indexes=[index])
+    write_profile(profiles, "narrow", production, key)
+
+    with pytest.raises(KeyRefused, match=r"needs the index .*_cheap"):
+        svc.deploy(index, to="narrow", replicas=True, progress=False)
+
+    assert shop.get_settings(index)["hitsPerPage"] == 20
