@@ -13,8 +13,9 @@ import pytest
 
 from svc_notebook.service.indices.records import read_chunks
 from svc_notebook.service.service import Service
+from svc_notebook.service.tasks.appliers import select_run
 from svc_notebook.service.tasks.batch_operations import check_operation, encode_operations
-from svc_notebook.service.tasks.queue import NewTask
+from svc_notebook.service.tasks.queue import NewTask, QueuedTask
 from tests.conftest import wait_published
 
 NAMES = ["a", "b", "c", "a by price", "d"]
@@ -81,6 +82,22 @@ def test_tasks_applied_together_and_one_by_one_end_in_the_same_state(
     assert found == expected
     with running(tmp_path / "together") as again:
         assert state(again) == expected
+
+
+def test_a_run_is_of_one_index_or_of_indices_without_replicas(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        settings = msgspec.json.encode({"settings": {"replicas": ["r"]}, "forward": False})
+        wait_published(service, *service.tasks.submit(NewTask("a", "settings", settings)))
+        for name in "brca":
+            record = make_records_task(name, "addObject", {"objectID": "1"})
+            wait_published(service, *service.tasks.submit(record))
+
+        def count(names: str) -> int:
+            run = [QueuedTask(n, name, "steps", b"") for n, name in enumerate(names)]
+            return len(select_run(service.catalog, run))
+
+        assert count("bcbnew") == 6
+        assert [count("bba"), count("bbr"), count("aab"), count("rrb")] == [2, 2, 2, 2]
 
 
 def test_many_new_indices_are_created_in_few_transactions(tmp_path: Path) -> None:

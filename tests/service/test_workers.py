@@ -58,7 +58,7 @@ def make_record(chance: random.Random, number: int) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WithWorkers]:
     """A shop with synonyms, rules and replicas, searched with and without workers."""
-    with with_workers(tmp_path_factory.mktemp("workers")) as inside:
+    with with_workers(tmp_path_factory.mktemp("workers"), seconds=60) as inside:
         chance = random.Random(5)
         inside.fill("shop", *(make_record(chance, n) for n in range(400)), **SETTINGS)
         path = "/1/indexes/shop"

@@ -97,8 +97,9 @@ class ReaderThreads:
 
     def __init__(self, seconds: float = SEARCH_TIMEOUT_SECONDS, at_once: int = 0) -> None:
         self._seconds = seconds
-        self._pool = ThreadPoolExecutor(READER_THREADS, "svc-read")
         self._at_once = max(MAX_RUNNING_SMALL, at_once)
+        # Two are left for other callers, also when none of the requests is answered elsewhere.
+        self._pool = ThreadPoolExecutor(max(READER_THREADS, self._at_once + 2), "svc-read")
         self.running = 0
         """Number of requests that threads work at."""
         self._lanes: dict[LaneName, Lane] = {}

@@ -248,7 +248,7 @@ class SearchWorkers:
         """Send what changed and the call; None if the worker cannot answer it."""
         try:
             request = self._encode(worker, call)
-        except (OverflowError, UnicodeEncodeError, TypeError):  # values that only JSON can carry
+        except Exception:  # such as a value that only JSON can carry: the service searches itself
             request = None
         if request is None:
             if not worker.lost:

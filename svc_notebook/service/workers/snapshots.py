@@ -22,12 +22,10 @@ from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.workers.messages import IndexSnapshot, ResourceVersions, SegmentState
 
-MAX_SENT_RECORDS = 5_000
+MAX_SENT_RECORDS = 2_000
 """A segment without a file is sent if it has at most this many records."""
-MAX_SENT_BYTES = 8 * 2**20
+MAX_SENT_BYTES = 4 * 2**20
 """And if its arrays take at most this many bytes."""
-
-_encoded: weakref.WeakKeyDictionary[Segment, bytes] = weakref.WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -103,11 +101,8 @@ def _describe(
         return found
     if len(segment) > MAX_SENT_RECORDS:
         return None
-    encoded = _encoded.get(segment)
-    if encoded is None:
-        encoded = _encoded[segment] = encode_segment(segment)
-    found.encoded = encoded
-    return found if len(encoded) <= MAX_SENT_BYTES else None
+    found.encoded = encode_segment(segment)
+    return found if len(found.encoded) <= MAX_SENT_BYTES else None
 
 
 def read_readers(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import lru_cache
 
+from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.engine.text.word_forms import standard_table
 
 ENDINGS: dict[str, tuple[tuple[str, str], ...]] = {
@@ -49,7 +50,8 @@ def known_forms(word: str, language: str) -> set[str] | None:
 
 
 def _english_forms(word: str) -> set[str] | None:
-    import lemminflect
+    with stop_clock():  # the first import reads the lexicon
+        import lemminflect
 
     lemmas = lemminflect.getAllLemmas(word)
     nouns = lemmas.get("NOUN", ())
