@@ -108,6 +108,6 @@ def format_difference(value: float, digits: int = 3) -> str:
     return NO_VALUE if math.isnan(value) else f"{value:+.{digits}f}".replace("-", MINUS)
 
 
-def format_count(number: int, noun: str) -> str:
-    """Format a number with its noun, whose plural ends in `s`: `1 hit`, `1,200 hits`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+def format_count(number: int, noun: str, plural: str = "") -> str:
+    """Format a number with its noun: `1 hit`, `1,200 hits`; `plural` is one that is irregular."""
+    return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"

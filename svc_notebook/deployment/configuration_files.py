@@ -123,7 +123,7 @@ class ConfigurationDrift:
         return f"<p>{escape(self._headline())}</p>{tables}{f'<ul>{notes}</ul>' if notes else ''}"
 
     def _headline(self) -> str:
-        of = f"{self.folder}, {len(self.indices):,} ind{'ex' if len(self.indices) == 1 else 'ices'}"
+        of = f"{self.folder}, {format_count(len(self.indices), 'index', 'indices')}"
         if self.changes.empty and not self.written:
             return f"{of}: nothing differs"
         counted = format_count(len(self.changes), "difference")

@@ -72,6 +72,7 @@ def files(draw: st.DrawFn) -> bytes:
     return (mark + end.join(lines) + draw(st.sampled_from(["", end]))).encode()
 
 
+@pytest.mark.timeout(240)  # each example scans, which takes long on a busy machine
 @settings(max_examples=examples(60), deadline=None)
 @given(content=files(), options=OPTIONS)
 def test_few_rows_are_read_as_a_scan_reads_them(

@@ -252,6 +252,11 @@ def test_a_deleted_or_renamed_index_is_not_searched_any_more(tmp_path: Path) -> 
         assert [hit["objectID"] for hit in moved["hits"]] == ["one"]
 
 
+def kill_all(processes: list[int]) -> None:
+    for process in processes:
+        os.kill(process, signal.SIGKILL)
+
+
 def test_killed_workers_are_replaced_and_no_search_fails(tmp_path: Path) -> None:
     with with_workers(tmp_path) as inside:
         chance = random.Random(4)
@@ -262,7 +267,7 @@ def test_killed_workers_are_replaced_and_no_search_fails(tmp_path: Path) -> None
 
         for _ in range(5):
             doomed = list(inside.workers.processes)
-            killer = threading.Timer(0.02, lambda some: [os.kill(p, 9) for p in some], [doomed])
+            killer = threading.Timer(0.02, kill_all, [doomed])
             killer.start()
             answers = inside.send_all([search] * 40)
             killer.join()
@@ -319,7 +324,8 @@ def test_no_process_outlives_the_service(tmp_path: Path, number: int) -> None:
         with running.client() as client:
             record = {"action": "addObject", "body": {"objectID": "1", "title": "lamp"}}
             client.post("/1/indexes/films/batch", json={"requests": [record]})
-        stop, statuses = threading.Event(), []
+        stop = threading.Event()
+        statuses: list[int] = []
         threads = [
             threading.Thread(target=search_until, args=(running.url, running, stop, statuses))
             for _ in range(4)

@@ -257,8 +257,8 @@ def _find_breakage(scores: DataFrame) -> str:
     failed = scores.loc[scores["error"] != "", ["query", "error"]].drop_duplicates()
     if len(failed):
         query, error = failed.iloc[0]
-        searches = format_count(len(failed), "search").replace("searchs", "searches")
-        return f"{searches} failed, the first for {query!r}: {error}"
+        count = format_count(len(failed), "query", "queries")
+        return f"{count} failed, the first {query!r}: {error}"
     if scores["value"].isna().all():
         return "no judged query has a relevant record, so there is no score"
     return ""
