@@ -30,7 +30,7 @@ BROWSER_VARIABLE = "SVC_BROWSER"
 # A process of a page that has more memory than this is killed.
 MAX_PROCESS_BYTES = 768 << 20
 MEMORY_POLL_SECONDS = 0.25
-START_SECONDS, STOP_SECONDS = 30.0, 3.0
+START_SECONDS, CRASH_SECONDS, STOP_SECONDS = 30.0, 1.0, 10.0
 # A second barrier behind the interception of all requests: names are not resolved, and the only
 # proxy refuses every connection, so that a request that is not intercepted fails.
 FLAGS = (
@@ -92,6 +92,7 @@ class CrawlBrowser:
         self._watch: asyncio.Task[None] | None = None
         self._session: CDPSession | None = None
         self._refusing: socket.socket | None = None
+        self._pid: int | None = None
         self.killed = 0  # processes that used too much memory
 
     async def open_context(self, user_agent: str) -> BrowserContext:
@@ -111,29 +112,41 @@ class CrawlBrowser:
         except (Error, TimeoutError) as error:
             raise BrowserEnded(str(error)) from error
 
-    async def end(self, context: BrowserContext) -> None:
-        """Close a context with its pages; kill the browser if it does not do that in time."""
+    async def end(self, context: BrowserContext, page: CDPSession | None) -> None:
+        """Close a context with its pages; kill the browser if it does not do that in time.
+
+        The process of the page is ended first: a script that never ends would delay the rest.
+        """
         from playwright.async_api import Error
 
+        if page:
+            with suppress(Error, TimeoutError):
+                async with asyncio.timeout(CRASH_SECONDS):
+                    await page.send("Page.crash")
         try:
             async with asyncio.timeout(STOP_SECONDS):
                 await context.close()
         except TimeoutError:
-            await self.close()
+            async with self._lock:
+                if context.browser is self._browser:
+                    await self._end()
         except Error:  # it ended with the browser
             return
 
     async def close(self) -> None:
         """End the browser and its driver, even if pages are open."""
-        driver, self._driver = self._driver, None
-        session, self._session, self._browser = self._session, None, None
+        async with self._lock:
+            await self._end()
+
+    async def _end(self) -> None:
+        driver, self._driver, self._browser, self._session = self._driver, None, None, None
         if self._watch:
             self._watch.cancel()
             self._watch = None
         if driver:
             # Its profile is temporary: there is nothing to save. The driver removes the folder.
-            for pid in await _process_ids(session) if session else []:
-                _kill(pid)
+            pid, self._pid = self._pid, None
+            _kill_group(pid)
             with suppress(Exception):  # whatever state it is in, it shall end
                 async with asyncio.timeout(STOP_SECONDS):
                     await driver.stop()
@@ -144,7 +157,7 @@ class CrawlBrowser:
     async def _running(self) -> Browser:
         if self._browser is not None and self._browser.is_connected():
             return self._browser
-        await self.close()
+        await self._end()
         path = find_browser(self._named)
         from playwright.async_api import Error, async_playwright
 
@@ -165,13 +178,17 @@ class CrawlBrowser:
                     handle_sighup=False,
                 )
                 self._session = await self._browser.new_browser_cdp_session()
+                self._pid = await _process_id(self._session)
         except (Error, TimeoutError, OSError) as error:
-            await self.close()
+            await self._end()
             reason = str(error).strip().splitlines() or ["it did not start in time"]
             raise BadInput(
                 f"`renderJavaScript`: the browser {path} does not start: {reason[0]};"
                 " try another one with `svc serve --browser PATH`"
             ) from error
+        except BaseException:  # cancelled
+            await self._end()
+            raise
         self._watch = asyncio.create_task(self._watch_memory(self._session))
         return self._browser
 
@@ -219,16 +236,22 @@ def _has_sandbox() -> bool:
     return not (hasattr(os, "geteuid") and os.geteuid() == 0)
 
 
-async def _process_ids(session: CDPSession) -> list[int]:
-    """Return the ids of a browser's processes, empty if it ended."""
-    from playwright.async_api import Error
+async def _process_id(session: CDPSession) -> int | None:
+    """Return the id of the browser's main process."""
+    told = await session.send("SystemInfo.getProcessInfo")
+    ids = (process["id"] for process in told["processInfo"] if process["type"] == "browser")
+    return next(ids, None)
 
-    try:
-        async with asyncio.timeout(1):
-            told = await session.send("SystemInfo.getProcessInfo")
-    except (Error, TimeoutError):
-        return []
-    return [process["id"] for process in told["processInfo"]]
+
+def _kill_group(pid: int | None) -> None:
+    """Kill a browser, and all its processes where it leads a group of them (not on Windows)."""
+    if pid is None:
+        return
+    with suppress(OSError):
+        if hasattr(os, "killpg") and os.getpgid(pid) == pid:
+            os.killpg(pid, signal.SIGKILL)
+        else:
+            _kill(pid)
 
 
 def _kill(pid: int) -> None:

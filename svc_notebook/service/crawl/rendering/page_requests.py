@@ -83,7 +83,7 @@ class PageRequests:
     ) -> None:  # fmt: skip
         self._page = page
         self._document = document
-        self._url = url
+        self.url = url
         self._fetcher, self._cache = tools
         self._rendering = rendering
         self._tasks: set[asyncio.Task[FetchResponse | None]] = set()
@@ -124,7 +124,7 @@ class PageRequests:
                 await route.abort("aborted")
             elif error := task.exception():
                 if not isinstance(error, FetchFailure | Error):
-                    log.error("a request of %s", self._url, exc_info=error)
+                    log.error("a request of %s", self.url, exc_info=error)
                 await route.abort("failed")
             elif (response := task.result()) is None:
                 await route.abort("blockedbyclient")
@@ -157,7 +157,7 @@ class PageRequests:
         self._documents += 1
         if self._documents == 1:
             return self._document
-        if normalize(request.url) != normalize(self._url):
+        if normalize(request.url) != normalize(self.url):
             self.target = urldefrag(request.url).url
             return None
         try:
@@ -178,16 +178,17 @@ class PageRequests:
         body = request.post_data_buffer
         self._requests += 1
         if self._requests > MAX_PAGE_REQUESTS or len(body or b"") > MAX_SENT_BYTES:
-            self._note_once(f"more than {MAX_PAGE_REQUESTS} requests: further ones are refused")
+            self._note(f"the page makes more than {MAX_PAGE_REQUESTS} requests, or large ones")
             return None
         left = MAX_PAGE_TOTAL_BYTES - self._bytes
         if left <= 0:
-            self._note_once(f"more than {MAX_PAGE_TOTAL_BYTES:,} bytes: further ones are refused")
+            self._note(f"the page loads more than {MAX_PAGE_TOTAL_BYTES:,} bytes")
             return None
-        cookies = await self._page.context.cookies(request.url)
+        is_own = origin(request.url) == origin(self.url)
+        cookies = await self._page.context.cookies(request.url) if is_own else []
         sent = PageRequest(
             urldefrag(request.url).url,
-            self._url,
+            self.url,
             request.method,
             _sent_headers(request.headers),
             body,
@@ -196,21 +197,19 @@ class PageRequests:
         try:
             response = await self._fetcher.load(sent, limit=min(MAX_PAGE_BYTES, left))
         except FetchFailure as failure:
-            if len(self.logs) < MAX_LOGS:
-                self.logs.append(f"the browser did not load {request.url[:200]}: {failure}")
+            self._note(f"the browser did not load {request.url[:200]}: {failure}")
             raise
         self._bytes += len(response.body)
         if request.resource_type in ("xhr", "fetch") and not _may_read(
-            response, request.url, self._url
+            response, request.url, self.url
         ):
             return None
         if is_cached:
             self._cache.keep(request.url, response)
         return response
 
-    def _note_once(self, text: str) -> None:
-        line = f"the page in the browser makes {text}"
-        if line not in self.logs:
+    def _note(self, line: str) -> None:
+        if line not in self.logs and len(self.logs) < MAX_LOGS:
             self.logs.append(line)
 
 

@@ -104,8 +104,9 @@ class Renderer:
     async def _render(self, url: str, response: FetchResponse) -> RenderedPage:
         context = await self._browser.open_context(self._fetcher.user_agent)
         requests: PageRequests | None = None
+        session: CDPSession | None = None
         try:
-            page = await self._open(context)
+            page, session = await self._open(context)
             tools = self._fetcher, self._cache
             requests = PageRequests(page, response, url, tools, self._rendering)
             killed = self._browser.killed
@@ -114,7 +115,7 @@ class Renderer:
             page.on("close", lambda _: crashed.set())
             context.on("page", lambda popup: _dismiss(popup))
             await context.route("**/*", requests.answer)
-            html = await self._read(page, requests, crashed, url)
+            html = await self._read(page, session, requests, crashed)
             if crashed.is_set() and not requests.is_over:
                 if page.context.browser is None or not page.context.browser.is_connected():
                     raise BrowserEnded("it ended with all its pages")
@@ -128,28 +129,28 @@ class Renderer:
         finally:
             if requests:
                 requests.close()
-            await self._browser.end(context)
+            await self._browser.end(context, session)
 
-    async def _open(self, context: BrowserContext) -> Page:
+    async def _open(self, context: BrowserContext) -> tuple[Page, CDPSession]:
         from playwright.async_api import Error
 
         try:
             await context.add_init_script(PREPARE)
-            return await context.new_page()
+            page = await context.new_page()
+            return page, await context.new_cdp_session(page)
         except Error as error:
             raise BrowserEnded(_first_line(error)) from error
 
     async def _read(
-        self, page: Page, requests: PageRequests, crashed: asyncio.Event, url: str
+        self, page: Page, session: CDPSession, requests: PageRequests, crashed: asyncio.Event
     ) -> str:
         """Navigate, wait until the page is complete, and return its document."""
         from playwright.async_api import Error
 
         try:
-            session = await page.context.new_cdp_session(page)
             parsed = asyncio.Event()
             page.on("domcontentloaded", lambda _: parsed.set())
-            visit = asyncio.create_task(_navigate(page, url))
+            visit = asyncio.create_task(_navigate(page, requests.url))
             try:
                 await self._wait(requests, crashed, parsed)
                 if crashed.is_set() or requests.is_over:
