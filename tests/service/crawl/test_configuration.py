@@ -140,7 +140,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"renderJavaScript": {"enabled": True, "waitTime": {"max": 60001}}}, "60,000 milliseconds"),
     ({"renderJavaScript": {"enabled": True, "adblock": True}}, "adblock"),
     ({"login": {"browserRequest": {"url": "https://a", "username": "", "password": ""}}},
-     "`login.browserRequest`: this service has no browser; use `fetchRequest`"),
+     "`login.browserRequest`: this service logs in without a browser; use `fetchRequest`"),
     ({"login": {"fetchRequest": {"url": "x"}}}, "`login.fetchRequest.url`: `x` is not a URL"),
     (token(), "missing required field `clientSecret`"),
     (token(clientSecret="b", grantType="password"), "`password` is not one of client_credentials"),
