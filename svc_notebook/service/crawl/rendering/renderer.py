@@ -116,6 +116,8 @@ class Renderer:
             context.on("page", lambda popup: _dismiss(popup))
             await context.route("**/*", requests.answer)
             html = await self._read(page, session, requests, crashed)
+            if html:
+                session = None  # its scripts left time to read it: it closes by itself
             if crashed.is_set() and not requests.is_over:
                 if page.context.browser is None or not page.context.browser.is_connected():
                     raise BrowserEnded("it ended with all its pages")
