@@ -36,7 +36,8 @@ START_SECONDS, CRASH_SECONDS, STOP_SECONDS = 30.0, 1.0, 10.0
 FLAGS = (
     "--host-resolver-rules=MAP * ~NOTFOUND",
     "--proxy-bypass-list=<-loopback>",
-    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--webrtc-ip-handling-policy=disable_non_proxied_udp",
+    "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",  # the same, in older releases
     "--disable-background-networking",
     "--disable-breakpad",
     "--disable-component-update",

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+import time
 from urllib.parse import quote
 
 import pytest
+from playwright.async_api import Error
 
 from svc_notebook.service.crawl.extraction import Extractors
 from svc_notebook.service.crawl.outcomes import VisitOutcome
+from svc_notebook.service.crawl.rendering.browser import CrawlBrowser
 from tests.service.crawl.rendering.hostile import PAGES, PrivateListener
 from tests.service.crawl.rendering.shop import SHOP, crawl_shop, wait_for_browsers
 from tests.service.crawl.site import Reply, Site
@@ -103,3 +108,40 @@ def test_the_document_is_read_beyond_the_reach_of_scripts(crawled: Crawled) -> N
     [action] = crawled.outcome("changed globals").yielded
 
     assert action.records[0]["title"] == "changed globals"
+
+
+def test_the_listener_records_what_arrives() -> None:
+    with PrivateListener() as listener:
+        with socket.create_connection(("127.0.0.1", listener.port)) as tcp:
+            tcp.sendall(b"hello")
+        with socket.socket(type=socket.SOCK_DGRAM) as udp:
+            udp.sendto(b"hello", ("127.0.0.1", listener.port))
+        until = time.monotonic() + 10
+        while len(listener.arrived) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+
+    assert sorted(listener.arrived) == ["TCP: b'hello'", "UDP: b'hello'"]
+
+
+def test_the_browser_has_no_network_even_without_interception() -> None:
+    """A request that the interception does not see finds no way out."""
+    with PrivateListener() as listener:
+        asyncio.run(_attack(f"127.0.0.1:{listener.port}"))
+
+    assert listener.arrived == []
+
+
+async def _attack(private: str) -> None:
+    browser = CrawlBrowser(None)
+    try:
+        context = await browser.open_context("test")
+        page = await context.new_page()
+        for url in (f"http://{private}/", f"http://localhost:{private.partition(':')[2]}/"):
+            with pytest.raises(Error, match="ERR_PROXY_CONNECTION_FAILED"):
+                await page.goto(url)
+        names = ("WebRTC to private", "web socket to private", "resources of private")
+        for name in names:
+            await page.set_content(PAGES[name].replace("PRIVATE", private), wait_until="commit")
+            await page.wait_for_timeout(1500)
+    finally:
+        await browser.close()
