@@ -96,6 +96,11 @@ class CrawlBrowser:
         self._pid: int | None = None
         self.killed = 0  # processes that used too much memory
 
+    @property
+    def is_running(self) -> bool:
+        """Whether the browser runs."""
+        return self._browser is not None and self._browser.is_connected()
+
     async def open_context(self, user_agent: str) -> BrowserContext:
         """Return a new context, which shares nothing with others; raises `BrowserEnded`."""
         from playwright.async_api import Error

@@ -87,7 +87,8 @@ class PageRequests:
         self._fetcher, self._cache = tools
         self._rendering = rendering
         self._tasks: set[asyncio.Task[FetchResponse | None]] = set()
-        self._documents = self._requests = self._bytes = 0
+        self.documents = 0  # that the page loaded, with reloads
+        self._requests = self._bytes = 0
         self._last_change = monotonic()
         self._closed = False
         self.target: str | None = None  # the URL to which the page navigates
@@ -154,14 +155,14 @@ class PageRequests:
         """Answer the document itself, also when the page reloads; a navigation away ends it."""
         if request.method != "GET" or self.is_over:
             return None
-        self._documents += 1
-        if self._documents == 1:
+        self.documents += 1
+        if self.documents == 1:
             return self._document
         if normalize(request.url) != normalize(self.url):
             self.target = urldefrag(request.url).url
             return None
         try:
-            if self._documents > MAX_REDIRECTS:
+            if self.documents > MAX_REDIRECTS:
                 raise too_many_redirects()
             response = await self._load(request)
             if response is not None and response.status != 200:

@@ -34,8 +34,10 @@ QUIET_SECONDS = 0.5
 POLL_SECONDS = 0.05
 # How long the finished document may take to be read; scripts that never end prevent it.
 READ_SECONDS = 5.0
+# Reloads that may interrupt the reading of a page.
+MAX_READS = 3
 # A page is rendered again if the browser ended, maybe because of another page.
-ATTEMPTS = 2
+MAX_ATTEMPTS = 2
 # Dialogs and windows stop a page until somebody answers; connections of other kinds than HTTP have
 # no server. The interception and the flags of the browser do not depend on this script.
 PREPARE = """(() => {
@@ -91,11 +93,11 @@ class Renderer:
         Raises `FetchFailure` if the page cannot be rendered, `BadInput` if the browser is missing.
         """
         async with self._slots:
-            for attempt in range(ATTEMPTS):
+            for attempt in range(MAX_ATTEMPTS):
                 try:
                     return await self._render(url, response)
                 except BrowserEnded as error:
-                    if attempt + 1 == ATTEMPTS:
+                    if attempt + 1 == MAX_ATTEMPTS:
                         raise FetchFailure(
                             "rendering_failed", f"the browser ended on this page: {error}"
                         ) from error
@@ -154,11 +156,20 @@ class Renderer:
             page.on("domcontentloaded", lambda _: parsed.set())
             visit = asyncio.create_task(_navigate(page, requests.url))
             try:
-                await self._wait(requests, crashed, parsed)
-                if crashed.is_set() or requests.is_over:
-                    return ""
-                async with asyncio.timeout(READ_SECONDS):
-                    return await _read_document(session)
+                for _ in range(MAX_READS):
+                    await self._wait(requests, crashed, parsed)
+                    if crashed.is_set() or requests.is_over:
+                        return ""
+                    documents = requests.documents
+                    try:
+                        async with asyncio.timeout(READ_SECONDS):
+                            return await _read_document(session)
+                    except Error:
+                        # The document that was read is gone if the page reloads meanwhile.
+                        await asyncio.sleep(QUIET_SECONDS)
+                        if documents == requests.documents or not self._browser.is_running:
+                            raise
+                raise FetchFailure("rendering_failed", "the page reloads again and again")
             finally:
                 visit.cancel()
                 await asyncio.gather(visit, return_exceptions=True)
