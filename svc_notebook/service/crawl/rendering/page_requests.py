@@ -128,7 +128,9 @@ class PageRequests:
                     log.error("a request of %s", self.url, exc_info=error)
                 await route.abort("failed")
             elif (response := task.result()) is None:
-                await route.abort("blockedbyclient")
+                # After any other error of a navigation, an error page replaces the page.
+                is_navigation = route.request.is_navigation_request()
+                await route.abort("aborted" if is_navigation else "blockedbyclient")
             else:
                 headers = _passed_headers(response, is_document=_is_main(self._page, route.request))
                 await route.fulfill(status=response.status, headers=headers, body=response.body)
@@ -153,7 +155,13 @@ class PageRequests:
 
     async def _navigate(self, request: Request) -> FetchResponse | None:
         """Answer the document itself, also when the page reloads; a navigation away ends it."""
-        if request.method != "GET" or self.is_over:
+        if self.is_over:
+            return None
+        if request.method != "GET":
+            # The browser stops to parse a page that leaves: what is there may be a part of it.
+            self.failure = FetchFailure(
+                "rendering_failed", f"the page sends a form to {request.url[:200]} and leaves"
+            )
             return None
         self.documents += 1
         if self.documents == 1:

@@ -49,6 +49,7 @@ PREPARE = """(() => {
     }
 })()"""
 READ = """(() => {
+    if (!/^https?:/.test(location.href)) return null;
     const root = document.documentElement;
     const html = root ? root.outerHTML : "";
     const kind = document.doctype ? "<!DOCTYPE html>" : "";
@@ -234,7 +235,9 @@ async def _read_document(session: CDPSession) -> str:
             "returnByValue": True,
         },
     )
-    html = told["result"].get("value", "")
+    html = told["result"].get("value")
+    if html is None:  # no document yet, or an error page of the browser
+        raise FetchFailure("rendering_failed", "the browser did not open the page in time")
     if isinstance(html, int | float) or len(html.encode("utf-8", "replace")) > MAX_PAGE_BYTES:
         raise FetchFailure(
             "page_too_big", f"the rendered page has more than {MAX_PAGE_BYTES:,} bytes"

@@ -28,6 +28,7 @@ ENDS = {
     "nodes in memory": MEMORY | {"page_too_big", "success"},
     "navigation to private": {"http_redirect"},
     "download": {"http_redirect"},
+    "form to private": {"rendering_failed"},
     "endless reload": {"too_many_redirects", "rendering_failed", "rendering_timed_out"},
     "meta refresh": {"http_redirect"},
     "document.write": MEMORY | {"page_too_big", "success"},

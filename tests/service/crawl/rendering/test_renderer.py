@@ -163,6 +163,17 @@ def test_a_navigation_of_the_page_is_a_redirect(site: Site, crawler: Crawler) ->
     assert outcomes[f"{site.url}/new"].reason == "success"
 
 
+def test_a_page_that_leaves_by_a_form_is_not_read_in_part(site: Site, crawler: Crawler) -> None:
+    form = "<title>Home</title><form id=f method=post action=/next></form><script>f.submit()"
+    site.page("/", f"{form}</script><p>text</p>")
+
+    outcome = crawler.visit(site.config(renderJavaScript=True), f"{site.url}/")
+
+    assert (outcome.status, outcome.reason) == ("FAILED", "rendering_failed")
+    assert f"sends a form to {site.url}/next" in outcome.readable
+    assert site.paths() == ["/"]
+
+
 def test_a_cookie_check_that_reloads_the_page_is_passed(site: Site, crawler: Crawler) -> None:
     def answer(asked: Asked) -> Reply:
         known = "human=1" in asked.headers.get("cookie", "")
