@@ -37,6 +37,7 @@ LAYERS: list[dict[str, set[str]]] = [
                 "httpcore",
                 "httpx",
                 "idna",
+                "playwright",
                 "protego",
                 "py_mini_racer",
                 "pypdf",

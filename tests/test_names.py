@@ -23,6 +23,7 @@ NOUNS_IN_ING = {
     "keyring": "a noun",
     "loading": "bulk loading",
     "ranking": "the usual word for the order of hits",
+    "rendering": "the usual word for what a browser does with a page",
     "replica_setting": "the setting `replicas`",
     "sampling": "the statistical term",
     "sending": "the part of a load that sends",

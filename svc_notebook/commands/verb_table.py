@@ -68,6 +68,7 @@ VERBS: tuple[Verb, ...] = (
             Option('json', 'print the address and the keys as one line of JSON', type=bool), 
             Option('clusters', 'number of clusters of user mapping', type=int), 
             Option('allow-private-crawl', 'allow crawlers to visit this machine and its network', type=bool), 
+            Option('browser', 'chromium or Chrome that renders the pages of crawlers with `renderJavaScript`'), 
             Option('app-id', 'id of the application'), 
             Option('admin-key', 'admin key. The list of processes shows it; the environment variable SVC_ADMIN_KEY sets it without that'), 
             Option('admin-key-file', 'file that contains the admin key, or `-` for standard input', completes='path'), 

@@ -60,6 +60,7 @@ def serve(
     json: bool = False,
     clusters: int = 1,
     allow_private_crawl: bool = False,
+    browser: str | None = None,
     app_id: str | None = None,
     admin_key: str | None = None,
     admin_key_file: str | None = None,
@@ -85,6 +86,8 @@ def serve(
         Number of clusters of user mapping.
     allow_private_crawl : bool, default False
         Allow crawlers to visit this machine and its network.
+    browser : path, default that of SVC_BROWSER, or one of the machine
+        Chromium or Chrome that renders the pages of crawlers with `renderJavaScript`.
     app_id : str, default a stored or new one
         Id of the application.
     admin_key : str, default a stored or new one
@@ -129,6 +132,7 @@ def serve(
             clusters=clusters,
             allow_private_crawl=allow_private_crawl,
             embedder=embed,
+            browser=browser,
         )
         if reset_allowlist:
             service.sources.reset()

@@ -50,6 +50,7 @@ class Service:
         clusters: int = 1,
         allow_private_crawl: bool = False,
         embedder: Embedder | None = None,
+        browser: str | None = None,
     ) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / DATABASE)
@@ -66,7 +67,12 @@ class Service:
         self.cursors = Cursors()
         self.crawlers = Crawlers(
             CrawlerDependencies(
-                self.store, self.tasks, self.catalog, self.keyring, allow_private_crawl
+                self.store,
+                self.tasks,
+                self.catalog,
+                self.keyring,
+                allow_private_crawl,
+                browser=browser,
             )
         )
         self._writer = Writer(self.store, self.tasks, self.catalog)

@@ -14,6 +14,7 @@ import msgspec
 from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration_schema import ActionShape, ConfigurationShape
+from svc_notebook.service.crawl.rendering_options import Rendering, read_rendering
 from svc_notebook.service.crawl.request_options import (
     LoginRequest,
     Requests,
@@ -82,6 +83,7 @@ class Configuration:
     ignores_pagination: bool
     requests: Requests = field(repr=False)
     login: LoginRequest | None = field(repr=False)
+    rendering: Rendering | None
     schedule: Schedule | None
     initial_settings: Mapping[str, Mapping[str, Any]]  # by full index name
     max_lost_percentage: float
@@ -118,7 +120,7 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
         _read_action(action, given, f"actions[{at}]") for at, action in enumerate(given["actions"])
     )
     _refuse_repeated([action.name for action in actions])
-    _refuse_browser(given)
+    _refuse_browser_login(given)
     checks = given.get("safetyChecks", {}).get("beforeIndexPublishing", {})
     prefix = given.get("indexPrefix", "")
     url_normalizer = _read_spelling(given)
@@ -147,6 +149,7 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
         ignores_pagination=given.get("ignorePaginationAttributes", True),
         requests=read_requests(given.get("requestOptions", {})),
         login=read_login(given.get("login", {})),
+        rendering=read_rendering(given.get("renderJavaScript", False)),
         schedule=_read_schedule(given.get("schedule"), "schedule"),
         initial_settings={
             prefix + name: settings
@@ -202,15 +205,12 @@ def _refuse_repeated(names: Sequence[str | None]) -> None:
             )
 
 
-def _refuse_browser(config: Mapping[str, Any]) -> None:
-    """Raise for options that need a browser instead of ignoring them."""
-    renders = config.get("renderJavaScript", False)
-    if renders and not (isinstance(renders, dict) and not renders["enabled"]):
-        raise BadInput("`renderJavaScript`: this service reads pages without a browser; remove it")
+def _refuse_browser_login(config: Mapping[str, Any]) -> None:
+    """Raise for a login with a browser instead of ignoring it."""
     if "browserRequest" in (config.get("login") or {}):
         raise BadInput(
-            "`login.browserRequest`: this service has no browser; use `fetchRequest` with the"
-            " form's fields as `body`, or a cookie in `requestOptions.headers`"
+            "`login.browserRequest`: this service logs in without a browser; use `fetchRequest`"
+            " with the form's fields as `body`, or a cookie in `requestOptions.headers`"
         )
 
 

@@ -39,6 +39,7 @@ async def crawl(
     extractors: Extractors,
     stopped: asyncio.Event,
     whole: bool = True,
+    browser: str | None = None,
 ) -> None:
     """Visit all waiting URLs; a whole crawl adds the configuration's own URLs first.
 
@@ -46,7 +47,7 @@ async def crawl(
     followed. A crawl may be killed at any time and resumed by another call on the same ledger.
     Raises `BadInput` if it cannot start: the login fails or external data cannot be read.
     """
-    processor = PageProcessor(configuration, fetcher, extractors)
+    processor = PageProcessor(configuration, fetcher, extractors, browser=browser)
     try:
         await _unless_stopped(processor.prepare(), stopped)
         if whole and not stopped.is_set():

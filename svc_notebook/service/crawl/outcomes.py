@@ -51,6 +51,15 @@ class Remembered:
 
 
 @dataclass(frozen=True)
+class ReadPage:
+    """The size of a page that was read, as the browser returned it if it was rendered."""
+
+    body_bytes: int
+    text_characters: int
+    is_rendered: bool
+
+
+@dataclass(frozen=True)
 class VisitOutcome:
     """The outcome of visiting one URL.
 
@@ -68,6 +77,7 @@ class VisitOutcome:
     sitemaps: tuple[str, ...] = ()  # sitemaps listed in a sitemap or robots.txt
     logs: tuple[str, ...] = ()
     remember: Remembered | None = None
+    page: ReadPage | None = None
     external: Mapping[str, Any] = field(default_factory=dict)  # the page's `dataSources`
 
     @property
@@ -124,6 +134,8 @@ FAILURES: dict[str, str] = {
     "protected": "The file is protected by a password",
     "reading_timed_out": "Parsing the page took too long",
     "record_too_big": "A record exceeds the size limit of an index",
+    "rendering_failed": "The browser could not render the page",
+    "rendering_timed_out": "The scripts of the page did not end in time",
     "robotstxt_unavailable": "The site's robots.txt cannot be read",
     "timeout": "The response was not complete in time",
     "tls_error": "The host has no valid certificate",

@@ -26,6 +26,7 @@ from svc_notebook.service.crawl.outcomes import (
     ActionResult,
     Category,
     FetchFailure,
+    ReadPage,
     Remembered,
     VisitOutcome,
     refuse_status,
@@ -49,6 +50,7 @@ from svc_notebook.service.crawl.urls import origin
 
 if TYPE_CHECKING:
     from svc_notebook.service.crawl.extraction import Document, Extractors
+    from svc_notebook.service.crawl.rendering.renderer import Renderer
 
 Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
@@ -57,6 +59,8 @@ OnStep = Callable[[str], None]
 
 # Pages parsed at once: the number of worker processes.
 PARALLEL_READERS = 2
+# A page with scripts and less text than this is probably built by them.
+MIN_TEXT_CHARACTERS = 200
 
 
 async def visit(
@@ -67,9 +71,10 @@ async def visit(
     extractors: Extractors,
     remembered: Remembered | None = None,
     on_step: OnStep = lambda _: None,
+    browser: str | None = None,
 ) -> VisitOutcome:
-    """Visit a single URL; raises `BadInput` if the login or external data fail."""
-    processor = PageProcessor(configuration, fetcher, extractors, on_step=on_step)
+    """Visit a single URL; raises `BadInput` if the login, external data or the browser fail."""
+    processor = PageProcessor(configuration, fetcher, extractors, on_step=on_step, browser=browser)
     try:
         await processor.prepare()
         return await processor.visit(pending, remembered)
@@ -86,6 +91,17 @@ class _ParsedPage:
     document: Document
     actions: list[tuple[int, Action]]
     external: dict[str, Row]
+    logs: tuple[str, ...] = ()
+    is_rendered: bool = False
+
+
+@dataclass(frozen=True)
+class _FetchedPage:
+    """A response, as the browser returned it if it was rendered."""
+
+    response: FetchResponse
+    logs: tuple[str, ...] = ()
+    is_rendered: bool = False
 
 
 class PageProcessor:
@@ -98,6 +114,7 @@ class PageProcessor:
         extractors: Extractors,
         *,
         on_step: OnStep = lambda _: None,
+        browser: str | None = None,
     ) -> None:
         self._configuration = configuration
         self._on_stage = on_step
@@ -108,19 +125,24 @@ class PageProcessor:
         self._revalidation = Revalidation(configuration, self._scope)
         self._robots = Robots(fetcher)
         self._tables: dict[str, dict[str, Row]] = {}
+        self._renderer = _make_renderer(configuration, fetcher, browser)
         # Parsing blocks a thread; the default pool resolves host names and must not wait for it.
         self._readers = ThreadPoolExecutor(PARALLEL_READERS, thread_name_prefix="crawl-reader")
 
     async def prepare(self) -> None:
-        """Log in and fetch external data; raises `BadInput` if that fails."""
+        """Log in and fetch external data; raises `BadInput` if that fails or a browser misses."""
+        if self._renderer:
+            self._renderer.check()
         self._on_stage("logging in")
         await self._fetcher.log_in()
         self._on_stage("fetching external data")
         self._tables = await read_sources(self._fetcher)
 
     async def close(self) -> None:
-        """Cancel pending work and release the threads."""
+        """Cancel pending work, end the browser and release the threads."""
         await self._robots.close()
+        if self._renderer:
+            await self._renderer.close()
         self._readers.shutdown(wait=False, cancel_futures=True)
 
     async def visit(
@@ -134,8 +156,11 @@ class PageProcessor:
             fetched = await self._fetch_page(pending, remembered)
             if isinstance(fetched, VisitOutcome):
                 return fetched
+            rendered = await self._render(pending, fetched)
+            if isinstance(rendered, VisitOutcome):
+                return rendered
             stage = "extraction"
-            page = await self._read(pending, fetched)
+            page = await self._read(pending, rendered)
             return page if isinstance(page, VisitOutcome) else await self._extract(page)
         except FetchFailure as failure:
             return _failed(pending, stage, failure)
@@ -228,10 +253,23 @@ class PageProcessor:
             return True
         return (await self._robots.rules(url)).allows(url)
 
-    async def _read(
+    async def _render(
         self, pending: PendingUrl, response: FetchResponse
-    ) -> _ParsedPage | VisitOutcome:
+    ) -> _FetchedPage | VisitOutcome:
+        """Let the browser build a page of HTML; an outcome is returned if it leads elsewhere."""
+        rendering = self._configuration.rendering
+        kind = file_type(response.headers.get("content-type", ""), pending.url, response.body)
+        if not (self._renderer and rendering and kind == "html" and rendering.applies(pending.url)):
+            return _FetchedPage(response)
+        self._on_stage("rendering the page")
+        page = await self._renderer.render(pending.url, response)
+        if page.target:
+            return self._skip_for(pending, "http_redirect", page.target)
+        return _FetchedPage(page.response, page.logs, is_rendered=True)
+
+    async def _read(self, pending: PendingUrl, fetched: _FetchedPage) -> _ParsedPage | VisitOutcome:
         """Parse a page; an outcome is returned if its type or its canonical URL ends the visit."""
+        response = fetched.response
         kind = file_type(response.headers.get("content-type", ""), pending.url, response.body)
         actions = [(n, a) for n, a in self._scope.actions(pending.url) if kind in a.file_types]
         if kind is None or (kind != "html" and not actions):
@@ -250,7 +288,15 @@ class PageProcessor:
         document = await self._in_thread(self._extractors.read, page)
         if other := self._link_policy.canonical(document):
             return self._skip_for(pending, "canonical", other)
-        return _ParsedPage(pending, response, document, actions, rows_of(self._tables, pending.url))
+        return _ParsedPage(
+            pending,
+            response,
+            document,
+            actions,
+            rows_of(self._tables, pending.url),
+            (*fetched.logs, *_suspect_scripts(document, fetched)),
+            fetched.is_rendered,
+        )
 
     async def _extract(self, page: _ParsedPage) -> VisitOutcome:
         """Extract the records and links of a page."""
@@ -258,7 +304,14 @@ class PageProcessor:
         found = await self._in_thread(self._link_policy.links_of, page.document, self._extractors)
         sitemaps = await self._named_sitemaps(page.pending)
         document, pending = page.document, page.pending
-        common: dict[str, Any] = {"found": found, "sitemaps": sitemaps, "external": page.external}
+        read = ReadPage(len(page.response.body), document.text_characters, page.is_rendered)
+        common: dict[str, Any] = {
+            "found": found,
+            "sitemaps": sitemaps,
+            "external": page.external,
+            "logs": page.logs,
+            "page": read,
+        }
         if "noindex" in document.robots and not self._configuration.ignores_noindex:
             return _outcome(pending, "noindex", **common)
         if not page.actions:
@@ -277,7 +330,7 @@ class PageProcessor:
         self, page: _ParsedPage, yielded: tuple[ActionResult, ...], common: dict[str, Any]
     ) -> VisitOutcome:
         """Return the outcome of a page after its extractors ran; one error discards all records."""
-        common["logs"] = tuple(line for one in yielded for line in one.logs)
+        common["logs"] = (*page.logs, *(line for one in yielded for line in one.logs))
         if wrong := next((one for one in yielded if one.error), None):
             failure = FetchFailure("extractor_error", f"actions[{wrong.action}]: {wrong.error}")
             return _failed(page.pending, "extraction", failure, yielded=yielded, **common)
@@ -327,6 +380,27 @@ class PageProcessor:
             raise FetchFailure(error.reason, str(error)) from error
         except BadInput as error:
             raise FetchFailure("extractor_error", str(error)) from error
+
+
+def _make_renderer(
+    configuration: Configuration, fetcher: Fetcher, browser: str | None
+) -> Renderer | None:
+    """Return the renderer of a crawl; None if its configuration renders no page."""
+    if configuration.rendering is None:
+        return None
+    from svc_notebook.service.crawl.rendering.renderer import Renderer
+
+    return Renderer(configuration.rendering, fetcher, browser)
+
+
+def _suspect_scripts(document: Document, fetched: _FetchedPage) -> tuple[str, ...]:
+    """Return a line about a page that has scripts and nearly no text."""
+    if not document.has_scripts or document.text_characters >= MIN_TEXT_CHARACTERS:
+        return ()
+    found = f"the page has scripts and {document.text_characters} characters of text"
+    if fetched.is_rendered:
+        return (f"{found} after the browser rendered it; a longer `waitTime.min` may help",)
+    return (f"{found}: if scripts build it, set `renderJavaScript`",)
 
 
 def _leads_back(target: str, url: str) -> bool:

@@ -81,3 +81,4 @@ class CrawlerDependencies:
     allow_private: bool = False
     clock: Clock = time.time
     engines: Engines = field(default_factory=Engines)
+    browser: str | None = None  # that renders pages; by default one of the machine

@@ -84,6 +84,10 @@ def check_config(dependencies: CrawlerDependencies, config: Config) -> None:
     configuration = read_config(config)
     if error := find_config_error(dependencies, config):
         raise BadInput(error)
+    if configuration.rendering:
+        from svc_notebook.service.crawl.rendering.browser import find_browser
+
+        find_browser(dependencies.browser)
     for index in indices_of(config):
         if len(index) > MAX_INDEX_NAME_CHARACTERS:
             raise BadInput(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.api.shapes import CrawlTest
@@ -29,26 +30,37 @@ async def try_url(dependencies: CrawlerDependencies, config: Config, url: str) -
     try:
         async with asyncio.timeout(TRIAL_SECONDS), open_tools(dependencies, config) as tools:
             configuration, fetcher, extractors = tools
+            pending = PendingUrl(url, seed=True)
             outcome = await visit(
                 configuration,
-                PendingUrl(url, seed=True),
+                pending,
                 fetcher=fetcher,
                 extractors=extractors,
                 on_step=steps.append,
+                browser=dependencies.browser,
             )
+            plain = None
+            if configuration.rendering and configuration.rendering.applies(url):
+                steps.append("visiting the page without a browser")
+                plain = await visit(
+                    replace(configuration, rendering=None),
+                    pending,
+                    fetcher=fetcher,
+                    extractors=extractors,
+                )
     except TimeoutError:
         text = f"the page was not finished within {TRIAL_SECONDS} s; last step: {steps[-1]}"
         return _failed(began, "timeout", text)
     except SvcError as error:
         return _failed(began, "configuration_error", str(error))
-    return _make_result(began, outcome)
+    return _make_result(began, outcome, plain)
 
 
-def _make_result(began: str, outcome: VisitOutcome) -> CrawlTest:
+def _make_result(began: str, outcome: VisitOutcome, plain: VisitOutcome | None) -> CrawlTest:
     result: CrawlTest = {
         "startDate": began,
         "endDate": stamp_now(),
-        "logs": [[line] for line in _lines(outcome)],
+        "logs": [[line] for line in (*_lines(outcome), *_compare(outcome, plain))],
         "records": [_records(one) for one in outcome.yielded],
         "links": list(outcome.found),
         "externalData": _plain(outcome.external),
@@ -69,6 +81,21 @@ def _records(yielded: ActionResult) -> dict[str, Any]:
 def _lines(outcome: VisitOutcome) -> Iterable[str]:
     yield f"Processing url '{outcome.url}'"
     yield from outcome.logs
+
+
+def _compare(outcome: VisitOutcome, plain: VisitOutcome | None) -> Iterable[str]:
+    """Describe what the page has with and without a browser, if the browser rendered it."""
+    if plain is None:
+        return
+    for name, one in (("without a browser", plain), ("with a browser", outcome)):
+        if one.page is None:
+            yield f"{name}: {one.reason}: {one.readable}"
+            continue
+        records = sum(len(yielded.records) for yielded in one.yielded)
+        yield (
+            f"{name}: {one.page.body_bytes:,} bytes, {one.page.text_characters:,} characters of"
+            f" text, {len(one.found):,} links to follow, {records:,} records"
+        )
 
 
 def _plain(external: Mapping[str, Any]) -> dict[str, Any]:

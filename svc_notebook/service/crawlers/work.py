@@ -40,7 +40,12 @@ async def run_reindex(
     async def visit() -> None:
         async with open_tools(dependencies, crawl.config) as (configuration, fetcher, extractors):
             await visit_all(
-                configuration, ledger, fetcher=fetcher, extractors=extractors, stopped=stopped
+                configuration,
+                ledger,
+                fetcher=fetcher,
+                extractors=extractors,
+                stopped=stopped,
+                browser=dependencies.browser,
             )
 
     error = await _run_job(visit, stopped)
@@ -75,6 +80,7 @@ async def run_urls(
                 extractors=extractors,
                 stopped=stopped,
                 whole=False,
+                browser=dependencies.browser,
             )
 
     error = find_config_error(dependencies, config) or await _run_job(visit, stopped)

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 
 MAX_PDF_PAGES = 5000
+# Elements with code; data for machines has other types.
+SCRIPTS = "script[src], script:not([type]), script[type=module i], script[type*=javascript i]"
 # A blank line, or the end of a sentence before a line that begins a new one.
 PARAGRAPH_BREAK = re.compile(r"\n\s*\n|(?<=[.!?:])\n(?=\s*[A-Z0-9•])")
 HYPHENATED_LINE_END = re.compile(r"(?<=[a-z])-\n(?=[a-z])")
@@ -124,6 +126,8 @@ class Document:
     canonical: str | None
     robots: frozenset[str]
     links: tuple[Link, ...] = field(repr=False)
+    has_scripts: bool = False
+    text_characters: int = 0  # of the text that is shown
 
     def matches(self, selectors: Sequence[str]) -> bool:
         """Return whether any selector matches and none with a leading `!` does."""
@@ -180,16 +184,28 @@ def from_html(page: FetchedPage, kind: str, html: str) -> Document:
     except SelectolaxError as error:  # any text is valid HTML: only memory can run out
         raise Unreadable("parsing it took too much memory", reason="too_large") from error
     robots = frozenset(read_robots(tree, page.headers))
+    # Before the tree is reduced to its text.
+    parsed, title, canonical = tree.html or "", read_title(tree), read_canonical(tree, page)
+    links = read_links(tree, page.url, nofollow="nofollow" in robots)
+    has_scripts = tree.css_first(SCRIPTS) is not None
     return Document(
         url=page.url,
         file_type=kind,
         content_length=len(page.body),
-        html=tree.html or "",
-        title=read_title(tree),
-        canonical=read_canonical(tree, page),
+        html=parsed,
+        title=title,
+        canonical=canonical,
         robots=robots,
-        links=read_links(tree, page.url, nofollow="nofollow" in robots),
+        links=links,
+        has_scripts=has_scripts,
+        text_characters=count_text(tree),
     )
+
+
+def count_text(tree: LexborHTMLParser) -> int:
+    """Count the characters of the text that the page shows; removes other elements."""
+    tree.strip_tags(["script", "style", "noscript", "template"])
+    return len(" ".join(tree.body.text(separator=" ").split())) if tree.body else 0
 
 
 def read_title(tree: LexborHTMLParser) -> str:

@@ -7,7 +7,7 @@ import random
 import ssl
 from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from functools import cache
@@ -28,7 +28,7 @@ from svc_notebook.service.crawl.transport.cookies import HostCookies
 from svc_notebook.service.crawl.transport.decompression import ACCEPTED_ENCODINGS, Body
 from svc_notebook.service.crawl.transport.ssrf_guard import AddressGuard
 from svc_notebook.service.crawl.transport.throttle import Throttle
-from svc_notebook.service.crawl.urls import normalize
+from svc_notebook.service.crawl.urls import normalize, origin
 
 USER_AGENT = "SvcNotebookCrawler"
 MAX_PAGE_BYTES = 10 << 20
@@ -61,6 +61,18 @@ class FetchResponse:
         return (
             normalize(location, self.url) if self.status in REDIRECT_STATUSES and location else None
         )
+
+
+@dataclass(frozen=True)
+class PageRequest:
+    """A request that a rendered page makes: its own headers and cookies, and the page's URL."""
+
+    url: str
+    page: str
+    method: str = "GET"
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    body: bytes | None = field(default=None, repr=False)
+    cookie: str = field(default="", repr=False)
 
 
 class Fetcher:
@@ -140,6 +152,30 @@ class Fetcher:
             url = response.target
         raise too_many_redirects()
 
+    async def load(self, request: PageRequest, *, limit: int = MAX_PAGE_BYTES) -> FetchResponse:
+        """Send a rendered page's request once and follow redirects; raises `FetchFailure`.
+
+        It counts in `rateLimit`; a Crawl-delay applies between pages, not to what they load. Logins
+        are sent only to the origin of the page: the browser does not know them, and would let a
+        page of another origin read the response.
+        """
+        await self.log_in()
+        for _ in range(MAX_REDIRECTS + 1):
+            async with self.throttle.slot():
+                sent = httpx.Request(
+                    request.method,
+                    request.url,
+                    headers=self._page_headers(request),
+                    content=request.body,
+                )
+                response = await self._send(sent, self._requests.timeout, limit)
+            if response.status in BUSY_STATUSES:
+                self.throttle.pause(urlsplit(request.url).netloc, _retry_after(response) or 0.0)
+            if response.target is None:
+                return response
+            request = _redirect(request, response.target, response.status)
+        raise too_many_redirects()
+
     async def log_in(self) -> None:
         """Log in once if the configuration has a login; raises `BadInput` if it fails."""
         async with self._logging_in:
@@ -213,8 +249,28 @@ class Fetcher:
                 tuple(received.get_list("set-cookie")),
             )
 
+    @property
+    def user_agent(self) -> str:
+        """The `User-Agent` of all page requests."""
+        given = httpx.Headers(self._requests.headers)
+        return str(given.get("User-Agent", f"{USER_AGENT}/1.0"))
+
+    def _page_headers(self, request: PageRequest) -> httpx.Headers:
+        """Return the headers of a rendered page's request."""
+        is_own = origin(request.url) == origin(request.page)
+        headers = self._headers(request.url, request.headers, sends_login=is_own)
+        pairs = [request.cookie, headers.get("Cookie", "")]
+        if joined := _join_cookies(pairs):
+            headers["Cookie"] = joined
+        return headers
+
     def _headers(
-        self, url: str, more: Mapping[str, str], cookies: HostCookies | None = None
+        self,
+        url: str,
+        more: Mapping[str, str],
+        cookies: HostCookies | None = None,
+        *,
+        sends_login: bool = True,
     ) -> httpx.Headers:
         headers = httpx.Headers(
             {
@@ -223,7 +279,7 @@ class Fetcher:
                 "Accept-Encoding": ACCEPTED_ENCODINGS,
             }
         )
-        on_site = self._scope.is_on_site(url)
+        on_site = sends_login and self._scope.is_on_site(url)
         headers.update(
             {
                 name: value
@@ -234,6 +290,8 @@ class Fetcher:
         if self._token and on_site:
             headers["Authorization"] = self._token
         headers.update(more)
+        if not sends_login:
+            return headers
         request = httpx.Request("GET", url)
         self._login_cookies.set_cookie_header(request)
         if login := request.headers.get("Cookie"):
@@ -287,6 +345,26 @@ _RETRIED_REASONS = frozenset({"timeout", "network_error", "connection_refused", 
 def too_many_redirects() -> FetchFailure:
     """Return the failure for too many redirects."""
     return FetchFailure("too_many_redirects", f"more than {MAX_REDIRECTS} consecutive redirects")
+
+
+def _redirect(request: PageRequest, target: str, status: int) -> PageRequest:
+    """Return the request to which a redirect leads, as browsers make it (Fetch, 4.5)."""
+    left = origin(target) != origin(request.url)
+    keeps = status in (307, 308) or request.method in ("GET", "HEAD")
+    headers = {
+        name: value
+        for name, value in request.headers.items()
+        if not (left and name.lower() in _SECRET_HEADERS)
+        and (keeps or name.lower() != "content-type")
+    }
+    return replace(
+        request,
+        url=target,
+        method=request.method if keeps else "GET",
+        headers=headers,
+        body=request.body if keeps else None,
+        cookie="" if left else request.cookie,
+    )
 
 
 def _connect_failure(request: httpx.Request, error: httpcore.ConnectError) -> FetchFailure:

@@ -29,6 +29,12 @@ class Throttle:
         await self._wait_for_host(host)
         if host in self._delays:
             self._free[host] = self._clock() + self._delays[host]
+        async with self.slot():
+            yield
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Hold a slot during the block without waiting for a host."""
         async with self._slots:
             await self._wait_for_second()
             yield

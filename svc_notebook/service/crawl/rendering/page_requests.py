@@ -1,0 +1,264 @@
+"""The requests of one rendered page: each is answered by the crawler's fetcher, or refused."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from time import monotonic
+from typing import TYPE_CHECKING
+from urllib.parse import urldefrag, urlsplit
+
+from svc_notebook.service.crawl.outcomes import FetchFailure, refuse_status
+from svc_notebook.service.crawl.rendering.blocklist import LOADED_TYPES, PIXEL, is_blocked
+from svc_notebook.service.crawl.transport.fetcher import (
+    MAX_PAGE_BYTES,
+    MAX_REDIRECTS,
+    Fetcher,
+    FetchResponse,
+    PageRequest,
+    too_many_redirects,
+)
+from svc_notebook.service.crawl.urls import normalize, origin
+
+if TYPE_CHECKING:
+    from playwright.async_api import Page, Request, Route
+
+    from svc_notebook.service.crawl.rendering_options import Rendering
+
+log = logging.getLogger(__name__)
+MAX_PAGE_REQUESTS = 500
+MAX_PAGE_TOTAL_BYTES = 50 << 20
+MAX_SENT_BYTES = 1 << 20
+METHODS = ("GET", "HEAD", "POST")
+# Scripts and styles are the same for all pages of a crawl.
+MAX_CACHE_BYTES = 64 << 20
+CACHED_TYPES = ("script", "stylesheet")
+# Headers that the fetcher sets, or that say what the browser is.
+_UNSENT = ("accept-encoding", "connection", "content-length", "cookie", "host", "user-agent")
+# Headers that describe the body as it was sent, or make the browser send further requests.
+_UNPASSED = frozenset(
+    {
+        "alt-svc", "clear-site-data", "connection", "content-encoding", "content-length",
+        "content-security-policy-report-only", "keep-alive", "link", "nel", "report-to",
+        "reporting-endpoints", "set-cookie", "speculation-rules", "strict-transport-security",
+        "trailer", "transfer-encoding",
+    }
+)  # fmt: skip
+# Applies in addition to the page's own policy, also to frames without a document of their own.
+POLICY = (
+    "connect-src http: https:; frame-src 'none'; object-src 'none'; webrtc 'block';"
+    " worker-src blob:"
+)
+
+
+class ScriptCache:
+    """Scripts and styles that pages of a crawl loaded, up to a total size."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, FetchResponse] = {}
+        self._size = 0
+
+    def find(self, url: str) -> FetchResponse | None:
+        """Return a kept response."""
+        return self._kept.get(url)
+
+    def keep(self, url: str, response: FetchResponse) -> None:
+        """Keep a response unless it forbids that; the oldest ones make room."""
+        forbids = "no-store" in response.headers.get("cache-control", "").lower()
+        if response.status != 200 or forbids or url in self._kept:
+            return
+        self._kept[url] = response
+        self._size += len(response.body)
+        while self._size > MAX_CACHE_BYTES:
+            self._size -= len(self._kept.pop(next(iter(self._kept))).body)
+
+
+class PageRequests:
+    """The requests of one page, from its document until `close`."""
+
+    def __init__(
+        self, page: Page, document: FetchResponse, url: str, tools: tuple[Fetcher, ScriptCache],
+        rendering: Rendering,
+    ) -> None:  # fmt: skip
+        self._page = page
+        self._document = document
+        self.url = url
+        self._fetcher, self._cache = tools
+        self._rendering = rendering
+        self._tasks: set[asyncio.Task[FetchResponse | None]] = set()
+        self.documents = 0  # that the page loaded, with reloads
+        self._requests = self._bytes = 0
+        self._last_change = monotonic()
+        self._closed = False
+        self.target: str | None = None  # the URL to which the page navigates
+        self.failure: FetchFailure | None = None  # of the page's own document
+        self.logs: list[str] = []
+
+    @property
+    def quiet_seconds(self) -> float:
+        """For how long no request was in progress."""
+        return 0.0 if self._tasks else monotonic() - self._last_change
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the page need not be read, because it failed or leads elsewhere."""
+        return self.target is not None or self.failure is not None
+
+    def close(self) -> None:
+        """Cancel the requests in progress and refuse further ones."""
+        self._closed = True
+        for task in self._tasks:
+            task.cancel()
+
+    async def answer(self, route: Route) -> None:
+        """Answer one request of the browser; errors of the network are errors of the request."""
+        from playwright.async_api import Error
+
+        task = asyncio.create_task(self._answer(route.request))
+        self._tasks.add(task)
+        await asyncio.wait((task,))
+        self._tasks.discard(task)
+        self._last_change = monotonic()
+        try:
+            if task.cancelled() or self._closed:
+                await route.abort("aborted")
+            elif error := task.exception():
+                if not isinstance(error, FetchFailure | Error):
+                    log.error("a request of %s", self.url, exc_info=error)
+                await route.abort("failed")
+            elif (response := task.result()) is None:
+                # After any other error of a navigation, an error page replaces the page.
+                is_navigation = route.request.is_navigation_request()
+                await route.abort("aborted" if is_navigation else "blockedbyclient")
+            else:
+                headers = _passed_headers(response, is_document=_is_main(self._page, route.request))
+                await route.fulfill(status=response.status, headers=headers, body=response.body)
+        except Error:  # the page was closed meanwhile
+            return
+
+    async def _answer(self, request: Request) -> FetchResponse | None:
+        """Return the response to a request; None if it is refused."""
+        if self._closed or urlsplit(request.url).scheme not in ("http", "https"):
+            return None
+        if request.is_navigation_request():
+            return await self._navigate(request) if _is_main(self._page, request) else None
+        if request.resource_type == "image":
+            return FetchResponse(request.url, 200, {"content-type": "image/gif"}, PIXEL)
+        if (
+            request.resource_type not in LOADED_TYPES
+            or request.method not in METHODS
+            or is_blocked(request.url, blocks_ads=self._rendering.blocks_ads)
+        ):
+            return None
+        return await self._load(request)
+
+    async def _navigate(self, request: Request) -> FetchResponse | None:
+        """Answer the document itself, also when the page reloads; a navigation away ends it."""
+        if self.is_over:
+            return None
+        if request.method != "GET":
+            # The browser stops to parse a page that leaves: what is there may be a part of it.
+            self.failure = FetchFailure(
+                "rendering_failed", f"the page sends a form to {request.url[:200]} and leaves"
+            )
+            return None
+        self.documents += 1
+        if self.documents == 1:
+            return self._document
+        if normalize(request.url) != normalize(self.url):
+            self.target = urldefrag(request.url).url
+            return None
+        try:
+            if self.documents > MAX_REDIRECTS:
+                raise too_many_redirects()
+            response = await self._load(request)
+            if response is not None and response.status != 200:
+                raise refuse_status(response.status)
+        except FetchFailure as failure:
+            self.failure = failure
+            raise
+        return response
+
+    async def _load(self, request: Request) -> FetchResponse | None:
+        is_cached = request.resource_type in CACHED_TYPES and request.method == "GET"
+        if is_cached and (known := self._cache.find(request.url)):
+            return known
+        body = request.post_data_buffer
+        self._requests += 1
+        if self._requests > MAX_PAGE_REQUESTS or len(body or b"") > MAX_SENT_BYTES:
+            self._note(f"the page makes more than {MAX_PAGE_REQUESTS} requests, or large ones")
+            return None
+        left = MAX_PAGE_TOTAL_BYTES - self._bytes
+        if left <= 0:
+            self._note(f"the page loads more than {MAX_PAGE_TOTAL_BYTES:,} bytes")
+            return None
+        is_own = origin(request.url) == origin(self.url)
+        cookies = await self._page.context.cookies(request.url) if is_own else []
+        sent = PageRequest(
+            urldefrag(request.url).url,
+            self.url,
+            request.method,
+            _sent_headers(request.headers),
+            body,
+            "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies),
+        )
+        try:
+            response = await self._fetcher.load(sent, limit=min(MAX_PAGE_BYTES, left))
+        except FetchFailure as failure:
+            self._note(f"the browser did not load {request.url[:200]}: {failure}")
+            raise
+        self._bytes += len(response.body)
+        if request.resource_type in ("xhr", "fetch") and not _may_read(
+            response, request.url, self.url
+        ):
+            return None
+        if is_cached:
+            self._cache.keep(request.url, response)
+        return response
+
+    def _note(self, line: str) -> None:
+        if line not in self.logs and len(self.logs) < MAX_LOGS:
+            self.logs.append(line)
+
+
+# Lines per page about requests that failed.
+MAX_LOGS = 20
+
+
+def _is_main(page: Page, request: Request) -> bool:
+    """Return whether a request is for the page's own document, not that of a frame or popup."""
+    return request.is_navigation_request() and request.frame == page.main_frame
+
+
+def _sent_headers(headers: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: value
+        for name, value in headers.items()
+        if name.lower() not in _UNSENT
+        and not name.lower().startswith(("sec-", "proxy-"))
+        and value.isascii()
+    }
+
+
+def _passed_headers(response: FetchResponse, *, is_document: bool) -> dict[str, str]:
+    """Return the headers of a response for the browser."""
+    headers = {name: value for name, value in response.headers.items() if name not in _UNPASSED}
+    if response.cookies:
+        headers["set-cookie"] = "\n".join(response.cookies)
+    if is_document:
+        headers.pop("content-disposition", None)  # would download the page
+        own = headers.get("content-security-policy")
+        headers["content-security-policy"] = f"{own}, {POLICY}" if own else POLICY
+    return headers
+
+
+def _may_read(response: FetchResponse, asked: str, page: str) -> bool:
+    """Return whether a page may read a response to which redirects to another origin led.
+
+    The browser checks the origin of a request, but does not see its redirects.
+    """
+    if origin(response.url) == origin(asked):
+        return True
+    allowed = response.headers.get("access-control-allow-origin", "").strip()
+    return origin(response.url) == origin(page) or allowed in ("*", origin(page))

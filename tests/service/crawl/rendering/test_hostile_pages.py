@@ -1,0 +1,148 @@
+"""Hostile pages in the browser: none reaches a private address, and none outlives its visit."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from urllib.parse import quote
+
+import pytest
+from playwright.async_api import Error
+
+from svc_notebook.service.crawl.extraction import Extractors
+from svc_notebook.service.crawl.outcomes import VisitOutcome
+from svc_notebook.service.crawl.rendering.browser import CrawlBrowser
+from tests.service.crawl.rendering.hostile import PAGES, PrivateListener
+from tests.service.crawl.rendering.shop import SHOP, crawl_shop, wait_for_browsers
+from tests.service.crawl.site import Reply, Site
+
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(400)]
+# What the visit of a page ends with. Other pages are read, if the machine is fast enough.
+READ = {"success", "rendering_timed_out"}
+MEMORY = {"too_large", "rendering_failed", "rendering_timed_out"}
+ENDS = {
+    "endless alerts": {"rendering_timed_out"},
+    "strings in memory": MEMORY,
+    "buffers in memory": MEMORY,
+    "nodes in memory": MEMORY | {"page_too_big", "success"},
+    "navigation to private": {"http_redirect"},
+    "download": {"http_redirect"},
+    "form to private": {"rendering_failed"},
+    "endless reload": {"too_many_redirects", "rendering_failed", "rendering_timed_out"},
+    "meta refresh": {"http_redirect"},
+    "document.write": MEMORY | {"page_too_big", "success"},
+    "infinite loop": {"rendering_timed_out"},
+    "loop in a promise": {"rendering_timed_out"},
+    "huge document": MEMORY | {"page_too_big"},
+}
+
+
+class Crawled:
+    """What a crawl of all hostile pages did."""
+
+    def __init__(self, engine: Extractors) -> None:
+        with Site() as site, PrivateListener() as listener:
+            _fill(site, f"127.0.0.1:{listener.port}", str(listener.port))
+            config = site.config(
+                startUrls=[f"{SHOP}/", *map(address_of, PAGES), f"{SHOP}/last"],
+                renderJavaScript={"enabled": True, "waitTime": {"min": 300, "max": 1500}},
+                rateLimit=100,
+                requestOptions={"timeout": 3000, "retries": 0},
+            )
+            config["actions"][0]["pathsToMatch"] = [f"{SHOP}/**"]
+            ledger = crawl_shop(site, engine, config)
+            self.outcomes = ledger.outcomes
+            self.paths = site.paths()
+        self.arrived = listener.arrived
+        self.left = wait_for_browsers()
+
+    def outcome(self, name: str) -> VisitOutcome:
+        return self.outcomes[address_of(name)]
+
+
+def address_of(name: str) -> str:
+    return f"{SHOP}/hostile/{quote(name)}"
+
+
+def _fill(site: Site, private: str, port: str) -> None:
+    site.html("/", "Home")
+    site.html("/last", "Last")
+    for name, body in PAGES.items():
+        text = body.replace("PRIVATE", private).replace("PORT", port)
+        site.page(f"/hostile/{quote(name)}", f"<!doctype html><title>{name}</title><body>{text}")
+    code = {"Content-Type": "text/javascript", "Access-Control-Allow-Origin": "*"}
+    site.page("/worker.js", f"fetch('http://{private}/worker')", headers=code)
+    site.redirect("/redirect/private", f"http://{private}/redirect")
+    site.redirect("/redirect/circle", "/redirect/circle")
+    site.answer("/slow", lambda _: Reply(b"x", headers=code, seconds=0.2))
+    site.page("/drip.js", b" " * 64 * 1000, headers=code, drip=0.05)
+
+
+@pytest.fixture(scope="module")
+def crawled(engine: Extractors) -> Crawled:
+    return Crawled(engine)
+
+
+def test_nothing_arrives_at_a_private_address(crawled: Crawled) -> None:
+    assert crawled.arrived == []
+
+
+def test_no_process_outlives_the_crawl(crawled: Crawled) -> None:
+    assert crawled.left == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_hostile_page_ends_with_an_outcome(crawled: Crawled, name: str) -> None:
+    outcome = crawled.outcome(name)
+
+    assert outcome.reason in ENDS.get(name, READ), outcome.readable
+    assert "private address" not in str(outcome.records)
+
+
+@pytest.mark.parametrize("path", ["/", "/last"])
+def test_other_pages_of_the_crawl_are_read(crawled: Crawled, path: str) -> None:
+    assert crawled.outcomes[f"{SHOP}{path}"].reason == "success"
+
+
+def test_the_document_is_read_beyond_the_reach_of_scripts(crawled: Crawled) -> None:
+    [action] = crawled.outcome("changed globals").yielded
+
+    assert action.records[0]["title"] == "changed globals"
+
+
+def test_the_listener_records_what_arrives() -> None:
+    with PrivateListener() as listener:
+        with socket.create_connection(("127.0.0.1", listener.port)) as tcp:
+            tcp.sendall(b"hello")
+        with socket.socket(type=socket.SOCK_DGRAM) as udp:
+            udp.sendto(b"hello", ("127.0.0.1", listener.port))
+        until = time.monotonic() + 10
+        while len(listener.arrived) < 2 and time.monotonic() < until:
+            time.sleep(0.01)
+
+    assert sorted(listener.arrived) == ["TCP: b'hello'", "UDP: b'hello'"]
+
+
+def test_the_browser_has_no_network_even_without_interception() -> None:
+    """A request that the interception does not see finds no way out."""
+    with PrivateListener() as listener:
+        asyncio.run(_attack(f"127.0.0.1:{listener.port}"))
+
+    assert listener.arrived == []
+
+
+async def _attack(private: str) -> None:
+    browser = CrawlBrowser(None)
+    try:
+        context = await browser.open_context("test")
+        page = await context.new_page()
+        for url in (f"http://{private}/", f"http://localhost:{private.partition(':')[2]}/"):
+            with pytest.raises(Error, match="ERR_PROXY_CONNECTION_FAILED"):
+                await page.goto(url)
+        names = ("WebRTC to private", "web socket to private", "resources of private")
+        for name in names:
+            await page.set_content(PAGES[name].replace("PRIVATE", private), wait_until="commit")
+            await page.wait_for_timeout(1500)
+    finally:
+        await browser.close()
