@@ -153,8 +153,9 @@ class CrawlBrowser:
             # Its profile is temporary: there is nothing to save. The driver removes the folder.
             pid, self._pid = self._pid, None
             _kill_group(pid)
-            with suppress(Exception):  # whatever state it is in, it shall end
-                async with asyncio.timeout(STOP_SECONDS):
+            # A driver that does not stop in time ends by itself: its standard input is closed.
+            with suppress(Exception):
+                async with asyncio.timeout(START_SECONDS):
                     await driver.stop()
         if self._refusing:
             self._refusing.close()
