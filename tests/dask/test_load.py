@@ -17,13 +17,14 @@ import pandas as pd
 import pytest
 from dask import config
 from dask.base import tokenize
+from distributed import Client as Cluster
 
 import svc_notebook as svc
 from svc_notebook import loading
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.loading.dask.worker_credentials import WorkerCredentials
-from svc_notebook.loading.sources.partitions import find_workers
+from svc_notebook.loading.sources.partitions import FOOTERS_PER_TASK, find_workers
 from tests.conftest import Running
 
 ROWS, PARTS = 4000, 8
@@ -116,6 +117,50 @@ def test_a_folder_of_parquet_is_sent_file_by_file(
 
     assert stored(client, index) == records_of(FRAME)
     assert result.plan.source.endswith("of 3 files")
+
+
+@pytest.mark.usefixtures("workers")
+def test_footers_of_many_files_are_read_by_the_workers(
+    client: Client, index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Folder names are a column, as numbers and as text; a column is only in some files."""
+    parts = 2 * FOOTERS_PER_TASK + 3
+    made = pd.DataFrame({"sku": [f"p{n}" for n in range(parts)], "n": range(parts)})
+    for number, rows in made.groupby(made.index):
+        folder = tmp_path / "shop" / f"shelf={number % 3 if number != parts - 1 else 'top'}"
+        folder.mkdir(parents=True, exist_ok=True)
+        more = {"late": [1.5]} if number == parts - 2 else {}
+        rows.assign(**more).to_parquet(folder / f"{number:03}.parquet", index=False)
+
+    def refuse(_: Path) -> None:
+        raise AssertionError("a footer was read in this process")
+
+    monkeypatch.setattr("pyarrow.parquet.read_metadata", refuse)
+    result = svc.load(tmp_path / "shop", index, id="sku", client=client)
+
+    assert result.plan.source.endswith(f"of {parts} files")
+    found = stored(client, index)
+    assert {record["objectID"]: record["n"] for record in found} == dict(made.to_numpy().tolist())
+    assert {record["shelf"] for record in found} == {"0", "1", "2", "top"}
+    assert [record["late"] for record in found if "late" in record] == [1.5]
+
+
+@pytest.mark.usefixtures("workers")
+def test_files_that_workers_do_not_see_are_refused(
+    client: Client, index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(2 * FOOTERS_PER_TASK):
+        FRAME.head(1).to_parquet(tmp_path / f"{number}.parquet")
+    map_tasks = Cluster.map
+
+    def hide(self: Cluster, work: Any, parts: list[list[Path]], **options: Any) -> Any:
+        hidden = [Path("/elsewhere") / path.name for path in parts[1]]
+        return map_tasks(self, work, [parts[0], hidden], **options)
+
+    monkeypatch.setattr(Cluster, "map", hide)
+
+    with pytest.raises(BadInput, match="the same path on every worker"):
+        svc.load(tmp_path, index, id="sku", client=client)
 
 
 def test_a_folder_of_parquet_needs_no_workers(client: Client, index: str, tmp_path: Path) -> None:

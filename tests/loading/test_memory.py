@@ -12,7 +12,7 @@ import pytest
 
 from svc_notebook.loading import database
 from svc_notebook.loading.database import MIN_MEGABYTES, Database, MemoryShort
-from svc_notebook.loading.sources.parquet import needed_megabytes
+from svc_notebook.loading.sources.parquet import needed_megabytes, read_footers
 from tests.loading.encoded_records import pack
 
 
@@ -72,11 +72,11 @@ def test_the_memory_follows_the_row_group(tmp_path: Path) -> None:
     frame.to_parquet(tmp_path / "one.parquet")
     frame.to_parquet(tmp_path / "many.parquet", row_group_size=10_000)
 
-    one = needed_megabytes([tmp_path / "one.parquet"], 2)
-    many = needed_megabytes([tmp_path / "many.parquet"], 2)
+    one = needed_megabytes(read_footers([tmp_path / "one.parquet"]), 2)
+    many = needed_megabytes(read_footers([tmp_path / "many.parquet"]), 2)
 
     assert one - MIN_MEGABYTES > 10 * (many - MIN_MEGABYTES - 20)
-    assert needed_megabytes([tmp_path / "none.parquet"], 2) == MIN_MEGABYTES
+    assert needed_megabytes(read_footers([tmp_path / "none.parquet"]), 2) == MIN_MEGABYTES
 
 
 @pytest.mark.slow

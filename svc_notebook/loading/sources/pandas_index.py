@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -52,18 +51,6 @@ def find_index(schemas: Iterable[pa.Schema], options: LoadSettings) -> StoredInd
     own = {column: named for column, named in levels.items() if column not in others}
     excluded = tuple(c for c, named in own.items() if not named and c not in wanted)
     return StoredIndex(excluded, tuple(c for c, named in own.items() if named))
-
-
-def read_schemas(paths: Iterable[Path]) -> Iterator[pa.Schema]:
-    """Read the schemas of Parquet files; files that cannot be read are skipped."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    for path in paths:
-        try:
-            yield pq.read_schema(path)
-        except (pa.ArrowException, OSError):
-            continue  # DuckDB reports the error, if there is one
 
 
 def _levels(schema: pa.Schema) -> Iterator[tuple[str, bool]]:

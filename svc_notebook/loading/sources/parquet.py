@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading import sql
@@ -25,10 +25,37 @@ MAX_EXACT_FLOAT_INTEGER = 2**53
 ColumnTypes = Mapping[str, Mapping[Path, "pa.DataType"]]
 
 
-def read_parquet(paths: Sequence[Path], options: LoadSettings, db: Database) -> str:
+class Footer(NamedTuple):
+    """What the footer of a file says: its schema, and the bytes of its largest row group."""
+
+    schema: pa.Schema
+    group_bytes: int
+
+
+Footers = Mapping[Path, Footer]
+
+
+def read_footers(paths: Iterable[Path]) -> dict[Path, Footer]:
+    """Read the footers of files; a file that cannot be read has none: DuckDB reports the error."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    found = {}
+    for path in paths:
+        with suppress(pa.ArrowException, OSError):
+            facts = pq.read_metadata(path)
+            groups = (facts.row_group(number) for number in range(facts.num_row_groups))
+            largest = max((group.total_byte_size for group in groups), default=0)
+            found[path] = Footer(facts.schema.to_arrow_schema(), largest)
+    return found
+
+
+def read_parquet(
+    paths: Sequence[Path], footers: Footers, options: LoadSettings, db: Database
+) -> str:
     """Return the SQL that reads files as one table; raises `BadInput` if values would change."""
-    db.grant(needed_megabytes(paths, db.threads))
-    types = _column_types(paths)
+    db.grant(needed_megabytes(footers, db.threads))
+    types = _column_types(footers)
     chosen = types.keys() if options.columns is None else {*options.columns, options.id}
     _check_case(types)
     for name in types.keys() & chosen - options.dtype.keys():
@@ -36,20 +63,25 @@ def read_parquet(paths: Sequence[Path], options: LoadSettings, db: Database) -> 
     return scan(paths)
 
 
-def needed_megabytes(paths: Sequence[Path], threads: int) -> int:
+def needed_megabytes(footers: Footers, threads: int) -> int:
     """Return the memory in MB that a scan of files needs: each thread has a row group in memory."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    largest = columns = 0
-    for path in paths:
-        with suppress(pa.ArrowException, OSError):  # DuckDB reports the error
-            facts = pq.read_metadata(path)
-            groups = (facts.row_group(number) for number in range(facts.num_row_groups))
-            largest = max([largest, *(group.total_byte_size for group in groups)])
-            columns = max(columns, facts.num_columns)
+    largest = max((footer.group_bytes for footer in footers.values()), default=0)
+    columns = max((len(footer.schema) for footer in footers.values()), default=0)
     # A row group is in memory twice: as it is read, and decompressed.
     return MIN_MEGABYTES + columns + 2 * threads * largest // 1_000_000
+
+
+def distinct_paths(paths: Iterable[Path], footers: Footers) -> list[Path]:
+    """Return the first file of each schema and folder, and those without a footer.
+
+    The names of folders can be values of columns, whose types depend on all of them.
+    """
+    firsts: dict[Any, Path] = {}
+    for path in paths:
+        known = footers.get(path)
+        columns = str(known.schema.remove_metadata()) if known else path
+        firsts.setdefault((columns, path.parent), path)
+    return list(firsts.values())
 
 
 def scan(paths: Iterable[Path]) -> str:
@@ -57,17 +89,10 @@ def scan(paths: Iterable[Path]) -> str:
     return f"read_parquet({sql.listing(map(str, paths))}, union_by_name=true)"
 
 
-def _column_types(paths: Sequence[Path]) -> ColumnTypes:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def _column_types(footers: Footers) -> ColumnTypes:
     types: dict[str, dict[Path, pa.DataType]] = {}
-    for path in paths:
-        try:
-            schema = pq.read_schema(path)
-        except (pa.ArrowException, OSError):
-            continue  # DuckDB reports the error, if there is one
-        for column in schema:
+    for path, footer in footers.items():
+        for column in footer.schema:
             types.setdefault(column.name, {})[path] = column.type
     return types
 

@@ -9,13 +9,24 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from svc_notebook.errors import BadInput
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.pandas_index import find_index, read_schemas
-from svc_notebook.loading.sources.parquet import read_parquet, scan
+from svc_notebook.loading.sources.pandas_index import find_index
+from svc_notebook.loading.sources.parquet import (
+    Footer,
+    distinct_paths,
+    read_footers,
+    read_parquet,
+    scan,
+)
 from svc_notebook.loading.sources.source import QUERY, Source, origin_of, parquet_folder
 from svc_notebook.loading.table import TableOrigin
+
+# Files whose footers one task reads; fewer are read in this process.
+FOOTERS_PER_TASK = 32
+FOOTERS_SECONDS = 60.0
 
 
 @dataclass(frozen=True)
@@ -110,10 +121,13 @@ def _named(source: Any) -> list[str]:
 def _files(name: str, files: Sequence[Path], options: LoadSettings) -> SourcePartitions:
     """Return a query for each file; a column has one type in all, folder names are columns."""
     paths = [file.absolute() for file in files]
+    footers = _read_footers(paths)
     with Database() as db:
         db.about = name
-        types = db.types(f"SELECT * FROM {read_parquet(paths, options, db)}")
-    index = find_index(read_schemas(paths), options)
+        read_parquet(paths, footers, options, db)
+        # DuckDB would read the footers of all files again.
+        types = db.types(f"SELECT * FROM {scan(distinct_paths(paths, footers))}")
+    index = find_index((footer.schema for footer in footers.values()), options)
     kept = {column: kind for column, kind in types.items() if column not in index.excluded}
     queries = [query_of(path, kept) for path in paths]
     origin = origin_of(paths, None)
@@ -122,6 +136,37 @@ def _files(name: str, files: Sequence[Path], options: LoadSettings) -> SourcePar
         # A load in one process has another checkpoint: its entries are batches.
         origin._replace(state=f"files {origin.state}"),
     )  # fmt: skip
+
+
+def _read_footers(paths: Sequence[Path]) -> dict[Path, Footer]:
+    """Read the footers of many files on the workers; what these do not read, in this process.
+
+    Raises `BadInput` if workers cannot read files that this process can.
+    """
+    cluster = find_workers()
+    if len(paths) <= FOOTERS_PER_TASK or not cluster.scheduler_info()["workers"]:
+        return read_footers(paths)
+    from distributed import wait
+
+    parts = [paths[at : at + FOOTERS_PER_TASK] for at in range(0, len(paths), FOOTERS_PER_TASK)]
+    tasks = cluster.map(read_footers, parts, pure=False)
+    try:
+        wait(tasks, timeout=FOOTERS_SECONDS)
+        found = {path: footer for task in tasks for path, footer in task.result().items()}
+    except Exception:  # the cluster is lost or busy; the load reports what is wrong with it
+        found = {}
+    finally:
+        cluster.cancel(tasks, force=True)
+    own = read_footers(path for path in paths if path not in found)
+    if found and own:
+        raise BadInput(
+            f"workers cannot read {len(own):,} of {len(paths):,} files, such as "
+            f"{next(iter(own))}: the files must have the same path on every worker; put them on "
+            "storage that all see, or load a Dask DataFrame"
+        )
+    # In the order of the files, which is that of the columns.
+    every = {**found, **own}
+    return {path: every[path] for path in paths if path in every}
 
 
 def query_of(path: Path, types: Mapping[str, str]) -> str:

@@ -24,8 +24,8 @@ from svc_notebook.loading.sources.csv_file import open_delimited
 from svc_notebook.loading.sources.dataframe import check_unique, open_arrow, open_frame
 from svc_notebook.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
 from svc_notebook.loading.sources.json_documents import open_documents, take_list
-from svc_notebook.loading.sources.pandas_index import find_index, read_schemas
-from svc_notebook.loading.sources.parquet import read_parquet
+from svc_notebook.loading.sources.pandas_index import find_index
+from svc_notebook.loading.sources.parquet import read_footers, read_parquet
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.sources.query_results import is_query_result, open_query_result
 from svc_notebook.loading.sources.remote_files import fetch, is_remote
@@ -247,8 +247,9 @@ def open_parquet(
     paths: Sequence[Path], name: str, options: LoadSettings, db: Database
 ) -> SourceTable:
     """Make a table of Parquet files."""
-    inner = read_parquet(paths, options, db)
-    index = find_index(read_schemas(paths), options)
+    footers = read_footers(paths)
+    inner = read_parquet(paths, footers, options, db)
+    index = find_index((footer.schema for footer in footers.values()), options)
     types = db.types(f"SELECT * FROM {inner}")
     kept = {column: kind for column, kind in types.items() if column not in index.excluded}
     return replace(_typed(inner, kept, name, db), notes=index.notes)

@@ -1,5 +1,6 @@
 // The dialog that loads a file into an index: the plan, then the progress, then the result.
 
+import { drawCode } from "../../kit/code_text.js";
 import { button, field, fill, freshId, h } from "../../kit/dom.js";
 import { debounce, oneAtATime } from "../../kit/timing.js";
 import { textOf } from "./explorer.js";
@@ -16,6 +17,8 @@ import { Cancelled, KernelLink } from "./kernel.js";
 /** Names of files that a load can read. */
 export const SUFFIXES = /\.(csv|tsv|ndjson|jsonl|json|parquet|xlsx|xlsm)$/i;
 const SETTLE_MS = 400;
+/** Columns of numbers in the tables of a plan. */
+const NUMBERS = new Set(["missing", "refused", "row"]);
 const EXISTING = [
   ["append", "append: add and overwrite"],
   ["merge", "merge: send what differs"],
@@ -283,9 +286,9 @@ const count = (number, noun) => `${number.toLocaleString("en")} ${noun}${number 
 function planNodes(plan, index) {
   const exists = plan.records === null ? `${index} does not exist yet.` : `${index} exists, with ${count(plan.records, "record")}.`;
   return [
-    h("p", {}, `${count(plan.rows, "row")}, objectID: ${plan.ids}. ${exists}`),
+    h("p", {}, `${count(plan.rows, "row")}, objectID: `, drawCode(plan.ids), `. ${exists}`),
     table("Columns", plan.columns),
-    plan.notes.length ? h("ul", {}, plan.notes.map((note) => h("li", {}, note))) : null,
+    plan.notes.length ? h("ul", {}, plan.notes.map((note) => h("li", {}, drawCode(note)))) : null,
     rejectedNodes(plan),
     plan.sample.length ? h("details", {}, h("summary", {}, "First records"), h("pre", {}, plan.sample.join("\n"))) : null,
   ];
@@ -301,14 +304,16 @@ function rejectedNodes({ rejectedRows, rejected }) {
 /** @param {string} label @param {Record<string, string>[]} rows */
 function table(label, rows) {
   const names = Object.keys(rows[0] ?? {});
+  /** @param {string} name */
+  const kind = (name) => (NUMBERS.has(name) ? "number" : null);
   return h(
     "div",
     { class: "file-table", tabindex: 0, role: "region", "aria-label": label },
     h(
       "table",
       { "aria-label": label },
-      h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col" }, name)))),
-      h("tbody", {}, rows.map((row) => h("tr", {}, names.map((name) => h("td", {}, row[name]))))),
+      h("thead", {}, h("tr", {}, names.map((name) => h("th", { scope: "col", class: kind(name) }, name)))),
+      h("tbody", {}, rows.map((row) => h("tr", {}, names.map((name) => h("td", { class: kind(name) }, row[name]))))),
     ),
   );
 }
