@@ -23,7 +23,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the option of the profile."""
     parser.getgroup("svc-notebook").addoption(
         "--svc-profile",
-        help="profile of the search service for relevance tests; default: the environment's",
+        help="profile of the search service for relevance tests; default: SVC_* variables",
     )
 
 

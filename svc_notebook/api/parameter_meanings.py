@@ -247,7 +247,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "mode": "Whether words match, or words and meanings. The local service compares vectors "
         "that it computes from the records, not those of the vendor's model.",
         "semanticSearch": "Options for matching meanings. In the local service `localWeight` is "
-        "the weight of meanings against words, 0 to 1, and `localMinSimilarity` the least cosine.",
+        "the weight of meanings against words, 0 to 1, and `localMinSimilarity` the lowest cosine.",
     },
     "Storage": {
         "allowCompressionOfIntegerArray": "Whether arrays of integers are stored compressed.",

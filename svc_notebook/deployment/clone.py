@@ -146,8 +146,8 @@ class CloneRun:
         started = monotonic()
         if (self.source.connection.place, self.index) == (self.client.connection.place, self.name):
             raise BadInput(
-                f"the clone would replace {self.index} by itself; pass name= for another name, or "
-                "connect to the service that receives the clone"
+                f"the clone and its source are the same index {self.index}; pass name= for another "
+                "name, or connect to the service that receives the clone"
             )
         scopes: tuple[Scope, ...] = tuple(scope for scope in SCOPES if scope in self.parts)
         rights = await self._check_rights(scopes)
@@ -250,7 +250,7 @@ class CloneRun:
         if exists and self.if_exists == "fail":
             raise BadInput(
                 f"the index {self.name} exists in {describe_client(self.client)}: "
-                "if_exists='replace' replaces it, name= names another"
+                "pass if_exists='replace' to replace it, or name= for another name"
             )
         assert self._target_rights
         self._target_rights.check("clone", [], [replica_name(each) for each in mapped.values()])
@@ -265,7 +265,7 @@ class CloneRun:
         with checkpoint.hold():
             temporary = await open_temporary(transfer, checkpoint, resume=self.resume)
             if self.resume and not checkpoint.entries:
-                self.notes.append("there was nothing to resume: all records were copied")
+                self.notes.append("no interrupted clone was found: all records were copied")
             try:
                 await write_configuration(self.client, temporary.name, state, scopes)
                 await transfer.fill(temporary, checkpoint)
@@ -344,8 +344,8 @@ def _progress(
 ) -> str:
     if temporary.state == "promoted":
         return (
-            f"the service accepted the move of the copy to {transfer.target}; whether it is "
-            "published is not known"
+            f"the service accepted the move of the copy to {transfer.target}, but did not confirm "
+            f"it: check {transfer.target} before you clone again"
         )
     more = "; resume=True resumes the clone" if checkpoint.entries else ""
     return (

@@ -16,7 +16,6 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import ALIASES, Settings
 from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
-from svc_notebook.client.operations import index_exists
 from svc_notebook.client.temporary_index import parse_name
 from svc_notebook.deployment.clone import describe_client, right_of
 from svc_notebook.deployment.configuration import read_configuration
@@ -131,7 +130,9 @@ class ConfigurationDrift:
             return f"{of}: {counted}; nothing was written"
         if self.written:
             return f"{of}: {format_count(len(self.written), 'file')} written, {counted}"
-        undo = "".join(f"; `undo {name} {one}` reverts it" for name, one in self.change_ids.items())
+        undo = "".join(
+            f"; `svc undo {name} {one}` reverts it" for name, one in self.change_ids.items()
+        )
         return f"{of}: {format_count(len(self.changes), 'change')} applied{undo}"
 
 
@@ -345,7 +346,8 @@ async def _read_or_empty(client: AsyncClient, index: str, notes: list[str]) -> I
 
 def _note_unknown(index: str, unknown: list[str], notes: list[str]) -> None:
     if unknown:
-        notes.append(f"settings of {index} that this version does not know: {', '.join(unknown)}")
+        listed = ", ".join(unknown)
+        notes.append(f"settings of {index} that this version does not know are ignored: {listed}")
 
 
 async def _check_replicas(client: AsyncClient, each: IndexFiles, live: IndexConfiguration) -> None:
@@ -353,8 +355,7 @@ async def _check_replicas(client: AsyncClient, each: IndexFiles, live: IndexConf
     known = set(map(replica_name, list_replicas(live.settings)))
     wanted = [replica_name(entry) for entry in list_replicas(each.state.settings)]
     new = [name for name in wanted if name not in known]
-    if new and await index_exists(client, each.index):
-        await check_free(client, each.index, new)
+    await check_free(client, each.index, new)
 
 
 def _table(deltas: Mapping[str, Mapping[Scope, Delta]]) -> pd.DataFrame:

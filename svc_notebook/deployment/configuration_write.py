@@ -80,8 +80,9 @@ async def change_index(
                 await write_part(client, index, *step, forward=bool(forward_to))
         except asyncio.CancelledError:
             raise Stopped(
-                f"stopped: {len(made) - 1} of {len(steps)} steps to {index} were made, and the "
-                f"next may be. Deploying again finishes it, `undo {index}` there reverts it"
+                f"stopped: {len(made) - 1} of {len(steps)} steps were written to {index}; the next "
+                "one may have been written. The same call again writes the rest, "
+                f"`svc undo {index}` on that service reverts all"
             ) from None
         except Exception as error:
             error.add_note(await _revert(client, index, deltas, made))
@@ -112,8 +113,8 @@ async def _revert(
         for scope in done:
             if scope in deltas:
                 await write_part(client, index, scope, deltas[scope].before)
-        return f"{index} is as it was: the steps that were made are reverted"
+        return f"{index} is as it was: the steps that were written are reverted"
     return (
-        f"{index} could not be reverted; a part of {', '.join(reversed(done))} may be changed. "
-        f"Deploying again finishes it, `undo {index}` there reverts it"
+        f"{index} could not be reverted: its {', '.join(reversed(done))} may be changed in part. "
+        f"The same call again writes the rest, `svc undo {index}` on that service reverts all"
     )

@@ -115,8 +115,8 @@ class DeployRun:
             self.name,
         ):
             raise BadInput(
-                f"{self.index} would be deployed to itself; pass to= another profile, or name= "
-                "another index"
+                f"{self.index} would be deployed to itself; pass another profile as to=, or "
+                "another index as name="
             )
         await self._check_rights()
         if dry_run:
@@ -153,14 +153,15 @@ class DeployRun:
             ) from error
         origin = read_origin(self.client, self.index)
         origin = origin if origin and origin.is_of(self.target, self.name) else None
-        notes = [f"not deployed, as this version does not know them: {', '.join(unknown)}"] * bool(
-            unknown
-        )
+        notes: list[str] = []
+        if unknown:
+            listed = ", ".join(unknown)
+            notes.append(f"settings that this version does not know are not deployed: {listed}")
         exists = await is_own(self.target, self.name)
         if exists and origin is None:
             notes.append(
-                f"{self.index} is not a clone of {self.name} of {self.profile}: what others "
-                "changed there cannot be recognised"
+                f"{self.index} is not a clone of {self.name} of {self.profile}: changes by others "
+                "cannot be detected, and are overwritten"
             )
         theirs = await self._read_target(self.name) if exists else IndexConfiguration()
         if not exists:
@@ -211,7 +212,7 @@ class DeployRun:
         for change in _list_interrupted(Journal.of(self.target, name)):
             notes.append(
                 f"an earlier deployment to {name} was interrupted (change {change.change_id}); "
-                "this one writes what is missing, undo reverts it"
+                "this one writes what is missing, `undo` of that change reverts it"
             )
             for scope, delta in change.deltas.items():
                 for one, value in delta.after.items():
@@ -247,7 +248,7 @@ class DeployRun:
         await check_free(self.target, self.name, [replica_name(entry) for entry in new])
         if entries and not self.replicas:
             listed = ", ".join(map(replica_name, entries))
-            notes.append(f"settings of replicas are not deployed ({listed}); replicas=True does")
+            notes.append(f"replicas are not deployed ({listed}); replicas=True deploys them")
         if new:
             first = _add_setting(first, "replicas", present or None, [*present, *new])
         plans = [first]
@@ -323,7 +324,7 @@ class DeployRun:
                 made = await change_index(self.target, each.target, wanted, note=note)
             except SvcError as error:
                 done = ", ".join(self._ids) or "nothing"
-                error.add_note(f"deployed before: {done}; deploying again continues")
+                error.add_note(f"already deployed: {done}; the same call again deploys the rest")
                 raise
             if made:
                 self._ids[each.target] = made.change_id
@@ -437,9 +438,9 @@ class DeployRun:
         ]
         if wrong:
             warn_user(
-                f"{', '.join(wrong)} of {self.profile} read back differ from what was deployed: "
-                "somebody changed them meanwhile, or the service stores them in another form; "
-                "`deploy` with dry_run=True shows the difference"
+                f"{', '.join(wrong)} of {self.profile} are not as deployed: somebody changed them "
+                "meanwhile, or the service stores them in another form; `deploy` with dry_run=True "
+                "shows the difference"
             )
         return not wrong
 

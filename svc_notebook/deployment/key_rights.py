@@ -35,14 +35,15 @@ class KeyRights:
             word = "right" if len(lacking) == 1 else "rights"
             raise KeyRefused(
                 f"{action} needs the {word} {named} on {self.side}, which its key lacks; nothing "
-                "was sent. Use a key with it: `add_key` of the admin makes one",
+                "was sent. Use another key: `add_key` with the admin key creates one",
                 status=403,
             )
         beyond = [name for name in indices if not self._reaches(name)]
         if beyond:
             raise KeyRefused(
                 f"{action} needs the index {beyond[0]} on {self.side}, and its key is restricted "
-                f"to {', '.join(self.indices)}; nothing was sent",
+                f"to {', '.join(self.indices)}; nothing was sent. Use a key without that "
+                "restriction",
                 status=403,
             )
 
@@ -55,8 +56,8 @@ async def read_rights(client: AsyncClient, side: str) -> KeyRights:
     text = client.connection.api_key.reveal()
     if read_secured_key(text):
         raise KeyRefused(
-            f"the key of {side} is a secured key, which sees only a part of an index; use its "
-            "parent or another key",
+            f"the key of {side} is a secured key, which may see only a part of an index; use its "
+            "parent key or another key",
             status=403,
         )
     try:

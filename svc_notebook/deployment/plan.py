@@ -292,11 +292,11 @@ class Deployment:
         if self.dry_run:
             return "dry run: nothing was written"
         if self.plan.empty:
-            return "nothing was to deploy"
+            return "nothing to deploy"
         parts = [format_count(len(self.plan.changes), "change")]
         if self.plan.records is not None:
             parts.append(format_count(self.records, "record"))
-        read_back = "verified" if self.verified else "NOT as deployed when read back"
+        read_back = "verified" if self.verified else "NOT verified: the target differs"
         undo = "".join(
             f"; `svc undo {index} {change} --profile {self.plan.profile}` reverts it"
             for index, change in self.change_ids.items()

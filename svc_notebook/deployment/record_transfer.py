@@ -133,9 +133,9 @@ class RecordTransfer:
             return
         if found != self.records:
             raise BadInput(
-                f"{self.records:,} records of {self.index} were copied and {found:,} arrived: it "
-                f"changed while it was read, and {self.target} is unchanged; start again without "
-                "resume=True"
+                f"{self.records:,} records of {self.index} were sent, but the copy has {found:,}: "
+                f"{self.index} changed while it was read. {self.target} is unchanged; start again "
+                "without resume=True"
             )
 
     async def _pages(self, after: str | None) -> AsyncIterator[Page]:

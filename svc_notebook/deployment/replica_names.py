@@ -52,7 +52,7 @@ def map_replicas(
         mapped[entry] = f"virtual({other})" if is_virtual(entry) else other
     names = [replica_name(entry) for entry in mapped.values()]
     if len({*names, target}) <= len(names):
-        raise BadInput(f"`replicas` must give each replica a name of its own, not {names}")
+        raise BadInput(f"`replicas` must give each replica a different name, not {names}")
     return mapped
 
 
@@ -62,8 +62,8 @@ def _rename(name: str, index: str, target: str) -> str:
     if name.startswith(index):
         return f"{target}{name[len(index) :]}"
     raise BadInput(
-        f"the replica {name} of {index} needs a name beside {target}: "
-        f"replicas={{{name!r}: '{target}_…'}}"
+        f"the replica {name} of {index} needs a name as replica of {target}: "
+        f"pass replicas={{{name!r}: '{target}_…'}}"
     )
 
 
@@ -75,5 +75,6 @@ async def check_free(client: AsyncClient, primary: str, names: Sequence[str]) ->
             if owner != primary:
                 raise BadInput(
                     f"the index {name} exists and is not a replica of {primary}: as its replica it "
-                    "would lose its records; name another: replicas={'REPLICA': 'NAME'}"
+                    "would lose its records. Choose another name for the replica, with "
+                    "replicas={'REPLICA': 'NAME'} or in the file of the settings"
                 )

@@ -92,7 +92,10 @@ def read_entries(text: str, name: str, *, as_list: bool) -> EntryFile:
         if as_list:
             own = value.get(ID) if isinstance(value, dict) else None
             if not isinstance(own, str) or not own:
-                raise BadInput(f"{name}, line {line + 1}: an object needs an `{ID}` in quotes")
+                raise BadInput(
+                    f"{name}, line {line + 1}: an object needs an `{ID}` that is text; put "
+                    "a number in quotes"
+                )
             while line and not lines[line].startswith("-"):
                 line -= 1
         else:
@@ -100,7 +103,7 @@ def read_entries(text: str, name: str, *, as_list: bool) -> EntryFile:
         found.append((own, value, line))
     names = [each[0] for each in found]
     if twice := next((one for one in names if names.count(one) > 1), None):
-        raise BadInput(f"{name}: `{twice}` is there twice")
+        raise BadInput(f"{name}: `{twice}` is given twice")
     if node.flow_style:
         rewritten = [FileEntry(own, value, [], []) for own, value, _ in found]
         head, tail = lines[: node.start_mark.line], lines[node.end_mark.line + 1 :]

@@ -167,7 +167,7 @@ async def read_dask(
     -------
     dask.dataframe.DataFrame
         One row per record: `objectID` (str), then the attributes. Computing a partition
-        raises `BadInput` if it has another number of records than when it was made.
+        raises `BadInput` if its number of records has changed since the call.
 
     Raises
     ------

@@ -122,9 +122,9 @@ async def apply_config(
 ) -> ConfigurationDrift:
     """Give indices the settings, synonyms and rules in files, and no others.
 
-    Settings that a file does not name get their defaults; synonyms and rules that it does not
-    have are deleted. A part without a file stays. Only differences are written, in the order of
-    `deploy`, and recorded in the journal: `undo` reverts them.
+    Settings that are not in the file are reset to their defaults; synonyms and rules that are
+    not in their file are deleted. A part without a file is unchanged. Only differences are
+    written, in the order of `deploy`, and recorded in the journal: `undo` reverts them.
 
     Parameters
     ----------

@@ -46,9 +46,9 @@ def evaluate(
 ) -> DataFrame | RelevanceVerdict:
     """Evaluate an index on judged queries, average the scores, and check required ones.
 
-    With `at_least` or `no_worse_than`, the command has exit status 1 if the scores are clearly
-    worse than required, by their 95 % interval. If the interval allows no verdict, the outcome
-    is `undecided`, with exit status 0 unless `strict`.
+    With `at_least` or `no_worse_than`, the command has exit status 1 if the 95 % interval of a
+    score is entirely below the requirement. If only the mean is below it, the outcome is
+    `undecided`, with exit status 0 unless `strict`.
 
     Parameters
     ----------
@@ -68,11 +68,11 @@ def evaluate(
     relevant : float, default 1
         Lowest rating of a relevant record.
     at_least : list of str, default None
-        Required means, such as `ndcg@10=0.70`.
+        Minimum means, such as `ndcg@10=0.70`.
     no_worse_than : path, default None
         CSV or Parquet file of an earlier run, which `save` wrote.
     margin : float, default 0
-        Loss against the earlier run that counts as none.
+        Maximum accepted loss against the earlier run.
     strict : bool, default False
         Fail if a requirement is undecided.
     save : path, default None

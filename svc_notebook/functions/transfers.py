@@ -56,16 +56,17 @@ async def clone(
     """Clone an index of another service: settings, synonyms, rules and records.
 
     The records are streamed into a temporary index, which takes the name in one step at the
-    end. The rights of both keys are checked before anything is copied. The state of the
-    original is stored beside the journal, so that `deploy` recognises later changes to it.
+    end. The rights of both keys are checked before anything is copied. Digests of the original's
+    settings, synonyms and rules are stored beside the journal, so that `deploy` detects later
+    changes to them.
 
     Parameters
     ----------
     index : str
         Name of the index to clone.
     from_ : str
-        Profile of the service that has the index. Its values come from the configuration, and
-        from the environment only what the configuration lacks.
+        Profile of the service that has the index. The environment provides only values that
+        the profile does not have.
     name : str, default the same name
         Name of the clone.
     parts : {'settings', 'synonyms', 'rules', 'records'} or list of these, default all
@@ -78,7 +79,7 @@ async def clone(
     seed : int, default 0
         Seed of the sample: the same seed chooses the same records.
     judgments : DataFrame, list of dict or path, default None
-        Judgments, whose records are cloned in any case.
+        Judgments; their records are cloned even if the filters or the sample exclude them.
     replicas : bool or dict of str, default False
         Clone the replicas too: all, or those named, each with its new name. By default, a
         replica whose name begins with the name of the index is renamed with it.
@@ -154,7 +155,7 @@ def settle_deployment(given: Mapping[str, Any], client: Client) -> tuple[str, di
     run = _deploy_run({**given, "client": client})
     plan = background_loop.run(run.carry_out(dry_run=True)).plan
     print(plan)  # noqa: T201 - the plan is what is confirmed
-    force = ", overwriting what was changed there since the clone" if run.force else ""
+    force = ", overwriting changes there since the clone" if run.force else ""
     return f"deploy {run.index} to {run.name} of {run.profile}: {plan.describe()}{force}", {}
 
 
@@ -197,20 +198,20 @@ async def deploy(
 ) -> Deployment:
     """Deploy settings, synonyms and rules of an index to another service.
 
-    Only the differences are written: synonyms and rules each in one step, settings before the
-    rules that need them; facets that go stay until the rules are replaced. Then they are read
-    back. If the index is a clone of the target, what others changed there since the clone is
-    kept, and what both changed is refused. The change is written to the journal of the target:
-    `svc.tuning.undo` with the target's client reverts it. Settings that name indices are never
-    copied.
+    Only the differences are written: settings first, then synonyms and rules in one step each;
+    facets that are removed stay until the rules are replaced. Then the target is read back. If
+    the index is a clone of the target, what others changed there since the clone is kept, and a
+    change on both sides is a conflict that stops the deployment. The change is recorded in the
+    journal: `svc.tuning.undo` with the target's client reverts it. Settings that name indices
+    are never copied.
 
     Parameters
     ----------
     index : str
         Name of the index to deploy.
     to : str
-        Profile of the service to deploy to. Its values come from the configuration, and from
-        the environment only what the configuration lacks.
+        Profile of the service to deploy to. The environment provides only values that the
+        profile does not have.
     name : str, default the same name
         Name of the index on the target.
     parts : {'settings', 'synonyms', 'rules', 'records'} or list of these, default all but records
@@ -227,7 +228,7 @@ async def deploy(
     dry_run : bool, default False
         Write nothing; the `plan` of the result shows the differences.
     resume : bool, default False
-        Resume the records of an interrupted deployment.
+        Resume an interrupted deployment of records.
     min_share : float, default None
         With records, minimum number of new records, as a share from 0 to 1 of the number of
         previous records; None requires half of 1,000 records or more, and refuses a clone of
@@ -248,8 +249,8 @@ async def deploy(
     Raises
     ------
     BadInput
-        If an option is wrong, or both sides changed the same since the clone; nothing was
-        written.
+        If an option is wrong, or both sides changed the same object since the clone; nothing
+        was written.
     NotConnected
         If the profile does not exist, or lacks a value.
     KeyRefused

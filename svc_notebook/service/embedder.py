@@ -68,7 +68,7 @@ class Embedder:
             )
         if not 1 <= vectors.shape[1] <= MAX_DIMENSIONS:
             raise LocalServiceFailed(
-                f"the embedder {self.name} returned {vectors.shape[1]} dimensions: use 1 to "
+                f"the embedder {self.name} returned {vectors.shape[1]} dimensions: expected 1 to "
                 f"{MAX_DIMENSIONS}"
             )
         if not np.isfinite(vectors).all():

@@ -101,9 +101,9 @@ def serve(
         Remove all networks from the allowlist.
     search_timeout : float, default 4
         Maximum duration of a search in seconds.
-    workers : int, default the number of processors
-        Number of processes that search at the same time. They start when searches overlap, and read
-        the same files. With 0 or 1, all searches run in the service's own process.
+    workers : int, default the number of processors, at most 8
+        Number of worker processes for concurrent searches. They start when searches overlap, and
+        read the same files. With 0 or 1, all searches run in the service's own process.
     embedder : str, default None
         Function `module:function` from a list of texts to an array with a vector for each; its
         vectors replace the local ones in the mode `neuralSearch`. The current folder is searched

@@ -252,6 +252,6 @@ def _check_dimensions(
     if known:
         raise LocalServiceFailed(
             f"the embedder {embedder.name} returned {found.dimensions} dimensions, and "
-            f"{min(known)} before: give it another name or `version` if its model changed, so that "
-            "all records are embedded again"
+            f"{min(known)} before: if the model changed, change the `version` of the "
+            "function and restart the service, so that all records are embedded again"
         )

@@ -205,6 +205,20 @@ def test_replicas_come_from_files(index: str, shop: svc.Client, tmp_path: Path) 
     assert not svc.current().get_settings(f"{index}_cheap").get("customRanking")
 
 
+def test_a_replica_never_takes_the_name_of_another_index(
+    index: str, shop: svc.Client, tmp_path: Path
+) -> None:
+    svc.set_settings(index, {"replicas": [f"{index}_cheap"]}, client=shop)
+    svc.pull_config(tmp_path, [index], client=shop)
+    svc.push([{"objectID": "own"}], f"{index}_cheap", progress=False)
+
+    for check in (True, False):  # the primary does not exist here
+        with pytest.raises(BadInput, match="would lose its records"):
+            svc.apply_config(tmp_path, check=check)
+
+    assert list(svc.read_browse(f"{index}_cheap")["objectID"]) == ["own"]
+
+
 def test_a_file_that_is_wrong_stops_everything(pulled: Path, index: str, shop: svc.Client) -> None:
     (pulled / "zzz").mkdir()
     (pulled / "zzz" / "settings.yaml").write_text("hitsPerPge: 3\n")

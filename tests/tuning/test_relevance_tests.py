@@ -87,7 +87,7 @@ def test_broken_searches_and_judgments_never_pass(index: str) -> None:
 
     verdict = svc.tuning.check_relevance(index, one, {"ndcg@10": 0.0}, progress=False)
     assert verdict.outcome == "failed"
-    assert "failed, the first for" in repr(verdict)
+    assert "failed; the first is" in repr(verdict)
     nothing = svc.tuning.check_relevance(index, none, {"ndcg@10": 0.0}, progress=False)
     assert "no judged query has a relevant record" in repr(nothing)
 
@@ -213,7 +213,7 @@ def test_a_wrong_file_is_an_error_of_the_collection(service: Running, tmp_path: 
     ("text", "message"),
     [
         ("at_least: {ndcg@10: 1}\nqueries: {a: {b: 1}}\n", "`index` is missing"),
-        ("index: a\nat_least: {ndcg@10: 1}\n", "judgments are in `queries`"),
+        ("index: a\nat_least: {ndcg@10: 1}\n", "give either `queries` or"),
         ("index: a\nqueries: {a: {b: 1}}\n", "nothing is required"),
         ("index: a\nat_least: {ndgc@10: 1}\nqueries: {a: {b: 1}}\n", "did you mean `ndcg`"),
         ("- a\n", "must contain `index`"),

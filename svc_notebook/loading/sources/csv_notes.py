@@ -29,7 +29,7 @@ def describe_copies(
         if copy.stray.number:
             yield (
                 f"{copy.stray.subject('has', 'have')} one separator too many: an empty cell is "
-                "left out, because only then all other cells have the forms of their columns "
+                "left out, because only then every other cell fits the format of its column "
                 f"({copy.stray.places}{place}). strict=True rejects such rows"
             )
         if copy.repaired.number:

@@ -323,7 +323,7 @@ class SearchWorkers:
         except OSError as error:
             own.close()
             if not self._failures:
-                sys.stderr.write(f"no search worker starts, searches use one core: {error}\n")
+                sys.stderr.write(f"search workers cannot start, searches use one core: {error}\n")
             self._failures += 1
             self._launch(MAX_RESTART_SECONDS)
             return

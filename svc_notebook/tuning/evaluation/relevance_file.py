@@ -61,9 +61,9 @@ def read_relevance_file(path: Path) -> RelevanceFile:
     try:
         found: Any = check_members(build_value(node, RelevanceFile, text), RelevanceFile, "")
         if "index" not in found:
-            raise BadInput("`index` is missing: the name of the index")
+            raise BadInput("`index` is missing; add the name of the index")
         if ("queries" in found) == ("judgments" in found):
-            raise BadInput("judgments are in `queries`, or in a file that `judgments` names")
+            raise BadInput("give either `queries` or `judgments`, the name of a file")
         if not found.get("at_least") and "no_worse_than" not in found:
             raise BadInput("nothing is required: `at_least` or `no_worse_than` is missing")
         list_requirements(found)

@@ -161,7 +161,7 @@ async def check_relevance(
     metrics : str or list of str, default those of `at_least`, else 'ndcg@10'
         Metrics to compute and to compare with the baseline.
     margin : float, default 0
-        Loss against the baseline that counts as none.
+        Maximum accepted loss against the baseline.
     strict : bool, default False
         Whether an undecided requirement fails the test.
     params : dict, default None
@@ -258,7 +258,7 @@ def _find_breakage(scores: DataFrame) -> str:
     if len(failed):
         query, error = failed.iloc[0]
         count = format_count(len(failed), "query", "queries")
-        return f"{count} failed, the first {query!r}: {error}"
+        return f"{count} failed; the first is {query!r}: {error}"
     if scores["value"].isna().all():
         return "no judged query has a relevant record, so there is no score"
     return ""
@@ -294,7 +294,7 @@ def _check_loss(row: Mapping[Any, Any], margin: float, broken: str) -> Requireme
         + f", {row['wins']} won, {row['ties']} tied, {row['losses']} lost"
     )
     if row["left_out"]:
-        reason += f", {row['left_out']} queries are not in both runs"
+        reason += f", {format_count(row['left_out'], 'query', 'queries')} not in both runs"
     return Requirement(
         f"{row['metric']} no worse than the baseline{within}", row["metric"],
         *_judge(row["delta"], low, high, -margin, broken), -margin, broken or reason,
