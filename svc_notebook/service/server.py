@@ -39,7 +39,7 @@ MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
 # Each cluster is a name in lists and a row of a table.
 MAX_CLUSTERS = 100
 # Each search process takes memory of its own.
-MAX_WORKERS, MAX_DEFAULT_WORKERS = 64, 8
+MAX_WORKERS = 64
 MIN_TIMEOUT_SECONDS = 0.1
 ADMIN_KEY_VARIABLE = "SVC_ADMIN_KEY"
 STANDARD_INPUT = "-"
@@ -67,7 +67,7 @@ def serve(
     parent: int | None = None,
     reset_allowlist: bool = False,
     search_timeout: float | None = None,
-    workers: int | None = None,
+    workers: int = 0,
     embedder: str | None = None,
 ) -> int:
     """Run the local service in the foreground until it is stopped.
@@ -101,7 +101,7 @@ def serve(
         Remove all networks from the allowlist.
     search_timeout : float, default 4
         Maximum duration of a search in seconds.
-    workers : int, default the number of processors, at most 8
+    workers : int, default 0
         Number of worker processes for concurrent searches. They start when searches overlap, and
         read the same files. With 0 or 1, all searches run in the service's own process.
     embedder : str, default None
@@ -119,7 +119,7 @@ def serve(
     try:
         check_clusters(clusters)
         check_search_timeout(seconds)
-        processes = default_workers() if workers is None else check_workers(workers)
+        check_workers(workers)
         facts = read_credentials(app_id, admin_key, admin_key_file)
         embed = Embedder.load(embedder) if embedder else None
         # All files created from here on are private to this user: they contain all keys.
@@ -149,7 +149,7 @@ def serve(
         "allowsPrivateCrawl": allow_private_crawl,
         "searchTimeoutSeconds": seconds,
     }
-    app = App(service, search_timeout=seconds, workers=processes)
+    app = App(service, search_timeout=seconds, workers=workers)
     try:
         run(service, app, listener, lambda: announce(folder, stored, note, json), parent)
     finally:
@@ -211,17 +211,10 @@ def check_search_timeout(seconds: float) -> None:
         )
 
 
-def default_workers() -> int:
-    """Return the number of processors that this process may use, at most `MAX_DEFAULT_WORKERS`."""
-    usable = getattr(os, "sched_getaffinity", None)  # not on Windows and macOS
-    return min(len(usable(0)) if usable else os.cpu_count() or 1, MAX_DEFAULT_WORKERS)
-
-
-def check_workers(workers: int) -> int:
-    """Return the number of search processes; raises `LocalServiceFailed` for an invalid one."""
+def check_workers(workers: int) -> None:
+    """Raise `LocalServiceFailed` for an invalid number of worker processes."""
     if workers not in range(MAX_WORKERS + 1):
         raise LocalServiceFailed(f"invalid number of workers {workers}: use 0 to {MAX_WORKERS}")
-    return workers
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -78,7 +78,7 @@ def test_a_load_that_is_stopped_is_resumed_in_the_next_cell(
     load = f"svc.load('rows.csv', {index!r}, batch=20, in_flight=1, resume=True)"
     request = kernel.start(KINDS[kind] + load)
     with service.client() as http:
-        while http.get(f"/1/indexes/{index}/settings").status_code != 200:
+        while http.get(f"/1/indexes/{index}", params={"query": ""}).json().get("nbHits", 0) < 100:
             time.sleep(0.02)
 
     kernel.stop()

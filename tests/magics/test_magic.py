@@ -332,7 +332,7 @@ def test_stop_ends_a_load_and_the_notebook_continues(
 
     assert stopped.error.startswith("Stopped: stopped. ")
     assert "rows were sent" in stopped.error
-    assert stopped.traceback == stopped.error
+    assert stopped.traceback == f"{stopped.error}\nas options of `load`: `--resume`"
     assert notebook.finish(queued).status in ("ok", "aborted")
     assert index in notebook.good("%svc indices").result
 

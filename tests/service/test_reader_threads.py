@@ -18,6 +18,7 @@ from svc_notebook.service.http.reader_threads import (
     MAX_RUNNING_SMALL,
     MAX_WAITING_REQUESTS,
     READER_THREADS,
+    WATCH_AFTER_SECONDS,
     ReaderThreads,
 )
 from svc_notebook.service.http.response import Message, ServiceResponse
@@ -101,6 +102,7 @@ def test_abandoned_work_ends_and_waiting_work_never_starts() -> None:
         ]
         last = asyncio.create_task(readers.run("key", LARGE, stays.receive, other.work))
         await until(lambda: gate.begun == 1)
+        await asyncio.sleep(2 * WATCH_AFTER_SECONDS)  # all are watched: none is told of it first
 
         gone.gone.set()
         other.open.set()

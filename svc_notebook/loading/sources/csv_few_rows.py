@@ -48,8 +48,10 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
 def _row_pattern(separator: str, quote: str) -> re.Pattern[str]:
     """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes."""
     separator, quote = re.escape(separator), re.escape(quote)
-    cell = f"(?:{quote}(?:[^{quote}]++|{quote}{quote})*+{quote}|[^{quote}{separator}]*+)"
-    return re.compile(f"{cell}(?:{separator}{cell})*+")
+    # Each repeat ends at one place, so that a row that does not match is rejected in linear time.
+    quoted = f"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}"
+    cell = f"(?:{quoted}|[^{quote}{separator}]*)"
+    return re.compile(f"{cell}(?:{separator}{cell})*")
 
 
 def _read_lines(path: Path) -> list[str] | None:

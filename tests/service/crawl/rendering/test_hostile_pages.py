@@ -142,6 +142,7 @@ async def _attack(private: str) -> None:
                 await page.goto(url)
         names = ("WebRTC to private", "web socket to private", "resources of private")
         for name in names:
+            page = await context.new_page()  # the last one may still open its error page
             await page.set_content(PAGES[name].replace("PRIVATE", private), wait_until="commit")
             await page.wait_for_timeout(1500)
     finally:
