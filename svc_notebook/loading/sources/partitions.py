@@ -146,13 +146,11 @@ def _read_footers(paths: Sequence[Path]) -> dict[Path, Footer]:
     cluster = find_workers()
     if len(paths) <= FOOTERS_PER_TASK or not cluster.scheduler_info()["workers"]:
         return read_footers(paths)
-    from distributed import wait
-
     parts = [paths[at : at + FOOTERS_PER_TASK] for at in range(0, len(paths), FOOTERS_PER_TASK)]
     tasks = cluster.map(read_footers, parts, pure=False)
     try:
-        wait(tasks, timeout=FOOTERS_SECONDS)
-        found = {path: footer for task in tasks for path, footer in task.result().items()}
+        results = [task.result(timeout=FOOTERS_SECONDS) for task in tasks]
+        found = {path: footer for result in results for path, footer in result.items()}
     except Exception:  # the cluster is lost or busy; the load reports what is wrong with it
         found = {}
     finally:
