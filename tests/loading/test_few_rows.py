@@ -161,5 +161,15 @@ def test_a_load_prepares_what_both_ways_prepare(tmp_path: Path, content: str) ->
     assert_same(found, pack(path))
 
 
+def test_a_wide_table_of_more_cells_opens_no_database(tmp_path: Path) -> None:
+    columns = MAX_CELLS // 20
+    rows = [",".join(f"{n}{'x' * (c % 2)}" for c in range(columns)) for n in range(30)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([",".join(f"c{c}" for c in range(columns)), *rows]))
+
+    assert quick(path, id="c0") is not None
+    compare(path, {"id": "c0"})
+
+
 def quick(path: Path, **options: Any) -> Packed | None:
     return pack_small(path, LoadSettings.of(options))

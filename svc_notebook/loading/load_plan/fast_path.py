@@ -53,8 +53,9 @@ from svc_notebook.loading.sources.dataframe import name_columns, title, with_nam
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.table import WRITTEN, SourceTable, TableColumn
 
-# Encoding this many cells in Python takes as long as opening DuckDB.
-MAX_CELLS = 10_000
+# Encoding this many cells in Python takes as long as opening DuckDB; encoding this many rows of a
+# wide table takes as long as DuckDB's queries, which grow with the columns.
+MAX_CELLS, MAX_WIDE_ROWS = 10_000, 80
 # DuckDB escapes these control characters with upper-case digits, msgspec with lower-case ones.
 UPPER_CASE_ESCAPES = frozenset("\x0b\x0e\x0f\x1a\x1b\x1c\x1d\x1e\x1f")
 
@@ -115,7 +116,7 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
     _refuse_options(options)
     if not table.untyped or table.errors:
         raise NeedsDatabase
-    columns = table.few_rows(MAX_CELLS)
+    columns = table.few_rows(_max_cells(len(table.fields)))
     if columns is None:
         raise NeedsDatabase
     rows = min(len(columns[0]), options.limit or len(columns[0]))
@@ -147,7 +148,9 @@ def open_small(source: Any, db: Database) -> SmallTable:
     """Encode the values of a few rows; raises `NeedsDatabase` for unsupported sources."""
     if isinstance(source, RecordStream):
         return _open_records(source, db)
-    if not isinstance(source, pd.DataFrame) or source.size > MAX_CELLS or not len(source.columns):
+    if not isinstance(source, pd.DataFrame) or not len(source.columns):
+        raise NeedsDatabase
+    if source.size > _max_cells(len(source.columns)):
         raise NeedsDatabase
     frame = with_named_index(source)
     cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
@@ -158,7 +161,9 @@ def open_small(source: Any, db: Database) -> SmallTable:
 
 def _open_records(records: RecordStream, db: Database) -> SmallTable:
     texts = records.texts
-    if texts is None or records.errors or records.skipped or len(texts) * records.rows > MAX_CELLS:
+    if texts is None or records.errors or records.skipped:
+        raise NeedsDatabase
+    if len(texts) * records.rows > _max_cells(len(texts)):
         raise NeedsDatabase
     table = SourceTable(db, "", records.fields, records.name, ragged=True)
     return SmallTable(table, list(map(Cells, records.fields, texts)), records.rows)
@@ -184,6 +189,10 @@ def write_small(
     members = _members(columns, values, rows, options)
     ids, texts = _find_ids(table, columns, values, sources, rows, options)
     return SmallLoad(_operations(texts, members, options), columns, ids)
+
+
+def _max_cells(columns: int) -> int:
+    return max(MAX_CELLS, MAX_WIDE_ROWS * columns)
 
 
 def _refuse_options(options: LoadSettings) -> None:

@@ -14,19 +14,20 @@ LINE_ENDS = "\r\n"
 
 def split_records(lines: Iterable[str], dialect: Dialect) -> Iterator[str]:
     """Yield records: joins the lines of a record with a quoted cell that contains line ends."""
-    record, column = "", None
+    # Joined once: appending to a long text copies it, unless the interpreter optimizes it.
+    parts: list[str] = []
+    column = None
     for line, following in with_next(lines):
         if dialect.quote in line:
             column = open_column(line, column, dialect)
-            if column is not None and not record and is_torn(line, following, dialect):
+            if column is not None and not parts and is_torn(line, following, dialect):
                 column = None
+        parts.append(line)
         if column is None:
-            yield record + line
-            record = ""
-        else:
-            record += line
-    if record:
-        yield record
+            yield "".join(parts)
+            parts.clear()
+    if parts:
+        yield "".join(parts)
 
 
 def split_cells(record: str, dialect: Dialect) -> list[str]:

@@ -181,20 +181,27 @@ def scan_lines(path: Path, dialect: Dialect) -> RowShape:
 def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file and follow each quote to the line that closes it."""
     ends = tuple(end.decode() for end in _empty_ends(dialect))
-    record, column, quoted_lines, surplus, headers = "", None, False, False, 0
+    column, quoted_lines, surplus, headers = None, False, False, 0
+    # Joined once: appending to a long text copies it, unless the interpreter optimizes it.
+    parts: list[str] = []
+    size = 0
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for line in file:
             if dialect.quote in line:
                 column = open_column(line, column, dialect)
             if column is not None:
                 quoted_lines = True
-                record += line if len(record) < MAX_RECORD_CHARACTERS else ""
+                if size < MAX_RECORD_CHARACTERS:
+                    parts.append(line)
+                    size += len(line)
                 continue
-            if line.endswith(ends) and _is_wide(record + line, dialect):
+            record = "".join([*parts, line]) if parts else line
+            if line.endswith(ends) and _is_wide(record, dialect):
                 surplus = True
-            if dialect.cells and (record + line).lstrip(dialect.quote).startswith(dialect.cells[0]):
-                headers += _is_header(_read_cells(record + line, dialect) or [], dialect)
-            record = ""
+            if dialect.cells and record.lstrip(dialect.quote).startswith(dialect.cells[0]):
+                headers += _is_header(_read_cells(record, dialect) or [], dialect)
+            parts.clear()
+            size = 0
     return RowShape(quoted_lines, column is not None, surplus, headers > 1)
 
 
