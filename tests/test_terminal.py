@@ -19,7 +19,7 @@ from svc_notebook import cli
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client, ClientConfig, Progress, Secret
-from svc_notebook.commands import execution
+from svc_notebook.commands import command_client, execution
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.errors import BadInput, NotFound, SvcError
@@ -85,6 +85,12 @@ class Poisoner(Liar):
         return answer if endpoint.name in POLLS else poisoned(answer)
 
 
+def use(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Give commands a client, whichever of the modules makes it."""
+    for module in (command_client, connecting):
+        monkeypatch.setattr(module, "make_client", lambda *_, **__: client)
+
+
 LINES = [(verb.name, example) for verb in VERBS for example in verb.examples]
 # They serve, or start a service.
 APART = ("serve", "local", "stop", "connect", "use")
@@ -102,7 +108,7 @@ def test_no_verb_prints_control_characters(
         pytest.skip("it prints nothing that it was told")
     connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=form == "refused"))  # type: ignore[arg-type]
-    monkeypatch.setattr(connecting, "make_client", lambda *_, **__: client)
+    use(client, monkeypatch)
     monkeypatch.setattr(keys, "PROPAGATION_SECONDS", 0)
     monkeypatch.chdir(tmp_path)
     (tmp_path / "products.csv").write_text(f'sku,name\n1,"{EVIL}"\n', newline="")
@@ -125,7 +131,7 @@ def test_the_poison_is_shown_as_escapes(
     """Or the test above would show nothing."""
     connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=False))  # type: ignore[arg-type]
-    monkeypatch.setattr(connecting, "make_client", lambda *_, **__: client)
+    use(client, monkeypatch)
     shown = {}
     for words in (["search", "films"], ["logs"], ["indices"], ["keys"], ["rules", "films"]):
         assert cli.main(words) == 0
@@ -139,7 +145,7 @@ def test_a_program_that_reads_csv_gets_what_is_stored(
 ) -> None:
     connection = ClientConfig(app_id="X", url="http://127.0.0.1:9", api_key=Secret("k"))
     client = Client(connection, Poisoner(refuses=False))  # type: ignore[arg-type]
-    monkeypatch.setattr(connecting, "make_client", lambda *_, **__: client)
+    use(client, monkeypatch)
 
     assert cli.main(["search", "films", "--format", "csv"]) == 0
 
