@@ -60,7 +60,7 @@ class Notebook:
         self.page = page
         self.path = lab.folder / name
         self.complaints: list[str] = []
-        page.on("console", lambda said: self._note(said.type, said.text))
+        page.on("console", lambda said: self._note(said.type, said.text, said.location["url"]))
         page.on("pageerror", lambda error: self._note("error", str(error)))
         if not self.path.exists():
             write_notebook(self.path)
@@ -69,9 +69,9 @@ class Notebook:
         page.wait_for_function(f"Boolean({there})", timeout=60_000)
         page.evaluate(READY if classic else OPEN, name)
 
-    def _note(self, kind: str, text: str) -> None:
+    def _note(self, kind: str, text: str, address: str = "") -> None:
         if kind == "error" and not any(known in text for known in KNOWN):
-            self.complaints.append(text)
+            self.complaints.append(f"{text} ({address})")
 
     def run(self, code: str, *, cell: int = 0) -> None:
         """Run a cell to its end; an error in it fails the test."""

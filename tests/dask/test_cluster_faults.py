@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import Any
 
 import pandas as pd
@@ -90,7 +91,7 @@ class LostCluster:
 def test_a_cluster_that_is_gone_is_an_error_with_advice(
     status: str, message: str, client: Client, index: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS", "MAX_START_SECONDS"):
+    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS", "MAX_BUSY_SECONDS", "MAX_START_SECONDS"):
         monkeypatch.setattr(spread_load, name, 0.01)
     partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)])
     options = LoadSettings.of({"id": "sku"})
@@ -101,6 +102,41 @@ def test_a_cluster_that_is_gone_is_an_error_with_advice(
 
     with pytest.raises(SvcError, match=message):
         background_loop.run(watch())
+
+
+class BusyCluster:
+    """A cluster whose scheduler is connected, but takes long for its second answer."""
+
+    status = "running"
+
+    def __init__(self) -> None:
+        self.answers = 0
+
+    def nthreads(self) -> dict[str, int]:
+        self.answers += 1
+        if self.answers == 2:
+            time.sleep(0.5)
+        return {"tcp://worker": 2}
+
+
+def test_a_scheduler_that_is_busy_is_not_gone(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("WATCH_SECONDS", "MAX_SILENT_SECONDS"):
+        monkeypatch.setattr(spread_load, name, 0.01)
+    partitions = SourcePartitions("parts", ("sku",), [delayed(FRAME)])
+    cluster = BusyCluster()
+
+    async def watch() -> None:
+        run = spread_load._DaskRun(
+            client.aio, partitions, index, LoadSettings.of({"id": "sku"}), None, None
+        )
+        asyncio.get_running_loop().call_later(1, run.finished.set)
+        await run._watch(cluster)
+
+    background_loop.run(watch())
+
+    assert cluster.answers >= 2
 
 
 def test_the_advice_after_a_lost_cluster_resumes_what_was_published(

@@ -51,8 +51,9 @@ MAX_IN_FLIGHT = 1024
 # Attempts of one partition, each with all retries of its batches.
 MAX_ATTEMPTS, FIRST_PAUSE_SECONDS = 4, 1.0
 WATCH_SECONDS = 1.0
-# How long a load waits for a scheduler or workers that are gone, and for the first worker.
-MAX_SILENT_SECONDS, MAX_START_SECONDS = 5.0, 60.0
+# How long a load waits for a scheduler or workers that are gone, for a connected scheduler that is
+# too busy to answer, and for the first worker.
+MAX_SILENT_SECONDS, MAX_BUSY_SECONDS, MAX_START_SECONDS = 5.0, 30.0, 60.0
 
 
 async def load_partitions(
@@ -333,16 +334,21 @@ class _DaskRun:
         while not self.finished.is_set():
             with suppress(TimeoutError):
                 await asyncio.wait_for(self.finished.wait(), WATCH_SECONDS)
-            threads = 0
+            threads, allowed = 0, MAX_SILENT_SECONDS
             if workers.status == "running":
-                with suppress(TimeoutError, OSError, ValueError):
+                try:
                     asked = asyncio.to_thread(count_threads, workers)
                     threads = await asyncio.wait_for(asked, MAX_SILENT_SECONDS)
+                except TimeoutError:
+                    allowed = MAX_BUSY_SECONDS
+                except (OSError, ValueError):
+                    pass
             if threads:
                 seen, had_workers = monotonic(), True
                 self.limiter.set_maximum(self.in_flight or threads)
                 continue
-            allowed = MAX_SILENT_SECONDS if had_workers else MAX_START_SECONDS
+            if not had_workers:
+                allowed = MAX_START_SECONDS
             # A cluster that is lost after the last partition has lost nothing.
             if monotonic() - seen > allowed and not self.finished.is_set():
                 raise cluster_lost(workers, self.advice())
