@@ -67,7 +67,8 @@ def test_two_hundred_partitions_in_flight_agree_on_what_the_service_takes(
     assert sorted(service.sent) == list(range(2000))
     # All refused calls of one moment are one overload: the limit is halved, not lost.
     assert run.limiter.decreases < 10
-    assert max(service.running[-50:]) <= service.allowed + 1
+    # A few more are tried until the first of them is refused.
+    assert max(service.running[-50:]) <= 1.1 * service.allowed
     assert run.result().published == 4000
 
 
