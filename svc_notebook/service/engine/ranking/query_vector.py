@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,15 +12,26 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.query import Query
+from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, VectorTable
 
 
 class VectorSource(NamedTuple):
-    """The vectors of an index, None if there are none, and the embedder of queries, if any."""
+    """The vectors of an index, None if there are none, and the embedder of queries, if any.
+
+    `settings` are those that its latent model should have.
+    """
 
     vectors: VectorIndex | None
     embed: EmbedQuery | None
+    settings: ModelSettings = DEFAULT_SETTINGS
+
+    @property
+    def current(self) -> bool:
+        """Whether the vectors are those of the settings."""
+        return self.vectors is None or self.vectors.suits(self.settings)
 
 
 NO_VECTORS = VectorSource(None, None)
@@ -39,6 +50,25 @@ class QueryVector:
         if table is None or table.dimensions != self.vector.dimensions:
             return np.full(len(reader.segment), NO_SIMILARITY, np.int32)
         return table.similarities(self.vector)
+
+    def with_feedback(self, hits: Order) -> QueryVector:
+        """Return the vector that points between the query and the mean of the vectors of hits.
+
+        Both count the same. Hits without a vector do not count.
+        """
+        # Double precision: the sum of the same hits is the same, however they are divided.
+        found = np.zeros((len(hits), self.vector.dimensions))
+        for number, segment in enumerate(hits.segments):
+            table = self.index.tables.get(segment.name)
+            if table is not None and table.dimensions == self.vector.dimensions:
+                places = np.flatnonzero(hits.numbers == number)
+                found[places] = np.nan_to_num(table.take(hits.rows[places]).decoded())
+        total = found.sum(axis=0)
+        length = np.sqrt((total * total).sum())
+        if not length:
+            return self
+        moved = self.vector.decoded()[0] + total / length
+        return replace(self, vector=VectorTable.of(moved[np.newaxis]))
 
 
 @dataclass(frozen=True)

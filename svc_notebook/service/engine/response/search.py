@@ -165,12 +165,14 @@ def _add_semantic_hits(
         return matches, ()
     reason = find_obstacle(options)
     if not reason:
-        index, embed = vectors
-        vector = embed_query(options["query"], query, index, embed)
+        vector = embed_query(options["query"], query, vectors.vectors, vectors.embed)
         if isinstance(vector, QueryVector):
             missing = vector.index.count_missing(plan.readers)
-            few = f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {missing:,} records are found by words only"
-            return plan.add_semantic_hits(query, matches, vector), (few,) if missing else ()
+            pending = f"{missing:,} records are found by words only" if missing else ""
+            if not vectors.current:
+                pending = "similarities are those of earlier settings"
+            notes = (f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {pending}",) if pending else ()
+            return plan.add_semantic_hits(query, matches, vector), notes
         reason = vector.reason
     return matches, (f"{NEURAL_MESSAGE}{reason}; hits are found by words only",) if reason else ()
 
@@ -250,7 +252,7 @@ def find_values(
     """Search the values of a facet, counting the records that the options select."""
     facets.check_searchable(path, options)
     options = options.with_similar_query()
-    plan = SearchPlan(without_hidden(readers, pins), options)
+    plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     searched = read_query(options)
     found, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
     matches = find_pinned(plan, pins).with_promoted(found)
