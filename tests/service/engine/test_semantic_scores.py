@@ -415,7 +415,7 @@ def test_a_copy_keeps_the_vectors_and_their_settings() -> None:
     assert find(index.copy(), "sea wave").notes == ()
 
 
-def test_saved_vectors_of_another_version_are_not_loaded(
+def test_saved_vectors_of_another_format_are_not_loaded(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = make_index(make_records(60))
@@ -423,7 +423,7 @@ def test_saved_vectors_of_another_version_are_not_loaded(
     index.save(tmp_path, 1)
 
     loaded = Index.load(tmp_path, index.settings)
-    monkeypatch.setattr(model_settings, "VERSION", 3)
+    monkeypatch.setattr(model_settings, "MODEL_FORMAT", 3)
     later = Index.load(tmp_path, index.settings)
 
     assert loaded is not None

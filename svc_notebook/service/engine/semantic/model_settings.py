@@ -14,8 +14,8 @@ from svc_notebook.service.engine.index.schema import Searched, first_covering, r
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.service.engine.text.stems import find_stemmer
 
-VERSION = 2
-"""The version of the computation; models of another version are computed again."""
+MODEL_FORMAT = 2
+"""The format of a stored model and its vectors; those of another format are computed again."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +45,16 @@ class ModelSettings:
 
     @classmethod
     def from_array(cls, array: Array) -> ModelSettings:
-        """Restore the settings; raises `ValueError` if they are of another version."""
-        version, searched, language = msgspec.json.decode(array.tobytes())
-        if version != VERSION:
-            raise ValueError(f"the latent model has version {version}")
+        """Restore the settings; raises `ValueError` if they are of another format."""
+        number, searched, language = msgspec.json.decode(array.tobytes())
+        if number != MODEL_FORMAT:
+            raise ValueError(f"the latent model has the format {number}")
         return cls(tuple(Searched(*entry) for entry in searched), language)
 
     def to_array(self) -> Array:
         """Return the settings as an array to store."""
         entries = [(entry.path, entry.rank, entry.ordered) for entry in self.searched]
-        return np.frombuffer(msgspec.json.encode([VERSION, entries, self.language]), np.uint8)
+        return np.frombuffer(msgspec.json.encode([MODEL_FORMAT, entries, self.language]), np.uint8)
 
     def weigh_attributes(self, slots: Sequence[str]) -> Array:
         """Return how much an occurrence counts in each attribute; the least weight counts 1."""
