@@ -105,7 +105,7 @@ def query_vector(index: Index, query: str) -> Array:
 
 def stored(vector: Array) -> Array:
     """Return a vector of length 1 as its bytes keep it."""
-    return VectorTable.of(vector[np.newaxis]).decoded()[0].astype(float)
+    return np.asarray(VectorTable.of(vector[np.newaxis]).decoded()[0], float)
 
 
 def unit(vector: Array) -> Array:
@@ -415,15 +415,30 @@ def test_a_copy_keeps_the_vectors_and_their_settings() -> None:
     assert find(index.copy(), "sea wave").notes == ()
 
 
+def without_settings(model: LatentModel) -> dict[str, Array]:
+    """Return the arrays of a model as they were stored before they had settings."""
+    return {name: array for name, array in arrays_of(model).items() if name != "settings"}
+
+
+arrays_of = LatentModel.arrays
+
+
+@pytest.mark.parametrize("older", [False, True])
 def test_saved_vectors_of_another_format_are_not_loaded(
-    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch, older: bool
 ) -> None:
     index = make_index(make_records(60))
     add_vectors(index.segment_store)
     index.save(tmp_path, 1)
 
     loaded = Index.load(tmp_path, index.settings)
-    monkeypatch.setattr(model_settings, "MODEL_FORMAT", 3)
+    if older:
+        monkeypatch.setattr(LatentModel, "arrays", without_settings)
+        other = make_index(make_records(60))
+        add_vectors(other.segment_store)
+        other.save(tmp_path, 2)
+    else:
+        monkeypatch.setattr(model_settings, "MODEL_FORMAT", 3)
     later = Index.load(tmp_path, index.settings)
 
     assert loaded is not None

@@ -15,12 +15,10 @@ OBJECT_ID = "objectID"
 GEOLOC = "_geoloc"
 INTERNAL = frozenset({OBJECT_ID, TAGS, GEOLOC})
 """Attributes that are searched only if searchableAttributes names them."""
-
-_MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
-
-
 MIN_WEIGHT = 0.1
 """The least weight of an attribute in textual relevance; the first attribute has 1."""
+
+_MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,8 @@ def _add_scores(
 
 def read_cosines(similarities: Array) -> Array:
     """Return similarities as cosines, 0 for records without a vector."""
-    return np.where(similarities == NO_SIMILARITY, 0, similarities) / SIMILARITY_SCALE
+    known = np.where(similarities == NO_SIMILARITY, 0, similarities)
+    return np.asarray(known / SIMILARITY_SCALE)
 
 
 def _keep_scores(
