@@ -16,8 +16,8 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.query.term_variants import warm_languages
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
-from svc_notebook.service.engine.ranking.query_vector import VectorSource
 from svc_notebook.service.engine.ranking.ranking import read_steps
+from svc_notebook.service.engine.ranking.semantic_hits import VectorSource
 from svc_notebook.service.engine.response import search
 from svc_notebook.service.engine.response.facets import Named, find_named
 from svc_notebook.service.engine.response.hits import Fetch

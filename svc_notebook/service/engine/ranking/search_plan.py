@@ -28,21 +28,14 @@ from svc_notebook.service.engine.ranking.criteria import (
 )
 from svc_notebook.service.engine.ranking.minimum_should_match import apply_minimum_should_match
 from svc_notebook.service.engine.ranking.order import Order
-from svc_notebook.service.engine.ranking.query_vector import QueryVector
 from svc_notebook.service.engine.ranking.rank_fusion import (
     FUSED_HITS,
-    SemanticOptions,
-    add_nearest,
     fuse,
     read_cosines,
     without_semantic_hits,
 )
 from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
-from svc_notebook.service.engine.ranking.retrieval import (
-    SegmentMatch,
-    TextScores,
-    match_query,
-)
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
 from svc_notebook.service.engine.ranking.term_statistics import SegmentTerms, TermStatistics
 from svc_notebook.service.engine.ranking.text_relevance import read_scores
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
@@ -115,29 +108,12 @@ class SearchPlan:
             query, matches = looser, self.match(looser)
         return query, matches
 
-    def add_semantic_hits(
-        self, query: Query, matches: Sequence[SegmentMatch], vectors: QueryVector
-    ) -> Sequence[SegmentMatch]:
-        """Return the matches with the records that are nearest to a query by their vectors.
-
-        They pass the filters and have no excluded word; words that are required do not count.
-        """
+    def find_allowed(self, query: Query) -> list[Array]:
+        """Return the masks of the rows that pass the filters and have no excluded word."""
         excluding = Query(excluded=query.excluded)
-        allowed = [self._match_reader(reader, excluding).rows for reader in self.readers]
-        options = SemanticOptions.of(self.options)
-        if self._ranks_by_text(query):
-            matches = self._with_text_scores(matches)
-        similarities = [vectors.similarities(reader) for reader in self.readers]
-        found = add_nearest(matches, allowed, similarities, options)
-        if options.feedback_hits:
-            best = self.rank(found, options.feedback_hits)
-            moved = vectors.with_feedback(best)
-            similarities = [moved.similarities(reader) for reader in self.readers]
-            found = add_nearest(matches, allowed, similarities, options, len(best))
-        explained = bool(self.options["getRankingInfo"])
-        return [match.with_fused_scores() for match in found] if explained else found
+        return [self._match_reader(reader, excluding).rows for reader in self.readers]
 
-    def _ranks_by_text(self, query: Query) -> bool:
+    def ranks_by_text(self, query: Query) -> bool:
         """Return whether the text score is the first criterion in which hits may differ."""
         if not self.options.reranks or self.reranked is not None:
             return False
@@ -150,21 +126,6 @@ class SearchPlan:
             "filters": self.filters.scores_differ,
         }
         return next((step for step in self.steps if differs.get(str(step), True)), None) == TEXT
-
-    def _with_text_scores(self, matches: Sequence[SegmentMatch]) -> list[SegmentMatch]:
-        """Return the matches with the text scores of their rows."""
-        values = [np.zeros(len(match.rows), np.int64) for match in matches]
-        for match, scores in zip(matches, values, strict=True):
-            check_time()
-            rows = np.flatnonzero(match.rows)
-            column = self.candidates(match, rows).column(TEXT) if len(rows) else None
-            if column is not None:
-                scores[rows] = -column
-        highest = max((int(scores.max(initial=0)) for scores in values), default=0)
-        return [
-            replace(match, text_scores=TextScores(scores, highest))
-            for match, scores in zip(matches, values, strict=True)
-        ]
 
     def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
         """Return the best `wanted` records in order."""

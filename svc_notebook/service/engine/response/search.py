@@ -23,12 +23,6 @@ from svc_notebook.service.engine.ranking.promoted_hits import (
     find_pinned,
     without_hidden,
 )
-from svc_notebook.service.engine.ranking.query_vector import (
-    NO_VECTORS,
-    QueryVector,
-    VectorSource,
-    embed_query,
-)
 from svc_notebook.service.engine.ranking.rank_fusion import (
     NEURAL,
     SemanticOptions,
@@ -38,6 +32,13 @@ from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.ranking.semantic_hits import (
+    NO_VECTORS,
+    QueryVector,
+    VectorSource,
+    add_semantic_hits,
+    embed_query,
+)
 from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
@@ -172,7 +173,7 @@ def _add_semantic_hits(
             if not vectors.current:
                 pending = "similarities are those of earlier settings"
             notes = (f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {pending}",) if pending else ()
-            return plan.add_semantic_hits(query, matches, vector), notes
+            return add_semantic_hits(plan, query, matches, vector), notes
         reason = vector.reason
     return matches, (f"{NEURAL_MESSAGE}{reason}; hits are found by words only",) if reason else ()
 

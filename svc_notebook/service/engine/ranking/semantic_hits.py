@@ -1,7 +1,8 @@
-"""The vector of a query, compared with the vectors of records."""
+"""Semantic hits: the vector of a query, moved by feedback, and the records nearest to it."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -10,9 +11,14 @@ import numpy as np
 from svc_notebook.api.messages import VECTORS_PENDING
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.query import Query
+from svc_notebook.service.engine.ranking.criteria import TEXT
 from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.rank_fusion import SemanticOptions, add_nearest
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, TextScores
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, VectorTable
@@ -108,3 +114,42 @@ def embed_query(
     if not vector.any():
         return NoVector("" if index.model else "the embedder returned zeros for the query")
     return QueryVector(index, VectorTable.of(vector[np.newaxis]))
+
+
+def add_semantic_hits(
+    plan: SearchPlan, query: Query, matches: Sequence[SegmentMatch], vector: QueryVector
+) -> Sequence[SegmentMatch]:
+    """Return the matches with the records that are nearest to a query by their vectors.
+
+    They pass the filters and have no excluded word; words that are required do not count. With
+    feedback, the best hits move the vector, and it is compared again.
+    """
+    options = SemanticOptions.of(plan.options)
+    if plan.ranks_by_text(query):
+        matches = _with_text_scores(plan, matches)
+    allowed = plan.find_allowed(query)
+    similarities = [vector.similarities(reader) for reader in plan.readers]
+    found = add_nearest(matches, allowed, similarities, options)
+    if options.feedback_hits:
+        best = plan.rank(found, options.feedback_hits)
+        moved = vector.with_feedback(best)
+        similarities = [moved.similarities(reader) for reader in plan.readers]
+        found = add_nearest(matches, allowed, similarities, options, len(best))
+    explained = bool(plan.options["getRankingInfo"])
+    return [match.with_fused_scores() for match in found] if explained else found
+
+
+def _with_text_scores(plan: SearchPlan, matches: Sequence[SegmentMatch]) -> list[SegmentMatch]:
+    """Return the matches with the text scores of their rows."""
+    values = [np.zeros(len(match.rows), np.int64) for match in matches]
+    for match, scores in zip(matches, values, strict=True):
+        check_time()
+        rows = np.flatnonzero(match.rows)
+        column = plan.candidates(match, rows).column(TEXT) if len(rows) else None
+        if column is not None:
+            scores[rows] = -column
+    highest = max((int(scores.max(initial=0)) for scores in values), default=0)
+    return [
+        replace(match, text_scores=TextScores(scores, highest))
+        for match, scores in zip(matches, values, strict=True)
+    ]
