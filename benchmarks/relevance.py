@@ -154,6 +154,7 @@ def measure_seed(collection: Collection, seed: int) -> dict[str, Scores]:
     found = {
         "BM25": collection.score(svc.tuning.baseline(INDEX, queries=names, k=DEPTH), names),
         "default": collection.score(asyncio.run(run_variant({}, held)), names),
+        "text score": collection.score(asyncio.run(run_variant(BY_TEXT, held)), names),
     }
     bm25 = find_bm25(collection, queries)
     print(f"seed {seed}: tuned BM25 has {bm25}", flush=True)
