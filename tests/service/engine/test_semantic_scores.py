@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index, SearchResult, SegmentStore
 from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.ranking.promoted_hits import Pins
 from svc_notebook.service.engine.semantic import model_settings
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.model_settings import ModelSettings
@@ -318,6 +319,26 @@ def test_facets_count_the_hits_of_feedback() -> None:
     assert found.facets is not None
     assert sum(found.facets["kind"].values()) == found.nbHits == len(found.hits)
     assert found.nbHits != find(index, "sea wave", 0.6, **BY_TEXT).nbHits
+
+
+@pytest.mark.parametrize("seed", [22, 23])
+def test_facet_values_count_the_hits_of_a_search_with_a_restricted_key(seed: int) -> None:
+    index = make_index(make_records(40, seed), attributesForFaceting=["kind", "searchable(brand)"])
+    add_vectors(index.segment_store)
+    options = {"localWeight": 0.3, "localFeedbackHits": 1, "localMinSimilarity": 0.5}
+    own = {"filters": "kind:k1 OR kind:k2"}
+    params: dict[str, Any] = {**BY_TEXT, **own, "query": "boat oven", "semanticSearch": options}
+    params["optionalWords"] = ["boat", "oven"]
+    pins = Pins(within=own)
+
+    # With the words of other records, another hit would be the best one.
+    found = index.search(
+        {**params, "facets": ["brand"]}, lambda ids: [{"objectID": name} for name in ids], pins=pins
+    )
+    values = index.facet_values("brand", "", params, 10, pins=pins)
+
+    assert found.facets is not None
+    assert {hit["value"]: hit["count"] for hit in values.hits} == found.facets["brand"]
 
 
 @pytest.mark.parametrize(
