@@ -401,6 +401,31 @@ def test_records_without_a_vector_are_no_feedback_and_keep_their_text_score() ->
     assert shown(found, "semanticScore") == shown(without, "semanticScore")
 
 
+def test_feedback_moves_the_vector_of_an_embedder_too() -> None:
+    index = make_index(make_records(30), 2)
+    random = np.random.default_rng(0)
+    vectors = VectorIndex("tests:embed")
+    for reader in index.segment_store.readers:
+        rows = random.standard_normal((len(reader.segment), 8))
+        vectors = vectors.with_table(reader, VectorTable.of(rows))
+    index.segment_store.publish_vectors(vectors)
+    own = random.standard_normal(8)
+
+    def search(feedback: int) -> SearchResult:
+        options = {"localWeight": 1, "localMinSimilarity": -1, "localFeedbackHits": feedback}
+        params = {"query": "yacht", "semanticSearch": options, "getRankingInfo": True}
+        return index.search(
+            {**params, "hitsPerPage": 50}, lambda ids: [{"objectID": name} for name in ids],
+            embed=lambda _: own,
+        )  # fmt: skip
+
+    by_id = vectors_of(index)
+    best = ids(search(0))[:4]
+    wanted = stored(stored(own) + unit(np.array([by_id[name] for name in best]).sum(axis=0)))
+    plain = {name: float(vector @ wanted) for name, vector in by_id.items()}
+    assert shown(search(4), "semanticScore") == pytest.approx(plain, abs=2e-4)
+
+
 @pytest.mark.parametrize("value", [-1, 101, 2.5, True, "5"])
 def test_feedback_hits_out_of_range_are_refused(value: Any) -> None:
     index = make_index(make_records(20))
