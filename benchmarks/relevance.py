@@ -189,7 +189,10 @@ def compare_rankings(collection: Collection, seeds: int) -> None:
             svc.connect(url=running.url, app_id=running.appId, api_key=running.adminKey)
             svc.push(collection.records, INDEX, progress=False)
             svc.set_settings(INDEX, searchableAttributes=SEARCHABLE)
-            print_table([measure_seed(collection, seed) for seed in range(seeds)])
+            found = []
+            for seed in range(seeds):
+                found.append(measure_seed(collection, seed))
+                print_table(found)
         finally:
             stop_service(process)
 
