@@ -183,7 +183,8 @@ GROUPS: dict[str, dict[str, str]] = {
             "The languages of the query, as ISO codes such as `en`. Plurals, stop words and "
             "compounds use them."
         ),
-        "indexLanguages": "The languages of the records, as ISO codes such as `en`.",
+        "indexLanguages": "The languages of the records, as ISO codes such as `en`. In the local "
+        "service, the mode `neuralSearch` then compares stems of words.",
         "naturalLanguages": (
             "The languages of a spoken query. They set `removeStopWords` and `ignorePlurals`, and "
             "make words optional if there are no hits."
@@ -247,7 +248,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "mode": "Whether words match, or words and meanings. The local service compares vectors "
         "that it computes from the records, not those of the vendor's model.",
         "semanticSearch": "Options for matching meanings. In the local service `localWeight` is "
-        "the weight of meanings against words, 0 to 1, and `localMinSimilarity` the lowest cosine.",
+        "the weight of meanings against words, 0 to 1, `localMinSimilarity` the lowest cosine, and "
+        "`localFeedbackHits` the number of best hits to which others are compared, too.",
     },
     "Storage": {
         "allowCompressionOfIntegerArray": "Whether arrays of integers are stored compressed.",

@@ -109,7 +109,9 @@ class VectorBuilder:
             return True
         if vectors.source != LATENT and not self._embedder:
             return False  # kept for a start with the embedder
-        return vectors.is_outdated(records) or vectors.count_missing(store.readers) > 0
+        if vectors.is_outdated(records) or not vectors.suits(store.model_settings):
+            return True
+        return vectors.count_missing(store.readers) > 0
 
     def _drop(self, store: SegmentStore, indices: Sequence[PublishedIndex]) -> None:
         if store.vectors:
@@ -162,11 +164,12 @@ class VectorBuilder:
 
     def _compute(self, store: SegmentStore) -> None:
         """Compute the vectors by the latent model, and the model if it is outdated."""
-        readers, vectors = store.readers, store.vectors
-        model = vectors.model if vectors and not vectors.is_outdated(len(store)) else None
+        readers, vectors, settings = store.readers, store.vectors, store.model_settings
+        current = vectors and vectors.suits(settings) and not vectors.is_outdated(len(store))
+        model = vectors.model if vectors and current else None
         fresh = model is None
         if vectors is None or model is None:
-            model = LatentModel.fit(readers, self._pause)
+            model = LatentModel.fit(readers, settings, self._pause)
             vectors = VectorIndex(LATENT, model, fitted=sum(reader.count for reader in readers))
         for reader in readers:
             missing = int(np.count_nonzero(vectors.missing_rows(reader)))

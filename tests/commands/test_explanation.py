@@ -83,6 +83,14 @@ def test_words_and_meaning_are_a_criterion_of_its_own(index: str) -> None:
     assert "words and meaning: fused score 0.0" in found["reason"][0]
     assert "similarity" in found["reason"][0]
     assert (found["raw_value"][0] or 0) > (found["next_raw_value"][0] or 0)
+    assert "hits" not in found["value"][0]
+    moved = svc.explain(
+        index, "red lamp ", semanticSearch={"localFeedbackHits": 3, "localWeight": 0.5},
+        enableReRanking=True, ranking=["exact", "custom"], **asked,
+    )  # fmt: skip
+    [first, *_] = moved[moved["criterion"] == "semantic"].to_dict("records")
+    assert "to the query and 3 hits" in first["value"]
+    assert first["raw_value"] > 0.3
 
 
 def test_each_hit_differs_from_the_next_in_one_criterion(typed: Typed, index: str) -> None:

@@ -167,6 +167,67 @@ def test_other_searchable_attributes_have_other_vectors(own: Own) -> None:
     assert wait_ready(inside).name != before.name
 
 
+def test_another_order_of_attributes_and_a_language_have_other_vectors(own: Own) -> None:
+    inside = own.start()
+    inside.fill("shop", *RECORDS, searchableAttributes=["title", "kind"], **NEURAL)
+    names = [wait_ready(inside).name]
+    segments = store_of(inside)
+
+    for changed in (
+        {"searchableAttributes": ["kind", "title"]},
+        {"indexLanguages": ["en"]},
+        {"searchableAttributes": ["unordered(kind)", "title"], "hitsPerPage": 7},
+    ):
+        inside.done("PUT", "/1/indexes/shop/settings", changed)
+        while "message" in ask(inside, "sea"):
+            time.sleep(0.01)
+        names.append(wait_ready(inside).name)
+
+    assert store_of(inside) is segments
+    assert len(set(names[:3])) == 3
+    assert names[3] == names[2]
+    answer = ask(inside, "sailing")
+    assert {hit["kind"] for hit in answer["hits"]} == {"boat"}
+
+
+def test_outdated_vectors_are_reported_until_they_are_computed_again(
+    own: Own, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inside = own.start()
+    inside.fill("shop", *RECORDS, searchableAttributes=["title", "kind"], **NEURAL)
+    wait_ready(inside)
+    with monkeypatch.context() as patch:
+        for name in ("QUIET_SECONDS", "MAX_WAIT_SECONDS"):
+            patch.setattr(f"svc_notebook.service.vector_builder.{name}", 3600.0)
+        change = {"searchableAttributes": ["kind", "title"]}
+        inside.done("PUT", "/1/indexes/shop/settings", change)
+        answer = ask(inside, "sea")
+
+    note = "vectors are being computed; similarities are those of earlier settings"
+    assert note in answer["message"]
+    assert answer["hits"]
+    while "message" in ask(inside, "sea"):
+        time.sleep(0.01)
+
+
+def test_replicas_that_share_vectors_have_the_weights_of_their_primary(own: Own) -> None:
+    inside = own.start()
+    order = ["title", "kind"]
+    inside.fill("shop", *RECORDS, searchableAttributes=order, replicas=["other"], **NEURAL)
+    before = wait_ready(inside)
+
+    inside.done("PUT", "/1/indexes/other/settings", {"searchableAttributes": order[::-1]})
+    inside.call("POST", "/1/indexes/other/query", {"query": "sea"})
+    inside.fill("shop", {"objectID": "new", "title": "sail wave"})
+
+    assert wait_ready(inside).name == before.name
+    answer = inside.call("POST", "/1/indexes/other/query", {"query": "sea"}).json()
+    assert "message" not in answer
+    again = own.start()
+    assert "message" not in again.call("POST", "/1/indexes/other/query", {"query": "sea"}).json()
+    assert wait_ready(again).name == before.name
+
+
 def test_vectors_are_dropped_with_the_mode(own: Own) -> None:
     inside = own.start()
     inside.fill("shop", *RECORDS, **NEURAL)

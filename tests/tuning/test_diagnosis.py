@@ -150,8 +150,13 @@ def test_a_ranking_by_the_text_alone_is_tried_with_all_that_it_needs() -> None:
         "ignorePlurals": ["en"],
         "alternativesAsExact": ["ignorePlurals", "singleWordSynonym", "ignoreConjugations"],
     }
-    weights = next(each for each in levers if each.name == "semanticSearch")
-    assert weights.together == {"mode": "neuralSearch"}
+    positions, scores = (each for each in levers if each.name == "semanticSearch")
+    assert positions.together == {"mode": "neuralSearch"}
+    assert scores.together == {
+        "mode": "neuralSearch", "ranking": ["exact", "custom"], **lever.together,
+    }  # fmt: skip
+    assert {"localWeight": 0.67, "localFeedbackHits": 5} in scores.values
+    assert len(positions.values) + len(scores.values) <= 7
 
 
 def test_values_that_do_harm_alone_are_not_tried_again() -> None:

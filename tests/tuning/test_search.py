@@ -6,6 +6,7 @@ import asyncio
 import itertools
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from svc_notebook import tuning
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.tuning.variants.samplers import SAMPLERS, budget_of, count_variants, rungs
-from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space
+from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from tests.tuning.shop import changes_of, client
 
 __all__ = ["client"]
@@ -259,7 +260,7 @@ spaces = st.dictionaries(
 def test_a_sampler_stays_within_its_budget(
     given: Any, name: str, tune: int, more: int, chance: Any
 ) -> None:
-    space = Space(given)
+    space = Space(given, Variant({"ignorePlurals": "start"}) if more % 2 else AS_IT_IS)
     budget = budget_of(name, space, tune, None if name == "grid" else 2 * tune + more)
     sampler = SAMPLERS[name](space, tune, budget, 0)
 
@@ -277,6 +278,27 @@ def test_a_sampler_stays_within_its_budget(
     assert spent <= budget
     if name in ("grid", "random"):
         assert len(seen) == 1 + count_variants(name, space, tune, budget)
+
+
+def test_a_descent_begins_with_values_that_help_only_together() -> None:
+    values = {"ignorePlurals": [False, True], "distinct": [False, True], "typoTolerance": [True]}
+    both = {"ignorePlurals": True, "distinct": True}
+
+    tried = {}
+    for start in ({}, both):
+        space = Space(values, Variant(start))
+        sampler = SAMPLERS["coordinate"](space, 10, 200, 0)
+        tried[len(start)] = [next(sampler).variant]
+        with suppress(StopIteration):
+            while True:
+                last = dict(tried[len(start)][-1].choices)
+                together = all(last.get(name) is True for name in both)
+                score = float(together) if together else -float(any(last.values()))
+                tried[len(start)].append(sampler.send(score).variant)
+
+    assert Variant(both) not in tried[0]
+    assert tried[2][1] == Variant(both)
+    assert {**both, "typoTolerance": True} in [dict(each.choices) for each in tried[2]]
 
 
 @given(st.integers(1, 500), st.integers(1, 200))

@@ -16,12 +16,13 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.query.term_variants import warm_languages
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
-from svc_notebook.service.engine.ranking.query_vector import VectorSource
 from svc_notebook.service.engine.ranking.ranking import read_steps
+from svc_notebook.service.engine.ranking.semantic_hits import VectorSource
 from svc_notebook.service.engine.response import search
 from svc_notebook.service.engine.response.facets import Named, find_named
 from svc_notebook.service.engine.response.hits import Fetch
 from svc_notebook.service.engine.response.search import FacetFound, SearchResult
+from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
@@ -47,9 +48,9 @@ class Index:
         self, settings: Mapping[str, Any] = NO_SETTINGS, segment_store: SegmentStore | None = None
     ) -> None:
         search.check_settings(settings)
-        segment_store = (
-            SegmentStore(Schema.of(settings)) if segment_store is None else segment_store
-        )
+        if segment_store is None:
+            model_settings = ModelSettings.of(settings)
+            segment_store = SegmentStore(Schema.of(settings), model_settings=model_settings)
         self._state = IndexState(dict(settings), segment_store)
 
     @property
@@ -85,9 +86,9 @@ class Index:
     def configure(self, settings: Mapping[str, Any], records: Chunks) -> None:
         """Apply new settings; reindex all `records()` only if other data must be stored."""
         search.check_settings(settings)
-        self._state = IndexState(
-            dict(settings), self.segment_store.for_schema(Schema.of(settings), records)
-        )
+        store = self.segment_store.for_schema(Schema.of(settings), records)
+        store.model_settings = ModelSettings.of(settings)
+        self._state = IndexState(dict(settings), store)
 
     def copy(self) -> Index:
         """Return an index of the same records that shares the existing segments."""
@@ -126,7 +127,7 @@ class Index:
         state = self._state
         store = state.segment_store
         options = EffectiveParameters(state.settings, params, resources)
-        vectors = VectorSource(store.vectors, embed)
+        vectors = VectorSource(store.vectors, embed, store.model_settings)
         return search.find_hits(store.readers, options, fetch, pins, vectors)
 
     def facet_values(
@@ -141,7 +142,8 @@ class Index:
     ) -> FacetFound:
         """Search the values of a facet; `params` select the records that count."""
         state = self._state
-        store, vectors = state.segment_store, VectorSource(state.segment_store.vectors, embed)
+        store = state.segment_store
+        vectors = VectorSource(store.vectors, embed, store.model_settings)
         options = EffectiveParameters(state.settings, params, resources)
         return search.find_values(store.readers, options, facet, query, limit, pins, vectors)
 
@@ -183,4 +185,5 @@ class Index:
         if found is None or not found[0].schema.serves(Schema.of(settings)):
             return None
         segment_store, stamp = found
+        segment_store.model_settings = ModelSettings.of(settings)
         return cls(settings, segment_store), stamp

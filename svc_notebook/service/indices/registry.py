@@ -16,6 +16,7 @@ from svc_notebook.errors import NotFound
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import Index, SegmentStore
 from svc_notebook.service.engine.ranking.rank_fusion import NEURAL
+from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.indices.in_flight_writes import InFlightWrites
 from svc_notebook.service.indices.published_index import COLUMNS, LazyEngine, PublishedIndex
 from svc_notebook.service.indices.records import (
@@ -105,11 +106,10 @@ class IndexRegistry:
         groups = split_by_schema(self.replica_group(index))
         group = next((some for some in groups if index.id in (one.id for one in some)), [index])
         first = group[0]
-        segment_store = (
-            self._load_segment_store(group)
-            if first.id == index.id
-            else first.engine.get().segment_store
-        )
+        if first.id != index.id:
+            return index.build_engine(first.engine.get().segment_store)
+        segment_store = self._load_segment_store(group)
+        segment_store.model_settings = ModelSettings.of(index.settings)
         return index.build_engine(segment_store)
 
     def _load_segment_store(self, group: list[PublishedIndex]) -> SegmentStore:

@@ -14,6 +14,7 @@ from typing import Any
 
 from svc_notebook.service.engine import Schema, SegmentStore
 from svc_notebook.service.engine.index.segment_store import Chunks
+from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now, update_index
 
 ReplicaGroup = Sequence[PublishedIndex]
@@ -88,5 +89,6 @@ def set_engines(group: ReplicaGroup, records: Chunks) -> None:
         segment_store = next((one for one in known if one.schema.serves(schema)), None)
         if segment_store is None:
             segment_store = SegmentStore.from_chunks(schema, records())
+        segment_store.model_settings = ModelSettings.of(part[0].settings)
         for index in part:
             index.engine.set(index.build_engine(segment_store))

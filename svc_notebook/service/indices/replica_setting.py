@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine import Index
+from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.indices import records
 from svc_notebook.service.indices.published_index import (
     LazyEngine,
@@ -140,7 +141,9 @@ def make_independent(connection: sqlite3.Connection, replica: PublishedIndex) ->
 def separate_engines(freed: Sequence[PublishedIndex]) -> None:
     """Separate the engines of former replicas from the shared segment store."""
     for index in freed:
-        index.engine.set(index.build_engine(index.engine.get().segment_store.fork()))
+        segment_store = index.engine.get().segment_store.fork()
+        segment_store.model_settings = ModelSettings.of(index.settings)
+        index.engine.set(index.build_engine(segment_store))
 
 
 def delete_primary(connection: sqlite3.Connection, group: ReplicaGroup) -> list[PublishedIndex]:

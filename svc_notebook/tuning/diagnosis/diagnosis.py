@@ -97,6 +97,13 @@ class RelevanceDiagnosis:
     space: dict[str, list[Any]] = field(repr=False)
     left_out: DataFrame = field(repr=False)
 
+    @property
+    def start(self) -> dict[str, Any]:
+        """The values of the best change, with which `search` begins; empty without a proposal."""
+        best = self.following if len(self.following) else self.proposals
+        change = best["change"].iloc[0] if len(best) else {}
+        return {name: value for part in change.values() for name, value in part.items()}
+
     def __repr__(self) -> str:
         lines = [self._headline()]
         lines += [f"  {row['finding']}: {row['evidence']}" for row in self._found()]

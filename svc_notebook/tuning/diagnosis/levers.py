@@ -23,7 +23,9 @@ MAX_NUMERIC_ATTRIBUTES = 2
 UNSURE_DEFAULTS = ("enableReRanking",)
 BEFORE_TEXT = ("typo", "words")  # criteria that are compared before the score by default
 TEXT_ONLY = ["exact", "custom"]  # the score of the text takes the place of `exact`
-SEMANTIC_WEIGHTS = (0.15, 0.5, 0.7)  # besides the default of the local service, 0.3
+# By positions, besides the default of the local service, 0.3; and where scores are added.
+POSITION_WEIGHTS, SCORE_WEIGHTS = (0.15, 0.5), (0.5, 0.67, 0.8)
+FEEDBACK_HITS = 5
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
 
 
@@ -78,8 +80,9 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
         yield "similarQuery", [{"words": "all"}]
         yield "ranking", [TEXT_ONLY], _text_only(seen, languages)
         yield "mode", ["neuralSearch"]
-        weights = [{"localWeight": weight} for weight in SEMANTIC_WEIGHTS]
+        weights = [{"localWeight": weight} for weight in POSITION_WEIGHTS]
         yield "semanticSearch", weights, {"mode": "neuralSearch"}
+        yield "semanticSearch", _semantic_options(), _semantic_scores(seen, languages)
     elif finding == "plurals":
         yield "ignorePlurals", [languages or True]
         yield "alternativesAsExact", [_with_stems(seen)], {"ignorePlurals": languages or True}
@@ -116,6 +119,16 @@ def _text_only(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:
         "optionalWords": {"words": "all"},
         **(stems if languages else {}),
     }
+
+
+def _semantic_scores(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:
+    """Return what adds the score of the text alone to that of the meaning."""
+    return {"mode": "neuralSearch", "ranking": TEXT_ONLY, **_text_only(seen, languages)}
+
+
+def _semantic_options() -> list[dict[str, Any]]:
+    weights = [{"localWeight": weight} for weight in SCORE_WEIGHTS]
+    return [*weights, *({**one, "localFeedbackHits": FEEDBACK_HITS} for one in weights[:2])]
 
 
 def _with_stems(seen: Observation) -> list[str]:

@@ -31,7 +31,7 @@ NAMES = {
     ),
     "exact": CriterionName("exact words", "more exact words rank higher"),
     SEMANTIC: CriterionName(
-        "words and meaning", "a higher score of the positions by words and by meaning ranks higher"
+        "words and meaning", "a higher score of words and meaning together ranks higher"
     ),
     TEXT: CriterionName("textual relevance", "a higher text score ranks higher"),
     TIE: CriterionName("objectID", "the local service ranks the lower objectID higher"),
@@ -106,8 +106,11 @@ def _describe_attribute(encoded: int, searchable: Sequence[str]) -> str:
 def _describe_fused(value: Any, hit: Hit) -> str:
     if value is None:
         return "no fused score"
-    similarity = (hit.get("_rankingInfo") or {}).get("semanticScore")
+    info = hit.get("_rankingInfo") or {}
+    similarity, feedback = info.get("semanticScore"), info.get("feedbackHits")
     shown = "" if similarity is None else f", similarity {similarity:,}"
+    if similarity is not None and feedback:
+        shown += f" to the query and {_count(feedback, 'hit', 'hits')}"
     return f"fused score {value:,}{shown}"
 
 

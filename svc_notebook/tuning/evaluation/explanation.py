@@ -38,7 +38,7 @@ ALSO = {
     "proximity": "minProximity, attributeCriteriaComputedByMinProximity",
     "attribute": "searchableAttributes: their order, unordered()",
     "exact": "exactOnSingleWordQuery, alternativesAsExact, disableExactOnAttributes",
-    SEMANTIC: "mode, semanticSearch.localWeight and its position by words",
+    SEMANTIC: "mode, semanticSearch: localWeight, localFeedbackHits; its text score or position",
     TEXT: "enableReRanking, customRanking, searchableAttributes: their order",
     TIE: "an attribute in customRanking",
 }

@@ -115,10 +115,16 @@ def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
     """Change one name at a time and keep improvements, until there are none or the budget ends.
 
     Names are changed in the given order, in which a diagnosis has those of the largest gain first.
+    The start of the space is tried first: several values may help only together.
     """
     best = yield Trial(AS_IT_IS, tune)
     current = AS_IT_IS
     known, left = {AS_IT_IS.key: best}, budget // tune - 1
+    if space.start.choices and left:
+        left -= 1
+        score = known[space.start.key] = yield Trial(space.start, tune)
+        if score > best + MIN_GAIN:
+            current, best = space.start, score
     moved = True
     while moved:
         moved = False

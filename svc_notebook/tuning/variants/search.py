@@ -139,7 +139,10 @@ async def search(
             own, index, queries, judgments, sampler, metric, budget, holdout, k, seed, on_progress
         )
         space = diagnosis.space
-    job = _prepare(space, queries, judgments, sampler or "grid", metric, budget, holdout, seed)
+    start = Variant(diagnosis.start if diagnosis else {})
+    job = _prepare(
+        space, queries, judgments, sampler or "grid", metric, budget, holdout, seed, start
+    )
     own = asynchronous(client)
     before = await snapshot(index, client=own)
     known_trials = Notes.open(
@@ -263,7 +266,7 @@ class _VariantSearch:
 
 def _prepare(
     space: Mapping[str, Sequence[Any]], queries: Any, judgments: Any, sampler: str, metric: str,
-    budget: int | None, holdout: float, seed: int,
+    budget: int | None, holdout: float, seed: int, start: Variant = AS_IT_IS,
 ) -> _VariantSearch:  # fmt: skip
     if judgments is None:
         raise BadInput("a search needs judgments to compare variants")
@@ -273,7 +276,7 @@ def _prepare(
     judged = check_judgments(judgments)
     table = check_queries(judged if queries is None else queries)
     tune, held = part_queries(table, holdout, check_seed(seed))
-    own = Space(space)
+    own = Space(space, start)
     allowed = budget_of(sampler, own, len(tune), budget)
     variants = count_variants(sampler, own, len(tune), allowed)
     plan = TrialPlan(sampler, variants, len(own), len(tune), len(held), allowed)

@@ -15,6 +15,8 @@ OBJECT_ID = "objectID"
 GEOLOC = "_geoloc"
 INTERNAL = frozenset({OBJECT_ID, TAGS, GEOLOC})
 """Attributes that are searched only if searchableAttributes names them."""
+MIN_WEIGHT = 0.1
+"""The least weight of an attribute in textual relevance; the first attribute has 1."""
 
 _MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
 
@@ -26,6 +28,11 @@ class Searched:
     path: str
     rank: int
     ordered: bool
+
+    @property
+    def weight(self) -> float:
+        """The weight in textual relevance and in vectors; each place weighs half of the former."""
+        return max(MIN_WEIGHT, 0.5**self.rank)
 
 
 @dataclass(frozen=True)
@@ -77,6 +84,11 @@ class Schema:
 def covers(entry: str, path: str) -> bool:
     """Return whether an attribute equals the entry or is nested in it."""
     return path == entry or path.startswith(f"{entry}.")
+
+
+def first_covering(path: str, entries: Sequence[Searched]) -> Searched | None:
+    """Return the first entry that covers an attribute, None if there is none."""
+    return next((entry for entry in entries if covers(entry.path, path)), None)
 
 
 def names_path(entries: Sequence[str], path: str) -> bool:

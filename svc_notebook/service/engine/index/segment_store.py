@@ -22,6 +22,7 @@ from svc_notebook.service.engine.index.storage import (
     read_segment,
     save_readers,
 )
+from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 
 MERGE_FACTOR = 4
@@ -39,7 +40,8 @@ class SegmentStore:
     """The segments of an index, replaced as a list.
 
     One writer at a time, any number of searches in other threads. A search uses the readers that it
-    found at its start; a writer never changes a reader, it publishes new ones.
+    found at its start; a writer never changes a reader, it publishes new ones. Vectors are computed
+    by `model_settings`, which are those of the first of the indices that share the store.
     """
 
     def __init__(
@@ -47,12 +49,14 @@ class SegmentStore:
         schema: Schema,
         readers: Sequence[SegmentReader] = (),
         vectors: VectorIndex | None = None,
+        model_settings: ModelSettings = DEFAULT_SETTINGS,
     ) -> None:
         self.schema = schema
         self.readers = tuple(readers)
         # Where its segments have files, once it was saved or loaded.
         self.folder: Path | None = None
         self.vectors = vectors
+        self.model_settings = model_settings
         self._publishing = threading.Lock()
 
     @classmethod
@@ -106,7 +110,7 @@ class SegmentStore:
 
     def fork(self) -> SegmentStore:
         """Return an independent store of the same records."""
-        return SegmentStore(self.schema, self.readers, self.vectors)
+        return SegmentStore(self.schema, self.readers, self.vectors, self.model_settings)
 
     def for_schema(self, schema: Schema, records: Chunks) -> SegmentStore:
         """Return a store for a schema: this one if it suffices, else one of all `records()`."""

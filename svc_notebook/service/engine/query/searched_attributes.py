@@ -16,14 +16,11 @@ from svc_notebook.service.engine.index.postings import (
     POSITION_MASK,
     SLOT_SHIFT,
 )
-from svc_notebook.service.engine.index.schema import Searched, covers
+from svc_notebook.service.engine.index.schema import Searched, covers, first_covering
 from svc_notebook.service.engine.query.options import EffectiveParameters
 
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
 """An occurrence's rank: its attribute's rank times this, plus its position if order counts."""
-
-MIN_WEIGHT = 0.1
-"""The least weight of an attribute in textual relevance; the first attribute has 1."""
 
 Paths = tuple[str, ...]
 RESTRICTING_OPTIONS = (
@@ -106,7 +103,7 @@ def _make_searched_attributes(
     no_prefixes: Paths,
     no_exact: Paths,
 ) -> SearchedAttributes:
-    found = [_first_covering(path, searched) for path in slots]
+    found = [first_covering(path, searched) for path in slots]
     # By path, so that another order of the entries has the same groups.
     entries = sorted(searched, key=lambda entry: entry.path)
     groups = [entries.index(entry) if entry else 0 for entry in found]
@@ -116,20 +113,12 @@ def _make_searched_attributes(
         * POSITIONS_PER_ATTRIBUTE,
         np.array([POSITION_MASK if entry and entry.ordered else 0 for entry in found], np.int32),
         np.array(groups, np.intp),
-        tuple(weight_of(entry.rank) for entry in entries) or (1.0,),
+        tuple(entry.weight for entry in entries) or (1.0,),
         _only(slots, restricted),
         _all_but(slots, no_typos),
         _all_but(slots, no_prefixes),
         _all_but(slots, no_exact),
     )
-
-
-def weight_of(rank: int) -> float:
-    """Return the weight of an attribute in textual relevance by its place in the settings.
-
-    Each place weighs half as much as the place before it.
-    """
-    return max(MIN_WEIGHT, 0.5**rank)
 
 
 def allowed_in(spots: Array, *masks: Allowed) -> Array | None:
@@ -158,10 +147,6 @@ def path_test(paths: Iterable[str]) -> Callable[[str], bool]:
     """Return a predicate: whether an attribute is one of these paths or nested in one."""
     entries = list(paths)
     return lambda path: any(covers(entry, path) for entry in entries)
-
-
-def _first_covering(path: str, entries: Sequence[Searched]) -> Searched | None:
-    return next((entry for entry in entries if covers(entry.path, path)), None)
 
 
 def _restricted(options: EffectiveParameters) -> Paths | None:

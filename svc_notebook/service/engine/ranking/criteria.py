@@ -227,6 +227,8 @@ class Candidates:
         match = self.match
         if not match.words or match.statistics is None:
             return None
+        if match.text_scores:
+            return -match.text_scores.values[self.rows]
         words = [self._occurrences(number) for number in range(len(match.words))]
         return -score_rows(match.statistics, match.segment, match.fields, self.rows, words)
 

@@ -1,14 +1,15 @@
 """Semantic hits: the records nearest to a query by their vectors, fused with the hits of its words.
 
-A hit is scored by its position in both rankings (reciprocal rank fusion): with the weight `w`,
-`(1 - w) / (60 + position by words) + w / (60 + position by similarity)`; a position that it does
-not have counts nothing. The scores depend on positions only, not on the units of either ranking.
+Where the order by words is that of the text score, a hit is scored by both scores, with the weight
+`w`: `(1 - w) * text score / highest text score + w * cosine`. Other orders have no score, so that a
+hit is scored by its position in both (reciprocal rank fusion): `(1 - w) / (60 + position by words)
++ w / (60 + position by similarity)`; a position that it does not have counts nothing.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -29,8 +30,10 @@ from svc_notebook.service.engine.semantic.vector_table import (
 
 NEURAL = "neuralSearch"
 WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
+FEEDBACK_HITS = "localFeedbackHits"
 """Members of `semanticSearch` that only the local service has."""
-DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY = 0.3, 0.2
+DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY, DEFAULT_FEEDBACK_HITS = 0.3, 0.2, 0
+MAX_FEEDBACK_HITS = 100
 FUSED_HITS = 1000
 """The best hits by words, and by similarity, that are fused; other hits by words follow them."""
 NO_SCORES = np.zeros(0)
@@ -40,17 +43,22 @@ RANK_OFFSET = 60
 
 @dataclass(frozen=True)
 class SemanticOptions:
-    """How much similarity counts against words, from 0 to 1, and the least cosine of a hit."""
+    """How much similarity counts against words, from 0 to 1, and the least cosine of a hit.
+
+    `feedback_hits` are the best hits whose vectors move that of the query.
+    """
 
     weight: float
     min_similarity: float
+    feedback_hits: int = DEFAULT_FEEDBACK_HITS
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> SemanticOptions:
         """Read them from `semanticSearch`; raises `BadInput`."""
         members: Mapping[str, Any] = options["semanticSearch"] or {}
         weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
-        return cls(weight, _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1))
+        least = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
+        return cls(weight, least, _read_feedback_hits(members))
 
 
 def _read_share(members: Mapping[str, Any], name: str, default: float, least: float) -> float:
@@ -60,6 +68,18 @@ def _read_share(members: Mapping[str, Any], name: str, default: float, least: fl
     if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value <= 1:
         raise BadInput(f"semanticSearch: `{name}` must be a number from {least} to 1")
     return float(value)
+
+
+def _read_feedback_hits(members: Mapping[str, Any]) -> int:
+    value = members.get(FEEDBACK_HITS)
+    if value is None:
+        return DEFAULT_FEEDBACK_HITS
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_FEEDBACK_HITS:
+        raise BadInput(
+            f"semanticSearch: `{FEEDBACK_HITS}` must be a whole number from 0 to "
+            f"{MAX_FEEDBACK_HITS}; 0 turns feedback off"
+        )
+    return value
 
 
 def find_obstacle(options: EffectiveParameters) -> str:
@@ -81,10 +101,12 @@ def add_nearest(
     allowed: Sequence[Array],
     similarities: Sequence[Array],
     options: SemanticOptions,
+    feedback_hits: int = 0,
 ) -> list[SegmentMatch]:
     """Return the matches with the nearest of the allowed records, whatever their words.
 
     Similarities are in units of their last digit. Records as near as the last one count, too.
+    `feedback_hits` hits moved the vector that they are the similarities to.
     """
     least = math.ceil(round(options.min_similarity * SIMILARITY_SCALE, SIMILARITY_DIGITS))
     found = [
@@ -98,7 +120,9 @@ def add_nearest(
         replace(
             match,
             rows=match.rows | (some >= least),
-            semantic=SemanticMatch(match.rows, values, least, options.weight, NO_SCORES),
+            semantic=SemanticMatch(
+                match.rows, values, least, options.weight, NO_SCORES, feedback_hits
+            ),
         )
         for match, some, values in zip(matches, found, similarities, strict=True)
     ]
@@ -131,7 +155,11 @@ def fuse(matches: Sequence[SegmentMatch], by_words: Order, wanted: int) -> Order
     positions = np.full((2, len(hits)), np.inf)
     positions[0, at[: len(fused)]] = np.arange(1, len(fused) + 1)
     positions[1, at[len(fused) :]] = np.arange(1, len(others) + 1)
-    scores = (1 - weight) / (RANK_OFFSET + positions[0]) + weight / (RANK_OFFSET + positions[1])
+    if any(match.text_scores for match in matches):
+        scores = _add_scores(matches, starts, hits, weight)
+    else:
+        divisors = RANK_OFFSET + positions
+        scores = (1 - weight) / divisors[0] + weight / divisors[1]
     best = np.lexsort((positions[1], positions[0], -scores))
     _keep_scores(matches, starts, hits, scores)
     # The places of the fused hits among those of both orders, then the other hits by words.
@@ -149,15 +177,43 @@ def fuse(matches: Sequence[SegmentMatch], by_words: Order, wanted: int) -> Order
     return both.take(np.concatenate([places[best], rest])[:wanted])
 
 
+def _add_scores(
+    matches: Sequence[SegmentMatch], starts: Mapping[Any, int], hits: Array, weight: float
+) -> Array:
+    """Return the sums of both scores of numbered hits, with the text scores from 0 to 1."""
+    scores = np.zeros(len(hits))
+    for match, here, rows in _split_hits(matches, starts, hits):
+        if match.text_scores and match.text_scores.highest:
+            texts = match.text_scores.values[rows] / match.text_scores.highest
+            scores[here] = (1 - weight) * texts
+        if match.semantic:
+            scores[here] += weight * read_cosines(match.semantic.similarities[rows])
+    return scores
+
+
+def read_cosines(similarities: Array) -> Array:
+    """Return similarities as cosines, 0 for records without a vector."""
+    known = np.where(similarities == NO_SIMILARITY, 0, similarities)
+    return np.asarray(known / SIMILARITY_SCALE)
+
+
 def _keep_scores(
     matches: Sequence[SegmentMatch], starts: Mapping[Any, int], hits: Array, scores: Array
 ) -> None:
     """Write the scores of numbered hits to their matches, for their explanation."""
-    for match in matches:
+    for match, here, rows in _split_hits(matches, starts, hits):
         if match.semantic and len(match.semantic.fused):
-            start = starts[match.segment]
-            first, last = np.searchsorted(hits, (start, start + len(match.rows)))
-            match.semantic.fused[hits[first:last] - start] = scores[first:last]
+            match.semantic.fused[rows] = scores[here]
+
+
+def _split_hits(
+    matches: Sequence[SegmentMatch], starts: Mapping[Any, int], hits: Array
+) -> Iterator[tuple[SegmentMatch, slice, Array]]:
+    """Return the matches with the places and the rows of their numbered hits, which ascend."""
+    for match in matches:
+        start = starts[match.segment]
+        first, last = np.searchsorted(hits, (start, start + len(match.rows)))
+        yield match, slice(first, last), hits[first:last] - start
 
 
 def _order_nearest(matches: Sequence[SegmentMatch]) -> Order:

@@ -49,7 +49,7 @@ class SemanticMatch:
 
     `by_words` is the mask of the rows that match the words, among which there may be semantic hits.
     `fused` is filled when the hits are ranked: their fused scores, 0 for the others. It is empty if
-    they are not wanted.
+    they are not wanted. `feedback_hits` are the hits whose vectors moved that of the query.
     """
 
     by_words: Array
@@ -57,6 +57,7 @@ class SemanticMatch:
     min_similarity: int
     weight: float
     fused: Array
+    feedback_hits: int = 0
 
     @cached_property
     def near(self) -> Array:
@@ -66,14 +67,29 @@ class SemanticMatch:
 
 
 @dataclass(frozen=True, eq=False)
+class TextScores:
+    """The text scores of the rows that match the words, 0 for others, and the highest of all hits.
+
+    They are integers, as the criterion has them.
+    """
+
+    values: Array
+    highest: int
+
+
+@dataclass(frozen=True, eq=False)
 class SegmentMatch:
-    """The live rows of a segment that match the filters, and the words or their meaning."""
+    """The live rows of a segment that match the filters, and the words or their meaning.
+
+    `text_scores` are there if semantic hits are fused by them.
+    """
 
     segment: Segment
     fields: SearchedAttributes
     words: Sequence[WordMatch]
     rows: Array
     statistics: TermStatistics | None = None
+    text_scores: TextScores | None = None
     semantic: SemanticMatch | None = None
 
     @property

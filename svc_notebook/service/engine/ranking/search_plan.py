@@ -28,12 +28,10 @@ from svc_notebook.service.engine.ranking.criteria import (
 )
 from svc_notebook.service.engine.ranking.minimum_should_match import apply_minimum_should_match
 from svc_notebook.service.engine.ranking.order import Order
-from svc_notebook.service.engine.ranking.query_vector import QueryVector
 from svc_notebook.service.engine.ranking.rank_fusion import (
     FUSED_HITS,
-    SemanticOptions,
-    add_nearest,
     fuse,
+    read_cosines,
     without_semantic_hits,
 )
 from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
@@ -41,7 +39,6 @@ from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_qu
 from svc_notebook.service.engine.ranking.term_statistics import SegmentTerms, TermStatistics
 from svc_notebook.service.engine.ranking.text_relevance import read_scores
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
-from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, SIMILARITY_SCALE
 
 MAX_REMOVED_WORDS = 5
 NO_ROWS = np.zeros(0, np.int64)
@@ -111,19 +108,24 @@ class SearchPlan:
             query, matches = looser, self.match(looser)
         return query, matches
 
-    def add_semantic_hits(
-        self, query: Query, matches: Sequence[SegmentMatch], vectors: QueryVector
-    ) -> Sequence[SegmentMatch]:
-        """Return the matches with the records that are nearest to a query by their vectors.
-
-        They pass the filters and have no excluded word; words that are required do not count.
-        """
+    def find_allowed(self, query: Query) -> list[Array]:
+        """Return the masks of the rows that pass the filters and have no excluded word."""
         excluding = Query(excluded=query.excluded)
-        allowed = [self._match_reader(reader, excluding).rows for reader in self.readers]
-        similarities = [vectors.similarities(reader) for reader in self.readers]
-        found = add_nearest(matches, allowed, similarities, SemanticOptions.of(self.options))
-        explained = bool(self.options["getRankingInfo"])
-        return [match.with_fused_scores() for match in found] if explained else found
+        return [self._match_reader(reader, excluding).rows for reader in self.readers]
+
+    def ranks_by_text(self, query: Query) -> bool:
+        """Return whether the text score is the first criterion in which hits may differ."""
+        if not self.options.reranks or self.reranked is not None:
+            return False
+        segments = [reader.segment for reader in self.readers]
+        near = any(self.geo.rank_distances(each, NO_ROWS) is not None for each in segments)
+        differs = {
+            "typo": self.options.typo_tolerance is not False,
+            "geo": near,
+            "words": any(word.optional for word in query.words),
+            "filters": self.filters.scores_differ,
+        }
+        return next((step for step in self.steps if differs.get(str(step), True)), None) == TEXT
 
     def rank(self, matches: Sequence[SegmentMatch], wanted: int) -> Order:
         """Return the best `wanted` records in order."""
@@ -214,8 +216,10 @@ class SearchPlan:
         columns["userScore"] = self._user_scores(match, rows)
         _clear_unmatched(columns, match.by_words[rows])
         if match.semantic:
-            columns["semanticScore"] = _read_similarities(match.semantic.similarities[rows])
+            columns["semanticScore"] = read_cosines(match.semantic.similarities[rows]).tolist()
             columns["fusedScore"] = match.semantic.fused[rows].round(FUSED_DIGITS).tolist()
+            if match.semantic.feedback_hits:
+                columns["feedbackHits"] = [match.semantic.feedback_hits] * len(rows)
         return [
             {**dict(zip(columns, values, strict=True)), **place}
             for *values, place in zip(
@@ -287,12 +291,6 @@ def _values(column: Array | None, count: int, sign: int) -> list[int]:
         return [0] * count
     values: list[int] = np.where(column == UNKNOWN_RANK, 0, sign * column).tolist()
     return values
-
-
-def _read_similarities(values: Array) -> list[float]:
-    """Return cosines as users see them, 0 for a record without a vector."""
-    known = np.where(values == NO_SIMILARITY, 0, values)
-    return [value / SIMILARITY_SCALE for value in known.tolist()]
 
 
 def _clear_unmatched(columns: Mapping[str, list[Any]], matched: Array) -> None:

@@ -23,12 +23,6 @@ from svc_notebook.service.engine.ranking.promoted_hits import (
     find_pinned,
     without_hidden,
 )
-from svc_notebook.service.engine.ranking.query_vector import (
-    NO_VECTORS,
-    QueryVector,
-    VectorSource,
-    embed_query,
-)
 from svc_notebook.service.engine.ranking.rank_fusion import (
     NEURAL,
     SemanticOptions,
@@ -38,6 +32,13 @@ from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.ranking.semantic_hits import (
+    NO_VECTORS,
+    QueryVector,
+    VectorSource,
+    add_semantic_hits,
+    embed_query,
+)
 from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
@@ -165,12 +166,14 @@ def _add_semantic_hits(
         return matches, ()
     reason = find_obstacle(options)
     if not reason:
-        index, embed = vectors
-        vector = embed_query(options["query"], query, index, embed)
+        vector = embed_query(options["query"], query, vectors.vectors, vectors.embed)
         if isinstance(vector, QueryVector):
             missing = vector.index.count_missing(plan.readers)
-            few = f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {missing:,} records are found by words only"
-            return plan.add_semantic_hits(query, matches, vector), (few,) if missing else ()
+            pending = f"{missing:,} records are found by words only" if missing else ""
+            if not vectors.current:
+                pending = "similarities are those of earlier settings"
+            notes = (f"{NEURAL_MESSAGE}{VECTORS_PENDING}; {pending}",) if pending else ()
+            return add_semantic_hits(plan, query, matches, vector), notes
         reason = vector.reason
     return matches, (f"{NEURAL_MESSAGE}{reason}; hits are found by words only",) if reason else ()
 
@@ -250,7 +253,7 @@ def find_values(
     """Search the values of a facet, counting the records that the options select."""
     facets.check_searchable(path, options)
     options = options.with_similar_query()
-    plan = SearchPlan(without_hidden(readers, pins), options)
+    plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     searched = read_query(options)
     found, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
     matches = find_pinned(plan, pins).with_promoted(found)

@@ -2,7 +2,8 @@
 
 Words that occur in the same records have similar vectors. The model is the truncated singular value
 decomposition of the weights (tf-idf) of the words of a sample of the records. The vector of a text
-is the sum of the vectors of its words, each by its weight.
+is the sum of the vectors of its words, each by its weight. A word counts more in an attribute that
+`searchableAttributes` has earlier; with `indexLanguages`, words with a common stem are one word.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from typing import Any
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_by_prefix
+from svc_notebook.service.engine.index.postings import SLOT_SHIFT
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
 from svc_notebook.service.engine.text.placeholders import FIRST_MARKER, LAST_MARKER, ONLY_MARKER
@@ -43,54 +46,64 @@ Pause = Callable[[], None]
 
 @dataclass(frozen=True, eq=False)
 class LatentModel:
-    """The words of a model, the rarity of each, and their vectors."""
+    """The words of a model, or their stems, the rarity of each, and their vectors."""
 
     terms: TermDictionary
     rarities: Array
     vectors: VectorTable
+    settings: ModelSettings = DEFAULT_SETTINGS
 
     @classmethod
-    def fit(cls, readers: Sequence[SegmentReader], pause: Pause = lambda: None) -> LatentModel:
+    def fit(
+        cls,
+        readers: Sequence[SegmentReader],
+        settings: ModelSettings = DEFAULT_SETTINGS,
+        pause: Pause = lambda: None,
+    ) -> LatentModel:
         """Compute a model from the live records; `pause` is called between steps and may wait.
 
         Raises `ImportError` without SciPy.
         """
         samples = list(_sample(readers))
-        names, renamed = union([segment.postings.vocabulary.names for segment, _ in samples])
+        words, renamed = union([segment.postings.vocabulary.names for segment, _ in samples])
+        names, stems = settings.stem_dictionary(words)
+        stems = np.where(_are_markers(words), -1, stems)
         pause()
         parts = [
-            _count_terms(segment, places, mask, len(names))
+            _count_terms(segment, stems[places], mask, len(names), settings)
             for (segment, mask), places in zip(samples, renamed, strict=True)
         ]
         counts = _stack(parts, len(names))
         records = counts.shape[0]
         frequencies = np.bincount(counts.indices, minlength=len(names))
-        chosen = _choose_terms(names, frequencies, records)
+        chosen = _choose_terms(frequencies, records)
         pause()
         rarities = _rarity(records, frequencies[chosen])
         weights = _weigh(counts[:, np.flatnonzero(chosen)], rarities)
         size = _count_dimensions(sum(reader.count for reader in readers), len(rarities))
         vectors = VectorTable.of(_decompose(weights, size, pause), unit=False)
-        return cls(names.select(chosen), rarities, vectors)
+        return cls(names.select(chosen), rarities, vectors, settings)
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> LatentModel:
         """Restore a model from `arrays`."""
         groups = group_by_prefix(arrays)
         terms = TermDictionary.from_arrays(groups["terms"])
-        return cls(terms, arrays["rarities"], VectorTable.from_arrays(groups["vectors"], ""))
+        vectors = VectorTable.from_arrays(groups["vectors"], "")
+        return cls(terms, arrays["rarities"], vectors, ModelSettings.from_array(arrays["settings"]))
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
         return {
             "rarities": self.rarities,
+            "settings": self.settings.to_array(),
             **add_prefix("terms", self.terms.arrays()),
             **add_prefix("vectors", self.vectors.arrays()),
         }
 
     def embed_words(self, words: Sequence[str]) -> Array:
         """Return the vector of a query by its words; 0 if the model has none of them."""
-        counts = Counter(words)
+        counts = Counter(self.settings.stem_words([*words]))
         places = self.terms.find_many([*counts])
         known = places >= 0
         times = np.array([*counts.values()], np.float32)[known]
@@ -100,14 +113,15 @@ class LatentModel:
 
     def embed_segment(self, segment: Segment, pause: Pause = lambda: None) -> VectorTable:
         """Return the vectors of all records of a segment."""
-        places = self.terms.find_many(segment.postings.vocabulary.names.all())
+        words = self.settings.stem_words(segment.postings.vocabulary.names.all())
+        places = self.terms.find_many(words)
         vectors = self.vectors.decoded()
         parts = []
         for start in range(0, len(segment), CHUNK_ROWS):
             pause()
             mask = np.zeros(len(segment), bool)
             mask[start : start + CHUNK_ROWS] = True
-            counts = _count_terms(segment, places, mask, len(self.terms))
+            counts = _count_terms(segment, places, mask, len(self.terms), self.settings)
             parts.append(VectorTable.of(_weigh(counts, self.rarities) @ vectors))
         starts = range(0, len(segment), CHUNK_ROWS)
         rows = [np.arange(start, min(start + CHUNK_ROWS, len(segment))) for start in starts]
@@ -125,10 +139,13 @@ def _sample(readers: Sequence[SegmentReader]) -> Iterator[tuple[Segment, Array]]
         yield reader.segment, mask
 
 
-def _count_terms(segment: Segment, places: Array, mask: Array, terms: int) -> Any:
+def _count_terms(
+    segment: Segment, places: Array, mask: Array, terms: int, settings: ModelSettings
+) -> Any:
     """Return how often each masked record has each term, as a sparse matrix.
 
-    `places` are the terms of the words of the segment, -1 for none.
+    `places` are the terms of the words of the segment, -1 for none. Each occurrence counts by the
+    weight of its attribute.
     """
     from scipy.sparse import coo_array
 
@@ -137,8 +154,8 @@ def _count_terms(segment: Segment, places: Array, mask: Array, terms: int) -> An
     kept = np.flatnonzero(mask[postings.rows] & (columns >= 0))
     rows = (np.cumsum(mask) - 1)[postings.rows[kept]]
     shape = (int(np.count_nonzero(mask)), terms)
-    ones = np.ones(len(kept), np.float32)
-    return coo_array((ones, (rows, columns[kept])), shape=shape).tocsr()
+    weights = settings.weigh_attributes(segment.slots)[postings.spots[kept] >> SLOT_SHIFT]
+    return coo_array((weights, (rows, columns[kept])), shape=shape).tocsr()
 
 
 def _stack(parts: Sequence[Any], terms: int) -> Any:
@@ -147,13 +164,19 @@ def _stack(parts: Sequence[Any], terms: int) -> Any:
     return vstack(parts, format="csr") if parts else csr_array((0, terms), dtype=np.float32)
 
 
-def _choose_terms(names: TermDictionary, frequencies: Array, records: int) -> Array:
-    """Return the mask of the words of the model: the most frequent ones that are not markers."""
-    least = 2 if records >= COMMON_SAMPLE_RECORDS else 1
-    chosen = np.asarray(frequencies >= least)
+def _are_markers(names: TermDictionary) -> Array:
+    """Return which words are those of placeholders."""
+    found = np.zeros(len(names), bool)
     for marker in (FIRST_MARKER, LAST_MARKER, ONLY_MARKER):
         low, high = names.prefix_range(marker)
-        chosen[low:high] = False
+        found[low:high] = True
+    return found
+
+
+def _choose_terms(frequencies: Array, records: int) -> Array:
+    """Return the mask of the words of the model: the most frequent ones."""
+    least = 2 if records >= COMMON_SAMPLE_RECORDS else 1
+    chosen = np.asarray(frequencies >= least)
     limit = min(max(MIN_TERMS_LIMIT, records // 2), MAX_TERMS_LIMIT)
     found = np.flatnonzero(chosen)
     if len(found) > limit:

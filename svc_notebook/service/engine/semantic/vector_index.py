@@ -11,6 +11,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
+from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 
 LATENT = "latent"
@@ -62,6 +63,10 @@ class VectorIndex:
         if self.tables.keys() <= names:
             return self
         return replace(self, tables={n: table for n, table in self.tables.items() if n in names})
+
+    def suits(self, settings: ModelSettings) -> bool:
+        """Return whether the latent model has these settings; vectors of an embedder have none."""
+        return self.model is None or self.model.settings == settings
 
     def is_outdated(self, records: int) -> bool:
         """Return whether too many of the records are newer than the model."""

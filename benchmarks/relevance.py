@@ -1,0 +1,256 @@
+"""Rankings of a judged collection: tuned on one half of its queries, measured on the other.
+
+    python benchmarks/relevance.py [--collection ../shared/data/esci_small] [--seeds 3]
+    python benchmarks/relevance.py --latency 100000
+
+Every choice is made on the tune half: the values of a ranking by `svc.tuning.search`, those of BM25
+by a grid. ir_measures scores the held-out half, to 1,000 hits. A mean is that of the seeds; its
+interval is a bootstrap over the queries, each with its mean over the seeds that hold it out.
+
+`--latency` compares searches of one engine on generated records instead, in processor time, and
+measures the bytes that vectors take for each record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gzip
+import itertools
+import json
+import statistics
+import sys
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import ir_measures
+from engine import BATCH, SETTINGS, make_queries, make_records, timed
+from ir_measures import AP, Qrel, ScoredDoc, nDCG
+from pandas import DataFrame, read_csv
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+import svc_notebook as svc  # noqa: E402
+from svc_notebook.service.engine import Index  # noqa: E402
+from svc_notebook.service.engine.semantic.latent_model import LatentModel  # noqa: E402
+from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex  # noqa: E402
+from svc_notebook.session.connection import asynchronous  # noqa: E402
+from svc_notebook.tuning.changes.state import read_state  # noqa: E402
+from svc_notebook.tuning.statistics import interval  # noqa: E402
+from svc_notebook.tuning.variants.spaces import Variant  # noqa: E402
+from svc_notebook.tuning.variants.trials import TrialIndex  # noqa: E402
+from tests.conftest import start_service, stop_service  # noqa: E402
+
+INDEX = "judged"
+DEPTH = 1000
+MEASURES = [nDCG @ 10, AP]
+SEARCHABLE = ["title", "brand", "color", "category", "bullet_points", "description"]
+NEURAL = ("mode", "semanticSearch")
+BM25_WEIGHTS = [
+    dict(zip(SEARCHABLE, weights, strict=True))
+    for weights in ((1, 1, 1, 1, 1, 1), (2, 1, 1, 1, 1, 1), (3, 2, 1, 1, 1, 1), (5, 3, 2, 2, 1, 1))
+]
+BM25_SHAPES = [(1.2, 0.75), (0.9, 0.4), (1.6, 0.75), (1.2, 0.9)]
+# Ranks by the text score alone, which BM25 does, too.
+BY_TEXT: dict[str, Any] = {
+    "enableReRanking": True,
+    "ranking": ["exact", "custom"],
+    "optionalWords": {"words": "all"},
+    "ignorePlurals": ["en"],
+    "alternativesAsExact": ["ignorePlurals", "singleWordSynonym", "ignoreConjugations"],
+}
+WEIGHTS = (0.3, 0.5, 0.67, 0.8)
+FEEDBACK_HITS = (5, 10)
+
+Scores = dict[str, tuple[float, ...]]
+
+
+def make_semantic_space(options: Iterable[Mapping[str, Any]], **changes: Any) -> dict[str, Any]:
+    """Return the space of the rankings by text and meaning with these options."""
+    fixed = {name: [value] for name, value in {**BY_TEXT, **changes}.items()}
+    return {**fixed, "mode": ["neuralSearch"], "semanticSearch": [*options]}
+
+
+WITHOUT_FEEDBACK = [{"localWeight": weight} for weight in WEIGHTS]
+WITH_FEEDBACK = [
+    {"localWeight": weight, "localFeedbackHits": hits}
+    for weight, hits in itertools.product(WEIGHTS[1:], FEEDBACK_HITS)
+]
+SPACES = {
+    # Typos are compared before the text score, so that positions are fused.
+    "meaning, fused by positions": make_semantic_space(WITHOUT_FEEDBACK, typoTolerance="min"),
+    "meaning, fused by scores": make_semantic_space(WITHOUT_FEEDBACK),
+    "meaning, with feedback": make_semantic_space(WITH_FEEDBACK),
+}
+
+
+class Collection:
+    """Records, queries and judgments of a folder."""
+
+    def __init__(self, folder: Path) -> None:
+        with gzip.open(folder / "records.jsonl.gz", "rt", encoding="utf-8") as lines:
+            self.records = [json.loads(line) for line in lines]
+        self.queries = read_csv(folder / "queries.csv", dtype=str)["query"].tolist()
+        self.judgments = read_csv(folder / "judgments.csv", dtype={"query": str, "objectID": str})
+        self.judgments = self.judgments[["query", "objectID", "rating"]]
+
+    def score(self, run: DataFrame, queries: Sequence[str]) -> Scores:
+        """Return the scores of each query by ir_measures; 0 for a query without hits."""
+        of = self.judgments[self.judgments["query"].isin(queries)]
+        qrels = [Qrel(q, name, int(rating)) for q, name, rating in of.itertuples(index=False)]
+        hits = run[run["objectID"].notna()]
+        docs = [
+            ScoredDoc(query, name, -float(rank))
+            for query, name, rank in hits[["query", "objectID", "rank"]].itertuples(index=False)
+        ]
+        found = {(each.query_id, str(each.measure)): each.value
+                 for each in ir_measures.iter_calc(MEASURES, qrels, docs)}  # fmt: skip
+        return {q: tuple(found.get((q, str(m)), 0.0) for m in MEASURES) for q in queries}
+
+
+async def run_variant(choices: Mapping[str, Any], queries: DataFrame) -> DataFrame:
+    """Search as if the choices were in place."""
+    client = asynchronous(None)
+    async with TrialIndex(client, INDEX, await read_state(client, INDEX), k=DEPTH) as tried:
+        return await tried.run(Variant(choices), queries)
+
+
+def find_choices(
+    collection: Collection, space: Mapping[str, Any] | None, seed: int, queries: DataFrame
+) -> dict[str, Any]:
+    """Return the best choices on the queries that are marked as tune queries."""
+    sampler = "grid" if space and "semanticSearch" in space else "coordinate"
+    found = svc.tuning.search(
+        INDEX, space, queries=queries, judgments=collection.judgments, sampler=sampler, seed=seed,
+        progress=False,
+    )  # fmt: skip
+    return dict(found.best or {})
+
+
+def find_bm25(collection: Collection, queries: DataFrame) -> dict[str, Any]:
+    """Return the options of BM25 that are best on the tune queries."""
+    chosen = queries[queries["split"] == "tune"]["query"].tolist()
+    best, options = -1.0, {}
+    for weights, (k1, b) in itertools.product(BM25_WEIGHTS, BM25_SHAPES):
+        tried = {"attributes": weights, "k1": k1, "b": b}
+        run = svc.tuning.baseline(INDEX, queries=chosen, k=DEPTH, **tried)
+        mean = statistics.fmean(each[0] for each in collection.score(run, chosen).values())
+        if mean > best:
+            best, options = mean, tried
+    return options
+
+
+def measure_seed(collection: Collection, seed: int) -> dict[str, Scores]:
+    """Choose on the tune half, and score the held-out half, for each row of the table."""
+    queries = svc.tuning.split(collection.queries, 0.5, seed)
+    held = queries[queries["split"] == "holdout"]
+    names = held["query"].tolist()
+    diagnosis = svc.tuning.diagnose(INDEX, collection.judgments, queries, seed=seed, progress=False)
+    without = {name: values for name, values in diagnosis.space.items() if name not in NEURAL}
+    spaces = {"tuned, words only": without, **SPACES, "svc.tuning.search": None}
+    found = {
+        "BM25": collection.score(svc.tuning.baseline(INDEX, queries=names, k=DEPTH), names),
+        "default": collection.score(asyncio.run(run_variant({}, held)), names),
+        "text score": collection.score(asyncio.run(run_variant(BY_TEXT, held)), names),
+    }
+    bm25 = find_bm25(collection, queries)
+    print(f"seed {seed}: tuned BM25 has {bm25}", flush=True)
+    run = svc.tuning.baseline(INDEX, queries=names, k=DEPTH, **bm25)
+    found["tuned BM25"] = collection.score(run, names)
+    for row, space in spaces.items():
+        choices = find_choices(collection, space, seed, queries)
+        print(f"seed {seed}: {row} has {choices}", flush=True)
+        found[row] = collection.score(asyncio.run(run_variant(choices, held)), names)
+    return found
+
+
+def print_table(seeds: Sequence[Mapping[str, Scores]]) -> None:
+    print(f"{'':32}{'nDCG@10':>8}  95 % interval    {'MAP':>6}  95 % interval")
+    for row in seeds[0]:
+        cells = []
+        for place in range(len(MEASURES)):
+            means = [statistics.fmean(s[place] for s in each[row].values()) for each in seeds]
+            values: dict[str, list[float]] = {}
+            for each in seeds:
+                for query, scores in each[row].items():
+                    values.setdefault(query, []).append(scores[place])
+            spread = interval([statistics.fmean(own) for own in values.values()])
+            cells.append(f"{statistics.fmean(means):8.3f}  [{spread.low:.3f}, {spread.high:.3f}]")
+        print(f"{row:32}{'  '.join(cells)}", flush=True)
+
+
+def compare_rankings(collection: Collection, seeds: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        process, running = start_service(Path(folder))
+        try:
+            svc.connect(url=running.url, app_id=running.appId, api_key=running.adminKey)
+            svc.push(collection.records, INDEX, progress=False)
+            svc.set_settings(INDEX, searchableAttributes=SEARCHABLE)
+            found = []
+            for seed in range(seeds):
+                found.append(measure_seed(collection, seed))
+                print_table(found)
+        finally:
+            stop_service(process)
+
+
+def compare_latency(records: int) -> None:
+    """Print the processor time of searches with and without meaning and feedback."""
+    made = list(make_records(records))
+    index = Index(SETTINGS)
+    for start in range(0, records, BATCH):
+        index.put(made[start : start + BATCH])
+    index.compact()
+    store = index.segment_store
+    seconds, model = timed(partial(LatentModel.fit, store.readers, store.model_settings))
+    vectors = VectorIndex(LATENT, model, fitted=len(store))
+    for reader in store.readers:
+        vectors = vectors.with_table(reader, model.embed_segment(reader.segment))
+    store.publish_vectors(vectors)
+    size = sum(a.nbytes for table in vectors.tables.values() for a in table.arrays().values())
+    print(f"{records:,} records: model in {seconds:.1f} s, {size / records:.0f} bytes a record")
+    queries = make_queries(made[:2000], 40)["2 words"]
+    by_text = {"enableReRanking": True, "ranking": ["exact", "custom"]}
+    for name, own in {"criteria": {}, "text score": by_text}.items():
+        times = {}
+        for way, weight, hits in (("words", None, 0), ("meaning", 0.5, 0), ("feedback", 0.5, 5)):
+            semantic = {"localWeight": weight, "localFeedbackHits": hits}
+            neural = {"mode": "neuralSearch", "semanticSearch": semantic} if weight else {}
+            times[way] = [search_twice(index, {**query, **own, **neural}) for query in queries]
+        medians = {way: statistics.median(values) * 1000 for way, values in times.items()}
+        ratio = medians["feedback"] / medians["meaning"]
+        shown = ", ".join(f"{way} {value:.1f} ms" for way, value in medians.items())
+        print(f"  {name}: {shown}; feedback takes {ratio:.2f} of the time without")
+
+
+def search_twice(index: Index, params: dict[str, Any]) -> float:
+    """Return the lower processor time of two searches."""
+
+    def fetch(ids: Sequence[str]) -> list[dict[str, Any]]:
+        return [{"objectID": name} for name in ids]
+
+    return min(timed(partial(index.search, params, fetch))[0] for _ in range(2))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--collection", type=Path,
+                        default=ROOT.parent / "shared" / "data" / "esci_small")  # fmt: skip
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--latency", type=int, metavar="RECORDS")
+    options = parser.parse_args()
+    if options.latency:
+        compare_latency(options.latency)
+        return 0
+    if not (options.collection / "records.jsonl.gz").exists():
+        print(f"the judged collection is absent: {options.collection}", file=sys.stderr)
+        return 1
+    compare_rankings(Collection(options.collection), options.seeds)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,155 @@
+"""Semantic hits: the vector of a query, moved by feedback, and the records nearest to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from svc_notebook.api.messages import VECTORS_PENDING
+from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.query.query import Query
+from svc_notebook.service.engine.ranking.criteria import TEXT
+from svc_notebook.service.engine.ranking.order import Order
+from svc_notebook.service.engine.ranking.rank_fusion import SemanticOptions, add_nearest
+from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, TextScores
+from svc_notebook.service.engine.ranking.search_plan import SearchPlan
+from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
+from svc_notebook.service.engine.semantic.vector_index import EmbedQuery, VectorIndex
+from svc_notebook.service.engine.semantic.vector_table import NO_SIMILARITY, VectorTable
+
+
+class VectorSource(NamedTuple):
+    """The vectors of an index, None if there are none, and the embedder of queries, if any.
+
+    `settings` are those that its latent model should have.
+    """
+
+    vectors: VectorIndex | None
+    embed: EmbedQuery | None
+    settings: ModelSettings = DEFAULT_SETTINGS
+
+    @property
+    def current(self) -> bool:
+        """Whether the vectors are those of the settings."""
+        return self.vectors is None or self.vectors.suits(self.settings)
+
+
+NO_VECTORS = VectorSource(None, None)
+
+
+@dataclass(frozen=True, eq=False)
+class QueryVector:
+    """The vector of a query, and the vectors of the records that it is compared with."""
+
+    index: VectorIndex
+    vector: VectorTable
+
+    def similarities(self, reader: SegmentReader) -> Array:
+        """Return the cosines of all rows of a segment, in units of their last digit."""
+        table = self.index.table_of(reader)
+        if table is None or table.dimensions != self.vector.dimensions:
+            return np.full(len(reader.segment), NO_SIMILARITY, np.int32)
+        return table.similarities(self.vector)
+
+    def with_feedback(self, hits: Order) -> QueryVector:
+        """Return the vector that points between the query and the mean of the vectors of hits.
+
+        Both count the same. Hits without a vector do not count.
+        """
+        # Double precision: the sum of the same hits is the same, however they are divided.
+        found = np.zeros((len(hits), self.vector.dimensions))
+        for number, segment in enumerate(hits.segments):
+            table = self.index.tables.get(segment.name)
+            if table is not None and table.dimensions == self.vector.dimensions:
+                places = np.flatnonzero(hits.numbers == number)
+                found[places] = np.nan_to_num(table.take(hits.rows[places]).decoded())
+        total = found.sum(axis=0)
+        length = np.sqrt((total * total).sum())
+        if not length:
+            return self
+        moved = self.vector.decoded()[0] + total / length
+        return replace(self, vector=VectorTable.of(moved[np.newaxis]))
+
+
+@dataclass(frozen=True)
+class NoVector:
+    """Why a query is not compared by vectors."""
+
+    reason: str
+
+
+def embed_query(
+    text: str,
+    query: Query,
+    index: VectorIndex | None,
+    embed: EmbedQuery | None,
+) -> QueryVector | NoVector:
+    """Return the vector of a query: from its words by a latent model, else from its text."""
+    if index is None or not index.tables:
+        return NoVector(VECTORS_PENDING)
+    if index.model:
+        words = [word for one in query.words for word in one.text.split(" ")]
+        vector = index.model.embed_words(words)
+    elif embed is None:
+        return NoVector(
+            f"the vectors were computed by {index.source}: start the service with that --embedder"
+        )
+    else:
+        try:
+            vector = embed(text)
+        except LocalServiceFailed as error:
+            return NoVector(str(error))
+        wanted = {table.dimensions for table in index.tables.values()}
+        if wanted - {len(vector)}:
+            return NoVector(
+                f"the embedder returned {len(vector)} dimensions for the query and "
+                f"{min(wanted)} for records: it must return the same number for all texts"
+            )
+    if not vector.any():
+        return NoVector("" if index.model else "the embedder returned zeros for the query")
+    return QueryVector(index, VectorTable.of(vector[np.newaxis]))
+
+
+def add_semantic_hits(
+    plan: SearchPlan, query: Query, matches: Sequence[SegmentMatch], vector: QueryVector
+) -> Sequence[SegmentMatch]:
+    """Return the matches with the records that are nearest to a query by their vectors.
+
+    They pass the filters and have no excluded word; words that are required do not count. With
+    feedback, the best hits move the vector, and it is compared again.
+    """
+    options = SemanticOptions.of(plan.options)
+    if plan.ranks_by_text(query):
+        matches = _with_text_scores(plan, matches)
+    allowed = plan.find_allowed(query)
+    similarities = [vector.similarities(reader) for reader in plan.readers]
+    found = add_nearest(matches, allowed, similarities, options)
+    if options.feedback_hits:
+        best = plan.rank(found, options.feedback_hits)
+        moved = vector.with_feedback(best)
+        similarities = [moved.similarities(reader) for reader in plan.readers]
+        found = add_nearest(matches, allowed, similarities, options, len(best))
+    explained = bool(plan.options["getRankingInfo"])
+    return [match.with_fused_scores() for match in found] if explained else found
+
+
+def _with_text_scores(plan: SearchPlan, matches: Sequence[SegmentMatch]) -> list[SegmentMatch]:
+    """Return the matches with the text scores of their rows."""
+    values = [np.zeros(len(match.rows), np.int64) for match in matches]
+    for match, scores in zip(matches, values, strict=True):
+        check_time()
+        rows = np.flatnonzero(match.rows)
+        column = plan.candidates(match, rows).column(TEXT) if len(rows) else None
+        if column is not None:
+            scores[rows] = -column
+    highest = max((int(scores.max(initial=0)) for scores in values), default=0)
+    return [
+        replace(match, text_scores=TextScores(scores, highest))
+        for match, scores in zip(matches, values, strict=True)
+    ]
