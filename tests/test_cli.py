@@ -478,6 +478,7 @@ def test_a_secured_key_is_made_without_a_service() -> None:
 
 
 @pytest.mark.parametrize("verb", ["restore", "secure", "explain"])
+@pytest.mark.sampled(1)
 def test_unmasked_key_is_not_accepted_as_argument(connected: Svc, verb: str) -> None:
     refused = connected("keys", verb, "0123456789abcdef")
     unasked = connected("keys", verb)

@@ -100,6 +100,7 @@ APART = ("serve", "local", "stop", "connect", "use")
 @pytest.mark.filterwarnings("ignore:the service accepted the call")
 @pytest.mark.parametrize("form", ["table", "csv", "json", "refused"])
 @pytest.mark.parametrize(("verb", "line"), LINES)
+@pytest.mark.sampled(200)
 def test_no_verb_prints_control_characters(
     verb: str, line: str, form: str,
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path,

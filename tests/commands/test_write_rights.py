@@ -313,6 +313,7 @@ def named(case: Case) -> str:
 
 
 @pytest.mark.parametrize("case", CASES, ids=named)
+@pytest.mark.sampled(15)
 def test_exactly_the_rights_of_its_endpoints_are_enough(
     case: Case, scene: Scene, apart: Running
 ) -> None:

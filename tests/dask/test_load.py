@@ -120,6 +120,7 @@ def test_a_folder_of_parquet_is_sent_file_by_file(
 
 
 @pytest.mark.usefixtures("workers")
+@pytest.mark.slow
 def test_footers_of_many_files_are_read_by_the_workers(
     client: Client, index: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

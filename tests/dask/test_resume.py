@@ -94,6 +94,7 @@ def names(client: Client, index: str) -> list[str]:
 
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("if_exists", ["append", "replace"])
+@pytest.mark.sampled(1)
 def test_a_killed_load_is_resumed_after_the_published_partitions(
     run: Run, client: Client, index: str, tmp_path: Path, if_exists: Literal["append", "replace"]
 ) -> None:
@@ -113,6 +114,7 @@ def test_a_killed_load_is_resumed_after_the_published_partitions(
 
 
 @pytest.mark.timeout(120)
+@pytest.mark.slow
 def test_rejected_rows_of_earlier_partitions_are_listed_again(
     run: Run, client: Client, index: str, files: Path
 ) -> None:

@@ -286,6 +286,7 @@ svc.deploy(sys.argv[4], to="shop", progress=False)
 
 @pytest.mark.parametrize("end", ["finish", "undo"])
 @pytest.mark.parametrize("steps", [0, 1, 2, 3])
+@pytest.mark.sampled(3)
 def test_a_killed_deployment_is_finished_or_undone(
     tuned: str, shop: svc.Client, service: Running, steps: int, end: str
 ) -> None:

@@ -176,6 +176,7 @@ def test_tasks_are_read(aio: AsyncClient) -> None:
 
 
 @pytest.mark.parametrize("form", [list, pd.Series, iter], ids=["list", "Series", "iterator"])
+@pytest.mark.sampled(1)
 def test_many_searches_are_read_again_in_whatever_form_their_queries_came(
     aio: AsyncClient, form: Any
 ) -> None:

@@ -71,6 +71,7 @@ def test_cells_queued_behind_a_load_run_after_it(kernel: Kernel, kind: str) -> N
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2)
 def test_a_load_that_is_stopped_is_resumed_in_the_next_cell(
     kernel: Kernel, service: Running, kind: str
 ) -> None:

@@ -75,6 +75,7 @@ def test_stop_tells_what_had_been_done(kernel: Kernel, kind: str) -> None:
 
 
 @pytest.mark.parametrize("call", ["search('i')", "wait(7, index='i')"])
+@pytest.mark.sampled(2)
 def test_stop_ends_a_call_that_is_awaited_though_nothing_comes(kernel: Kernel, call: str) -> None:
     with serving(hang) as server:
         kernel.good(
@@ -88,6 +89,7 @@ def test_stop_ends_a_call_that_is_awaited_though_nothing_comes(kernel: Kernel, c
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2)
 def test_stop_still_works_in_other_cells_afterwards(kernel: Kernel, kind: str) -> None:
     stop_in_the_middle(kernel, KINDS[kind] + "portal.run(work())")
     pause = "await asyncio.sleep(0.01)" if kind == "await" else "time.sleep(0.01)"

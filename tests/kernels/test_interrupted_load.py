@@ -28,6 +28,7 @@ FACES = {"plain": "svc.load({}, 'i', progress=False)", "await": "await svc.aio.l
 
 @pytest.mark.parametrize("face", FACES)
 @pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.sampled(3)
 def test_stop_ends_a_load_that_is_reading(kernel: Kernel, source: str, face: str) -> None:
     with serving(answer({"items": [], "nbPages": 1})) as server:
         kernel.good(SETUP.format(url=server.url))

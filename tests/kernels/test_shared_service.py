@@ -41,6 +41,7 @@ def prepare(kernel: Kernel, home: Path) -> None:
     kernel.good(f"%svc connect local --data {home / 'shop'}")
 
 
+@pytest.mark.slow
 def test_two_kernels_work_on_one_local_service(first: Kernel, home: Path) -> None:
     with running_kernel(environment(home)) as second:
         prepare(second, home)

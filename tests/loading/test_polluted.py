@@ -50,6 +50,7 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Packed]:
 
 
 @pytest.mark.timeout(300)
+@pytest.mark.slow
 def test_the_score_of_every_class_of_pollutions(loaded: dict[str, Packed]) -> None:
     def read(file: PollutedFile) -> Loaded | None:
         if file.name not in loaded:

@@ -45,6 +45,7 @@ def wide_file(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.sampled(1)
 def test_columns_computed_together_have_the_profile_of_columns_side_by_side(
     wide_file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -156,6 +156,7 @@ def delete_all_but_records(data: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [delete_lock, replace_lock, move_lock, delete_all_but_records])
+@pytest.mark.sampled(2)
 def test_a_second_service_does_not_start_after_the_lock_file_is_deleted(
     tmp_path: Path, harm: object
 ) -> None:
@@ -222,7 +223,7 @@ RULE = {"objectID": "r", "consequence": {"params": {"page": 0}}}
 PARTS = range(12)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("way", ["byte", "page"])
 @pytest.mark.parametrize("part", PARTS)
 def test_a_damaged_database_is_reported_with_advice(

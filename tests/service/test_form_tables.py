@@ -53,6 +53,7 @@ def test_a_search_goes_without_a_table_and_says_so_until_it_is_built(fresh: Outs
     assert "message" not in search(fresh, query="uomini", ignorePlurals=["en"])
 
 
+@pytest.mark.slow
 def test_a_setting_that_names_a_language_is_enough(fresh: Outside, tmp_path: Path) -> None:
     fresh.done("PUT", "/1/indexes/films/settings", {"decompoundedAttributes": {"nl": ["title"]}})
     end = time.monotonic() + SECONDS
@@ -66,6 +67,7 @@ def test_a_setting_that_names_a_language_is_enough(fresh: Outside, tmp_path: Pat
     assert [hit["objectID"] for hit in found["hits"]] == ["1"]
 
 
+@pytest.mark.slow
 def test_compounds_count_once_their_table_is_built(fresh: Outside) -> None:
     fresh.done("PUT", "/1/indexes/films/settings", {"decompoundedAttributes": {"nl": ["title"]}})
 

@@ -96,6 +96,7 @@ NAMED = "x-service-api-key, x-service-application-id, x-service-user-id, content
 
 
 @pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+@pytest.mark.sampled(20)
 def test_a_preflight_needs_no_key(inside: Inside, row: Endpoint) -> None:
     headers = {
         "Origin": "http://shop.example",

@@ -141,6 +141,7 @@ HEX = "0123456789abcdef" * 2
     ],
 )
 @pytest.mark.parametrize("kind", ["hexadecimal", "admin", "secured", "encoded", "twice"])
+@pytest.mark.sampled(20)
 def test_keys_in_urls_are_masked(inside: Inside, verb: str, path: str, kind: str) -> None:
     key = {
         "admin": inside.facts["adminKey"],

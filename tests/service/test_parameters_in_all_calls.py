@@ -104,6 +104,7 @@ def fits(name: str, value: Any) -> bool:
 
 
 @pytest.mark.parametrize("name", OF_A_SEARCH)
+@pytest.mark.sampled(20)
 def test_a_value_is_accepted_by_all_calls_or_by_none(inside: Inside, name: str) -> None:
     refused = next(value for value in VALUES if not fits(name, value))
     for value in [*(value for value in VALUES if fits(name, value)), refused]:

@@ -162,6 +162,7 @@ def test_facet_values_get_searches_and_restricted_keys_are_answered_alike(
 
 
 @pytest.mark.parametrize(("name", "way"), WAYS)
+@pytest.mark.sampled(60)
 def test_every_parameter_has_the_same_effect(shop: WithWorkers, name: str, way: str) -> None:
     scene, index = SCENES[name], f"{name} {way}"
     stage(shop, scene, index)
@@ -318,6 +319,7 @@ def search_until(url: str, facts: Any, stop: threading.Event, statuses: list[int
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.sampled(1)
 def test_no_process_outlives_the_service(tmp_path: Path, number: int) -> None:
     process, running = start_service(tmp_path, "--workers", "2")
     try:

@@ -85,6 +85,7 @@ def test_a_planted_sum_is_better_than_each_attribute(things: str, client: Client
     assert "push it first" in fitted._repr_html_()
 
 
+@pytest.mark.slow
 def test_the_held_out_queries_change_nothing_of_the_fit(things: str) -> None:
     judged = rated(by_sum=True)
     queries = [

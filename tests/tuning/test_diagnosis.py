@@ -68,6 +68,7 @@ def test_what_was_planted_is_found_and_repaired(house: str) -> None:
     assert tuning.snapshot(house).hash == before
 
 
+@pytest.mark.slow
 def test_what_changes_no_hit_is_left_out_and_named(house: str) -> None:
     found = tuning.diagnose(house, RATED)
 
@@ -94,6 +95,7 @@ def test_a_proposed_change_gains_what_was_said(house: str) -> None:
         assert compared.test()["delta"][0] == pytest.approx(row["gain"])
 
 
+@pytest.mark.slow
 def test_values_are_tried_again_with_the_best_one_in_place(house: str) -> None:
     queries = tuning.split(RATED, holdout=0.3, seed=0)
     tune = queries[queries["split"] == "tune"]
@@ -116,6 +118,7 @@ def test_values_are_tried_again_with_the_best_one_in_place(house: str) -> None:
     assert "each tried with the first" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_re_ranking_and_stems_are_tried_with_what_they_need(client: Client) -> None:
     records: Any = [
         {"objectID": f"{thing}-{n}", "name": f"{word} {thing} for the house"}
@@ -180,6 +183,7 @@ def test_the_score_may_be_compared_before_typos_and_words() -> None:
     assert _text_rankings(SimpleNamespace(settings={"ranking": ["custom"]})) == []  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_a_search_that_fails_is_a_finding_and_scores_0(house: str) -> None:
     bad = {"query": "lamp", "filters": "sold <", "split": "tune"}
     rated: Any = [*RATED, {"query": "lamp", "filters": "sold <", "objectID": "lamp-3", "rating": 3}]
@@ -195,6 +199,7 @@ def test_a_search_that_fails_is_a_finding_and_scores_0(house: str) -> None:
     assert found.before == pytest.approx(without.before * len(good) / (len(good) + 1))
 
 
+@pytest.mark.slow
 def test_held_out_queries_are_not_read(house: str) -> None:
     queries = [
         {"query": row, "split": "holdout" if "beautiful" in row else "tune"}
@@ -207,6 +212,7 @@ def test_held_out_queries_are_not_read(house: str) -> None:
     assert "missing words" not in set(found.findings["finding"])
 
 
+@pytest.mark.slow
 def test_a_search_without_a_space_takes_the_proposed_one(house: str) -> None:
     found = tuning.search(house, judgments=RATED, seed=3)
 

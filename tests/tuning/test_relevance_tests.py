@@ -185,6 +185,7 @@ def test_pytest_collects_files(index: str, service: Running, tmp_path: Path) -> 
     }
 
 
+@pytest.mark.slow
 def test_pytest_has_a_fixture(index: str, service: Running, tmp_path: Path) -> None:
     judge(20, 0).to_csv(tmp_path / "good.csv", index=False)
     judge(2, 18).to_csv(tmp_path / "bad.csv", index=False)
@@ -200,6 +201,7 @@ def test_pytest_has_a_fixture(index: str, service: Running, tmp_path: Path) -> N
     assert "1 failed, 1 passed" in ran.stdout, ran.stdout
 
 
+@pytest.mark.slow
 def test_a_wrong_file_is_an_error_of_the_collection(service: Running, tmp_path: Path) -> None:
     (tmp_path / "x.judgments.yaml").write_text("index: a\nat_lest: {}\n")
 

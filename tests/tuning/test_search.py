@@ -81,6 +81,7 @@ def test_every_sampler_finds_what_is_best(house: str, sampler: str) -> None:
     assert changes_of(house) == []
 
 
+@pytest.mark.slow
 def test_what_no_parameter_can_say_is_tried_on_one_copy_that_is_dropped(
     house: str, client: Client
 ) -> None:

@@ -130,6 +130,7 @@ def names(client: Client, index: str) -> set[str]:
 
 
 @pytest.mark.parametrize(("purpose", "work"), WORK.values(), ids=WORK.keys())
+@pytest.mark.sampled(2)
 def test_what_a_killed_process_leaves_is_listed_and_dropped(
     begin: Begin, shop: str, client: Client, purpose: str, work: str
 ) -> None:
@@ -154,6 +155,7 @@ def test_what_a_killed_process_leaves_is_listed_and_dropped(
 
 
 @pytest.mark.parametrize("work", [WORK[name][1] for name in WORK if name != "load"])
+@pytest.mark.sampled(2)
 def test_a_process_that_ends_drops_what_it_has_made(
     begin: Begin, shop: str, client: Client, work: str, state: Path
 ) -> None:

@@ -440,6 +440,7 @@ QUERIES = ["", "w" * 5000, "w1", "\0", "😀", "a", "emoji ß", "'''", "\ud800",
     ids=["defaults", "every column", "other words"],
 )
 @pytest.mark.parametrize("query", [*QUERIES, " ".join(f"w{n}" for n in range(300))])
+@pytest.mark.sampled(10)
 def test_hostile_records_and_queries_cause_no_error(
     settings: dict[str, Any], query: str, tmp_path: Path
 ) -> None:

@@ -91,6 +91,7 @@ QUERIES = ["a", "l", "lam ", "of a", "a of red", "u v", "v u", "u", "bob u v", '
 
 @pytest.mark.parametrize("query", QUERIES)
 @pytest.mark.parametrize("params", RANKINGS)
+@pytest.mark.sampled(50)
 def test_the_best_rows_are_the_first_of_the_full_order(
     index: Index, query: str, params: dict[str, Any]
 ) -> None:
