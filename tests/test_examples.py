@@ -273,7 +273,7 @@ def reset(running: Running) -> None:
 
 
 @pytest.mark.parametrize("name", [*PUBLIC, *CLASSES])
-@pytest.mark.sampled(80)
+@pytest.mark.sampled(60)
 def test_an_example_runs(name: str, shop: Running) -> None:
     reset(shop)
     text = read_sections({**PUBLIC, **CLASSES}[name])["Examples"]

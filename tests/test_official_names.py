@@ -74,6 +74,7 @@ def test_methods_are_suggested(client: Any) -> None:
 
 
 @pytest.mark.parametrize("owner", [svc, svc.aio, svc.edit, tuning, *CLIENTS], ids=str)
+@pytest.mark.sampled(2)
 def test_no_hint_names_what_deletes(owner: Any) -> None:
     known = {name for client in CLIENTS for name in dir(client)} | set(dir(svc)) | set(dir(tuning))
     names = known | set(OFFICIAL_NAMES)

@@ -180,7 +180,7 @@ def owner_of(taker: Taker, place: Place, stack: contextlib.ExitStack) -> list[An
     return [openers[where](place.name)]
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @pytest.mark.filterwarnings("ignore:.* no row in:UserWarning")  # the text is a query of no run
 @pytest.mark.parametrize("taker", TAKERS, ids=lambda one: f"{one.name}({one.argument})")
 def test_a_text_is_taken_for_one(taker: Taker, place: Place, tmp_path: Path) -> None:

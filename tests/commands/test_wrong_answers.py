@@ -204,7 +204,7 @@ async def run(function: str, call: Any, client: AsyncClient) -> None:
                 pass
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(("row", "function"), CASES)
 def test_no_answer_makes_a_function_fail_with_anything_but_our_errors(
     row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

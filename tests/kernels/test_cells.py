@@ -58,6 +58,7 @@ def tell(kernel: Kernel, model: str, content: Any, subshell: str | None = None) 
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.sampled(2)
 def test_cells_queued_behind_a_load_run_after_it(kernel: Kernel, kind: str) -> None:
     kernel.good("ran = []")
     loading = f"{KINDS[kind]}ran.append(svc.load('rows.csv', 'queued', batch=1000).published)"

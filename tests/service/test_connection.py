@@ -319,6 +319,7 @@ def unfinished(
 
 @pytest.mark.parametrize("kind", [make_key, secured, None], ids=["key", "secured", "unknown"])
 @pytest.mark.parametrize("path", ["/1/indexes/a", "/1/indexes/a/batch", "/1/indexes/*/batch"])
+@pytest.mark.sampled(4)
 def test_a_key_without_the_right_is_refused_before_its_body(
     service: Running, kind: Callable[..., str] | None, path: str
 ) -> None:

@@ -212,7 +212,7 @@ def test_every_search_endpoint_that_reads_records_is_called() -> None:
     assert set().union(*(names for _, names in ASKS.values())) == reading
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ def marks(records: list[Params]) -> list[str]:
     return [f"{name}of{record['size']}" for record in records for name in ("title", "open", "shut")]
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", KEYS)
 @pytest.mark.parametrize("ask", ASKS)
 @pytest.mark.parametrize(

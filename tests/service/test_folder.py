@@ -156,7 +156,7 @@ def delete_all_but_records(data: Path) -> None:
 
 
 @pytest.mark.parametrize("harm", [delete_lock, replace_lock, move_lock, delete_all_but_records])
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(1)
 def test_a_second_service_does_not_start_after_the_lock_file_is_deleted(
     tmp_path: Path, harm: object
 ) -> None:

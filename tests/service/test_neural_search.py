@@ -375,6 +375,7 @@ def test_an_embedder_is_imported_by_its_name() -> None:
         ("sys:path", "not a function"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_an_embedder_that_is_not_there_is_refused_at_the_start(
     tmp_path: Path, name: str, fault: str
 ) -> None:

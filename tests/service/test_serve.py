@@ -214,6 +214,7 @@ def test_requests_are_answered_from_the_announcement_on(
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "inf", "nan"])
+@pytest.mark.sampled(2)
 def test_a_search_timeout_that_cannot_be_is_refused(tmp_path: Path, seconds: str) -> None:
     done = run("--data", str(tmp_path), "--search-timeout", seconds)
 

@@ -40,6 +40,7 @@ def test_connecting_imports_what_the_first_load_needs() -> None:
         "svc.read_browse, svc.load",
     ],
 )
+@pytest.mark.sampled(2)
 def test_imports_wait_for_the_thread_and_find_complete_modules(imports: str) -> None:
     found = run(f"{START}{imports}\nimport pandas\n{JOIN}print(pandas.DataFrame([1]).size)")
 

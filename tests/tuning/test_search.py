@@ -68,6 +68,7 @@ def indices(client: Client, start: str) -> list[str]:
 
 
 @pytest.mark.parametrize("sampler", SAMPLERS)
+@pytest.mark.sampled(2)
 def test_every_sampler_finds_what_is_best(house: str, sampler: str) -> None:
     before = tuning.snapshot(house).hash
 

@@ -264,6 +264,7 @@ def test_a_loaded_index_takes_writes_and_is_saved_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("limit", ["LARGE_SEGMENT_RECORDS", "LARGE_SEGMENT_BYTES"])
+@pytest.mark.sampled(3)
 def test_a_saved_segment_is_mapped_and_answers_the_same(
     tmp_path: Path, limit: str, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -165,6 +165,7 @@ def write_list(groups: list[list[dict[str, Any]]]) -> list[list[str]]:
     ],
     ids=["any", "none", "any not", "compared", "equal", "tags", "optional", "highest"],
 )
+@pytest.mark.sampled(3)
 def test_masks_of_many_terms_are_not_kept(params: dict[str, Any]) -> None:
     records = make_records(Random(1), 10_000)
     index = Index({"attributesForFaceting": FACETS})

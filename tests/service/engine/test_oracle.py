@@ -32,7 +32,7 @@ CRITERIA = (
 TOLD = ("aroundLatLng", "automaticRadius")
 
 
-@pytest.mark.sampled(30)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(INDICES))
 def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
     random = Random(seed)

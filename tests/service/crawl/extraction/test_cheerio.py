@@ -72,6 +72,7 @@ def cheerio(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.slow
 def test_extractors_return_the_records_of_cheerio(
     cheerio: dict[str, Any], extractors: Extractors, read: Read
 ) -> None:
@@ -96,6 +97,7 @@ MATCHES = """({ $, dataSources }) => {
 }"""
 
 
+@pytest.mark.slow
 def test_selectors_match_the_elements_that_cheerio_matches(
     cheerio: dict[str, Any], extractors: Extractors, read: Read
 ) -> None:
