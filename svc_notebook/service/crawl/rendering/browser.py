@@ -8,15 +8,19 @@ import shutil
 import signal
 import socket
 import subprocess
+from collections.abc import Awaitable
 from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from time import monotonic
+from typing import TYPE_CHECKING, TypeVar
 
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, CDPSession, Playwright
+
+T = TypeVar("T")
 
 # Names of a browser among the programs of a machine, and its places on macOS and Windows.
 PROGRAMS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
@@ -29,7 +33,7 @@ PLACES = (
 BROWSER_VARIABLE = "SVC_BROWSER"
 # A process of a page that has more memory than this is killed.
 MAX_PROCESS_BYTES = 768 << 20
-MEMORY_POLL_SECONDS = 0.25
+MEMORY_POLL_SECONDS = END_POLL_SECONDS = 0.25
 START_SECONDS, CRASH_SECONDS, STOP_SECONDS = 30.0, 1.0, 10.0
 # A second barrier behind the interception of all requests: names are not resolved, and the only
 # proxy refuses every connection, so that a request that is not intercepted fails.
@@ -82,6 +86,28 @@ def find_browser(named: str | None) -> str:
     )
 
 
+async def wait_for_browser(browser: Browser | None, work: Awaitable[T]) -> T:
+    """Return what a browser answers; raises `BrowserEnded` if it ends, fails or does not respond.
+
+    The driver leaves some calls without an answer if the browser ends meanwhile.
+    """
+    from playwright.async_api import Error
+
+    task, until = asyncio.ensure_future(work), monotonic() + START_SECONDS
+    try:
+        while not (await asyncio.wait([task], timeout=END_POLL_SECONDS))[0]:
+            if browser is None or not browser.is_connected():
+                raise BrowserEnded("it ended")
+            if monotonic() > until:
+                raise BrowserEnded("it does not respond")
+        return task.result()
+    except Error as error:
+        raise BrowserEnded(str(error)) from error
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
 class CrawlBrowser:
     """At most one browser, started for the first page and again after it ended."""
 
@@ -103,20 +129,15 @@ class CrawlBrowser:
 
     async def open_context(self, user_agent: str) -> BrowserContext:
         """Return a new context, which shares nothing with others; raises `BrowserEnded`."""
-        from playwright.async_api import Error
-
         async with self._lock:
             browser = await self._running()
-        try:
-            async with asyncio.timeout(START_SECONDS):
-                return await browser.new_context(
-                    accept_downloads=False,
-                    service_workers="block",
-                    user_agent=user_agent,
-                    viewport={"width": 1280, "height": 2000},
-                )
-        except (Error, TimeoutError) as error:
-            raise BrowserEnded(str(error)) from error
+        made = browser.new_context(
+            accept_downloads=False,
+            service_workers="block",
+            user_agent=user_agent,
+            viewport={"width": 1280, "height": 2000},
+        )
+        return await wait_for_browser(browser, made)
 
     async def end(self, context: BrowserContext, page: CDPSession | None) -> None:
         """Close a context with its pages; kill the browser if it does not do that in time.

@@ -14,6 +14,7 @@ from svc_notebook.service.crawl.rendering.browser import (
     BrowserEnded,
     CrawlBrowser,
     find_browser,
+    wait_for_browser,
 )
 from svc_notebook.service.crawl.rendering.page_requests import PageRequests, ScriptCache
 from svc_notebook.service.crawl.transport.fetcher import (
@@ -100,7 +101,8 @@ class Renderer:
                 except BrowserEnded as error:
                     if attempt + 1 == MAX_ATTEMPTS:
                         raise FetchFailure(
-                            "rendering_failed", f"the browser ended on this page: {error}"
+                            "rendering_failed",
+                            f"the browser ended on this page: {_first_line(error)}",
                         ) from error
         raise AssertionError("the last attempt returns or raises")
 
@@ -109,7 +111,8 @@ class Renderer:
         requests: PageRequests | None = None
         session: CDPSession | None = None
         try:
-            page, session = await self._open(context)
+            opened = await wait_for_browser(context.browser, _open_page(context))
+            page, session = opened
             tools = self._fetcher, self._cache
             requests = PageRequests(page, response, url, tools, self._rendering)
             killed = self._browser.killed
@@ -117,7 +120,7 @@ class Renderer:
             page.on("crash", lambda _: crashed.set())
             page.on("close", lambda _: crashed.set())
             context.on("page", lambda popup: _dismiss(popup))
-            await context.route("**/*", requests.answer)
+            await wait_for_browser(context.browser, context.route("**/*", requests.answer))
             html = await self._read(page, session, requests, crashed)
             if html:
                 session = None  # its scripts left time to read it: it closes by itself
@@ -135,16 +138,6 @@ class Renderer:
             if requests:
                 requests.close()
             await self._browser.end(context, session)
-
-    async def _open(self, context: BrowserContext) -> tuple[Page, CDPSession]:
-        from playwright.async_api import Error
-
-        try:
-            await context.add_init_script(PREPARE)
-            page = await context.new_page()
-            return page, await context.new_cdp_session(page)
-        except Error as error:
-            raise BrowserEnded(_first_line(error)) from error
 
     async def _read(
         self, page: Page, session: CDPSession, requests: PageRequests, crashed: asyncio.Event
@@ -186,7 +179,7 @@ class Renderer:
             if crashed.is_set():
                 return ""
             if page.context.browser is None or not page.context.browser.is_connected():
-                raise BrowserEnded(_first_line(error)) from error
+                raise BrowserEnded(str(error)) from error
             raise FetchFailure("rendering_failed", _first_line(error)) from error
 
     async def _wait(
@@ -209,6 +202,12 @@ class Renderer:
                 f"the page used more than {MAX_PROCESS_BYTES >> 20} MB of memory in the browser",
             )
         return FetchFailure("rendering_failed", "the process of the page ended in the browser")
+
+
+async def _open_page(context: BrowserContext) -> tuple[Page, CDPSession]:
+    await context.add_init_script(PREPARE)
+    page = await context.new_page()
+    return page, await context.new_cdp_session(page)
 
 
 async def _navigate(page: Page, url: str) -> None:

@@ -220,7 +220,9 @@ def test_the_shortest_wait_leaves_time_for_timers(
     assert [one["title"] for one in outcome.records["pages"]] == [title]
 
 
-def test_a_browser_that_was_killed_is_started_again(site: Site) -> None:
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("seconds", [0.3, 0, 0.01, 0.02, 0.04, 0.06, 0.1])
+def test_a_browser_that_was_killed_is_started_again(site: Site, seconds: float) -> None:
     """All pages of the browser end with it, and each is rendered again."""
     config = open_shop(site)
 
@@ -233,7 +235,7 @@ def test_a_browser_that_was_killed_is_started_again(site: Site) -> None:
             try:
                 bodies = [(await renderer.render(page.url, page)).response.body]
                 visit = asyncio.create_task(renderer.render(page.url, page))
-                await asyncio.sleep(0.3)
+                await asyncio.sleep(seconds)
                 for pid in browsers_of():
                     os.kill(pid, signal.SIGKILL)
                 return [*bodies, (await visit).response.body]
