@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
@@ -11,6 +13,9 @@ import pytest
 
 from svc_notebook.api.secured_keys import make_secured_key
 from svc_notebook.service.app import App
+from svc_notebook.service.resources.checks import RULE_ENTRIES
+from svc_notebook.service.resources.entries import read_entries
+from svc_notebook.service.rules.book import Rulebook
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
 
@@ -806,3 +811,27 @@ def test_the_maximum_hits_of_a_key_apply_to_rules(shop: Inside) -> None:
     key = shop.call("POST", "/1/keys", fields).json()["key"]
 
     assert len(ids(ask(shop, key=key))) == 2
+
+
+def test_rules_are_never_applied_to_other_settings_than_theirs(shop: Inside) -> None:
+    """Facets and the rules that filter by them change while a search compiles its rules."""
+    save(shop, {"consequence": {"params": {"filters": "brand:Bolt"}}})
+    catalog = shop.app.service.catalog
+    owner = catalog.find("shop").id
+    reached, released = threading.Event(), threading.Event()
+
+    def read_slowly() -> list[dict[str, Any]]:
+        entries = read_entries(shop.app.service.store, owner, RULE_ENTRIES)
+        reached.set()
+        assert released.wait(20)
+        return entries
+
+    catalog.resources._compiled[owner, RULE_ENTRIES] = Rulebook(read_slowly)
+    with ThreadPoolExecutor(1) as pool:
+        searching = pool.submit(ask, shop, "lamp")
+        assert reached.wait(20)
+        save(shop, {"consequence": {"params": {"filters": "title:'Red lamp'"}}})
+        shop.done("PUT", f"{PATH}/settings", {"attributesForFaceting": ["title"]})
+        released.set()
+
+    assert [hit["objectID"] for hit in searching.result()["hits"]] == ["1"]

@@ -42,7 +42,7 @@ T = TypeVar("T")
 Params = Mapping[str, Any]
 
 MIN_BULK_QUOTED_BYTES = 4096
-# Maximum attempts of a search whose hits are overwritten while it runs.
+# Maximum attempts of a search whose hits, settings or rules are changed while it runs.
 MAX_ATTEMPTS = 3
 # Lists that may be sent as comma-separated text.
 COMMA_SEPARATED = ("facets", "optionalWords")
@@ -191,9 +191,30 @@ def _try_rules(
     given: Mapping[str, Any],
     find: Callable[[SearchWithRules, Params], T],
 ) -> tuple[SearchWithRules, Params, T]:
-    """Search with the index's rules; if rules cause an error, search without the invalid parts."""
+    """Search with the rules of one state of the index, and repeat the search if that changed.
+
+    Otherwise a search could filter by a facet of its rules that the settings no longer have.
+    """
     original = add_implied(_check_sizes(given_parameters(given)))
-    index = call.service.catalog.find(name)
+    catalog = call.service.catalog
+    for attempts_left in reversed(range(MAX_ATTEMPTS)):
+        index = catalog.find(name)
+        versions = catalog.resources.versions(index.id)
+        found = _try_rules_once(call, index, original, find)
+        now = catalog.get(name)
+        same = now is not None and (now.id, now.settings) == (index.id, index.settings)
+        if not attempts_left or (same and versions == catalog.resources.versions(index.id)):
+            break
+    return found
+
+
+def _try_rules_once(
+    call: RequestContext,
+    index: PublishedIndex,
+    original: Params,
+    find: Callable[[SearchWithRules, Params], T],
+) -> tuple[SearchWithRules, Params, T]:
+    """Search with the index's rules; if rules cause an error, search without the invalid parts."""
     searched = apply_rules(call, index, original)
     try:
         return _run(call, searched, find)
