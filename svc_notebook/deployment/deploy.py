@@ -11,66 +11,46 @@ from typing import Any
 
 import msgspec
 
-from svc_notebook.api import SearchApi
 from svc_notebook.api.warning import warn_user
-from svc_notebook.client import AsyncClient
-from svc_notebook.client.operations import count_records, is_own
+from svc_notebook.client.operations import count_records
 from svc_notebook.client.tasks import OnProgress
-from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, name_temporary_index
-from svc_notebook.deployment.clone import Part, describe_client, leave, right_of
+from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
+from svc_notebook.deployment.clone import leave
 from svc_notebook.deployment.configuration import (
     read_configuration,
     without_index_settings,
 )
 from svc_notebook.deployment.configuration_write import change_index
-from svc_notebook.deployment.key_rights import KeyRights, read_rights
-from svc_notebook.deployment.origin import Origin, digest_object, read_origin, write_origin
+from svc_notebook.deployment.deployment_planner import (
+    NOTE,
+    DeploymentPlanner,
+    PreparedDeployment,
+    list_interrupted,
+)
+from svc_notebook.deployment.origin import write_origin
 from svc_notebook.deployment.plan import (
     Deployment,
     DeploymentPlan,
     IndexPlan,
-    Left,
     list_names,
-    make_plan,
-    plan_index,
 )
 from svc_notebook.deployment.record_transfer import RecordChoice, RecordTransfer, open_temporary
 from svc_notebook.deployment.replica_names import (
-    Replicas,
-    check_free,
     is_virtual,
-    list_replicas,
-    map_replicas,
     replica_name,
 )
-from svc_notebook.errors import BadInput, NotFound, Stopped, SvcError
+from svc_notebook.errors import BadInput, Stopped, SvcError
 from svc_notebook.loading.sending.replacement import default_share
-from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.journal import Journal
 from svc_notebook.tuning.changes.journalled_write import alone, recording
 from svc_notebook.tuning.changes.state import (
     SCOPES,
-    Delta,
-    IndexConfiguration,
     Objects,
     Scope,
     compare,
     holds,
     write_part,
 )
-
-NOTE = "deployment of"  # the beginning of the note of a deployment in the journal
-
-
-@dataclass(frozen=True)
-class PreparedDeployment:
-    """What a deployment knows of both sides."""
-
-    plans: list[IndexPlan]
-    plan: DeploymentPlan
-    origin: Origin | None
-    # The configuration that the target has, and its replicas after the deployment.
-    theirs: IndexConfiguration
-    replicas: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -83,29 +63,14 @@ class StagedRecords:
 
 
 @dataclass
-class DeployRun:
+class DeployRun(DeploymentPlanner):
     """One running deployment, of `index` of `client` to `name` of `target`."""
 
-    client: AsyncClient
-    index: str
-    target: AsyncClient
-    profile: str
-    name: str
-    parts: tuple[Part, ...]
-    replicas: Replicas = False
-    forward: bool = False
-    force: bool = False
     resume: bool = False
     min_share: float | None = None
     note: str = ""
     on_progress: OnProgress | None = None
     _ids: dict[str, str] = field(default_factory=dict)
-    _target_rights: KeyRights | None = None
-
-    @property
-    def scopes(self) -> tuple[Scope, ...]:
-        """The parts of the configuration that are deployed."""
-        return tuple(scope for scope in SCOPES if scope in self.parts)
 
     async def carry_out(self, *, dry_run: bool) -> Deployment:
         """Plan, then write, wait and read back."""
@@ -118,16 +83,14 @@ class DeployRun:
                 f"{self.index} would be deployed to itself; pass another profile as to=, or "
                 "another index as name="
             )
-        await self._check_rights()
+        await self.check_rights()
         if dry_run:
             prepared = await self.prepare()
             return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
         async with AsyncExitStack() as stack:
             # Records are copied before the lock is taken, because that can take hours.
             staged = (
-                await stack.enter_async_context(self._stage_records())
-                if self._has_records
-                else None
+                await stack.enter_async_context(self._stage_records()) if self.has_records else None
             )
             prepared = await stack.enter_async_context(self._locked())
             self._refuse_conflicts(prepared.plan)
@@ -143,129 +106,11 @@ class DeployRun:
             prepared.plan, False, verified, dict(self._ids), records, monotonic() - started
         )
 
-    async def prepare(self) -> PreparedDeployment:
-        """Read both sides, and plan; nothing is written."""
-        try:
-            whole, unknown = await read_configuration(self.client, self.index, SCOPES)
-        except NotFound as error:
-            raise NotFound(
-                f"{describe_client(self.client)} has no index {self.index}", status=error.status
-            ) from error
-        origin = read_origin(self.client, self.index)
-        origin = origin if origin and origin.is_of(self.target, self.name) else None
-        notes: list[str] = []
-        if unknown:
-            listed = ", ".join(unknown)
-            notes.append(f"settings that this version does not know are not deployed: {listed}")
-        exists = await is_own(self.target, self.name)
-        if exists and origin is None:
-            notes.append(
-                f"{self.index} is not a clone of {self.name} of {self.profile}: changes by others "
-                "cannot be detected, and are overwritten"
-            )
-        theirs = await self._read_target(self.name) if exists else IndexConfiguration()
-        if not exists:
-            notes.append(f"{self.profile} has no index {self.name} yet: it is created")
-        left = self._read_left(self.name, notes)
-        plans = [
-            plan_index(
-                self.index, self.name, without_index_settings(whole),
-                without_index_settings(theirs), self.scopes, origin=origin, left=left,
-                force=self.force, exists=exists,
-            )
-        ]  # fmt: skip
-        plans = await self._plan_replicas(plans[0], whole, theirs, origin, notes)
-        records = await count_records(self.client, self.index) if self._has_records else None
-        settings = {**theirs.settings, **plans[0].wanted.get("settings", {})}
-        plan = make_plan(
-            self.index, self.name, self.profile, plans, records, notes, force=self.force
-        )
-        return PreparedDeployment(plans, plan, origin, theirs, tuple(list_replicas(settings)))
-
-    @property
-    def _has_records(self) -> bool:
-        return "records" in self.parts
-
-    async def _check_rights(self) -> None:
-        """Check both keys before anything is read or written."""
-        reading = await read_rights(self.client, describe_client(self.client))
-        needed = [right_of(SearchApi.get_settings)]
-        if self._has_records:
-            needed += [right_of(SearchApi.browse), right_of(SearchApi.search)]
-        reading.check("deploy", needed, [self.index])
-        writing = await read_rights(self.target, f"the profile `{self.profile}`")
-        self._target_rights = writing
-        needed = [right_of(SearchApi.get_settings), right_of(SearchApi.set_settings)]
-        names = [self.name]
-        if self._has_records:
-            needed += ["addObject", right_of(SearchApi.delete_index), right_of(SearchApi.search)]
-            names.append(name_temporary_index(self.name, "load"))
-        writing.check("deploy", needed, names)
-
-    async def _read_target(self, name: str) -> IndexConfiguration:
-        state, _ = await read_configuration(self.target, name, SCOPES)
-        return state
-
-    def _read_left(self, name: str, notes: list[str]) -> Left:
-        """Return digests of what interrupted deployments may have left on the target."""
-        left: dict[tuple[Scope, str], set[str]] = {}
-        for change in _list_interrupted(Journal.of(self.target, name)):
-            notes.append(
-                f"an earlier deployment to {name} was interrupted (change {change.change_id}); "
-                "this one writes what is missing, `undo` of that change reverts it"
-            )
-            for scope, delta in change.deltas.items():
-                for one, value in delta.after.items():
-                    left.setdefault((scope, one), set()).add(digest_object(scope, one, value))
-            for one, value in change.between.items():
-                own = digest_object("settings", one, value)
-                left.setdefault(("settings", one), set()).add(own)
-        return left
-
     async def _close_interrupted(self, name: str) -> None:
         """Record that interrupted deployments are finished."""
         journal = Journal.of(self.target, name)
-        for change in _list_interrupted(journal):
+        for change in list_interrupted(journal):
             await journal.write(msgspec.structs.replace(change, state="done"))
-
-    async def _plan_replicas(
-        self,
-        first: IndexPlan,
-        ours: IndexConfiguration,
-        theirs: IndexConfiguration,
-        origin: Origin | None,
-        notes: list[str],
-    ) -> list[IndexPlan]:
-        """Return the plans of the primary, with its new replicas, and of the replicas."""
-        entries = list_replicas(ours.settings)
-        mapped = map_replicas(entries, self.index, self.name, self.replicas)
-        present = list_replicas(theirs.settings)
-        names = {replica_name(entry) for entry in present}
-        new = [entry for entry in mapped.values() if replica_name(entry) not in names]
-        assert self._target_rights
-        reached = [*map(replica_name, mapped.values()), *(names if self.forward else ())]
-        self._target_rights.check("deploy", [], reached)
-        await check_free(self.target, self.name, [replica_name(entry) for entry in new])
-        if entries and not self.replicas:
-            listed = ", ".join(map(replica_name, entries))
-            notes.append(f"replicas are not deployed ({listed}); replicas=True deploys them")
-        if new:
-            first = _add_setting(first, "replicas", present or None, [*present, *new])
-        plans = [first]
-        for entry, made in mapped.items():
-            own, other = replica_name(entry), replica_name(made)
-            exists = other in names
-            here, _ = await read_configuration(self.client, own, SCOPES)
-            there = await self._read_target(other) if exists else IndexConfiguration()
-            scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else SCOPES
-            plans.append(
-                plan_index(
-                    own, other, without_index_settings(here), without_index_settings(there),
-                    [scope for scope in scopes if scope in self.scopes], origin=origin,
-                    left=self._read_left(other, notes), force=self.force, exists=exists,
-                )
-            )  # fmt: skip
-        return plans
 
     def _refuse_conflicts(self, plan: DeploymentPlan) -> None:
         if plan.conflicts:
@@ -336,7 +181,7 @@ class DeployRun:
         """Compare a replica that was just created, which has the settings of its primary."""
         here, _ = await read_configuration(self.client, plan.source, SCOPES)
         ours = without_index_settings(here)
-        theirs = without_index_settings(await self._read_target(plan.target))
+        theirs = without_index_settings(await self.read_target(plan.target))
         return {
             scope: compare(scope, theirs.part(scope), ours.part(scope)).after
             for scope in plan.scopes
@@ -454,28 +299,6 @@ class DeployRun:
                 if scope in origin.indices.get(each.target, {}):
                     origin = origin.after(each.target, scope, objects)
         write_origin(self.client, self.index, origin)
-
-
-def _list_interrupted(journal: Journal) -> list[Change]:
-    """Return the deployments whose outcome is unknown, and that were not undone."""
-    changes = journal.read()
-    undone = {change.parent for change in changes if change.state == "done"}
-    return [
-        change
-        for change in changes
-        if change.state == "open"
-        and change.note.startswith(NOTE)
-        and change.change_id not in undone
-    ]
-
-
-def _add_setting(plan: IndexPlan, name: str, before: Any, after: Any) -> IndexPlan:
-    old = plan.deltas.get("settings", Delta({}, {}))
-    settings = Delta({**old.before, name: before}, {**old.after, name: after})
-    deltas: dict[Scope, Delta] = {"settings": settings, **plan.deltas} | {"settings": settings}
-    return IndexPlan(
-        plan.source, plan.target, deltas, plan.kept, plan.conflicts, plan.scopes, plan.exists
-    )
 
 
 def _without_replicas(wanted: Mapping[Scope, Any]) -> dict[Scope, Any]:

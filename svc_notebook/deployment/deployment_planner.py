@@ -1,0 +1,221 @@
+"""What a deployment would change: both sides compared, replicas included; nothing is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from svc_notebook.api import SearchApi
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.operations import count_records, is_own
+from svc_notebook.client.temporary_index import name_temporary_index
+from svc_notebook.deployment.clone import Part, describe_client, right_of
+from svc_notebook.deployment.configuration import (
+    read_configuration,
+    without_index_settings,
+)
+from svc_notebook.deployment.key_rights import KeyRights, read_rights
+from svc_notebook.deployment.origin import Origin, digest_object, read_origin
+from svc_notebook.deployment.plan import (
+    DeploymentPlan,
+    IndexPlan,
+    Left,
+    make_plan,
+    plan_index,
+)
+from svc_notebook.deployment.replica_names import (
+    Replicas,
+    check_free,
+    is_virtual,
+    list_replicas,
+    map_replicas,
+    replica_name,
+)
+from svc_notebook.errors import NotFound
+from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.state import (
+    SCOPES,
+    Delta,
+    IndexConfiguration,
+    Scope,
+)
+
+NOTE = "deployment of"  # the beginning of the note of a deployment in the journal
+
+
+@dataclass(frozen=True)
+class PreparedDeployment:
+    """What a deployment knows of both sides."""
+
+    plans: list[IndexPlan]
+    plan: DeploymentPlan
+    origin: Origin | None
+    # The configuration that the target has, and its replicas after the deployment.
+    theirs: IndexConfiguration
+    replicas: tuple[str, ...]
+
+
+@dataclass
+class DeploymentPlanner:
+    """Plans a deployment of `index` of `client` to `name` of `target`; it writes nothing.
+
+    Call `check_rights` before `prepare`: replicas are checked against the rights that it reads.
+    """
+
+    client: AsyncClient
+    index: str
+    target: AsyncClient
+    profile: str
+    name: str
+    parts: tuple[Part, ...]
+    replicas: Replicas = False
+    forward: bool = False
+    force: bool = False
+    _target_rights: KeyRights | None = None
+
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """The parts of the configuration that are deployed."""
+        return tuple(scope for scope in SCOPES if scope in self.parts)
+
+    async def prepare(self) -> PreparedDeployment:
+        """Read both sides, and plan; nothing is written."""
+        try:
+            whole, unknown = await read_configuration(self.client, self.index, SCOPES)
+        except NotFound as error:
+            raise NotFound(
+                f"{describe_client(self.client)} has no index {self.index}", status=error.status
+            ) from error
+        origin = read_origin(self.client, self.index)
+        origin = origin if origin and origin.is_of(self.target, self.name) else None
+        notes: list[str] = []
+        if unknown:
+            listed = ", ".join(unknown)
+            notes.append(f"settings that this version does not know are not deployed: {listed}")
+        exists = await is_own(self.target, self.name)
+        if exists and origin is None:
+            notes.append(
+                f"{self.index} is not a clone of {self.name} of {self.profile}: changes by others "
+                "cannot be detected, and are overwritten"
+            )
+        theirs = await self.read_target(self.name) if exists else IndexConfiguration()
+        if not exists:
+            notes.append(f"{self.profile} has no index {self.name} yet: it is created")
+        left = self._read_left(self.name, notes)
+        plans = [
+            plan_index(
+                self.index, self.name, without_index_settings(whole),
+                without_index_settings(theirs), self.scopes, origin=origin, left=left,
+                force=self.force, exists=exists,
+            )
+        ]  # fmt: skip
+        plans = await self._plan_replicas(plans[0], whole, theirs, origin, notes)
+        records = await count_records(self.client, self.index) if self.has_records else None
+        settings = {**theirs.settings, **plans[0].wanted.get("settings", {})}
+        plan = make_plan(
+            self.index, self.name, self.profile, plans, records, notes, force=self.force
+        )
+        return PreparedDeployment(plans, plan, origin, theirs, tuple(list_replicas(settings)))
+
+    @property
+    def has_records(self) -> bool:
+        """Whether records are deployed, too."""
+        return "records" in self.parts
+
+    async def check_rights(self) -> None:
+        """Check both keys before anything is read or written."""
+        reading = await read_rights(self.client, describe_client(self.client))
+        needed = [right_of(SearchApi.get_settings)]
+        if self.has_records:
+            needed += [right_of(SearchApi.browse), right_of(SearchApi.search)]
+        reading.check("deploy", needed, [self.index])
+        writing = await read_rights(self.target, f"the profile `{self.profile}`")
+        self._target_rights = writing
+        needed = [right_of(SearchApi.get_settings), right_of(SearchApi.set_settings)]
+        names = [self.name]
+        if self.has_records:
+            needed += ["addObject", right_of(SearchApi.delete_index), right_of(SearchApi.search)]
+            names.append(name_temporary_index(self.name, "load"))
+        writing.check("deploy", needed, names)
+
+    async def read_target(self, name: str) -> IndexConfiguration:
+        """Return the configuration of an index of the target."""
+        state, _ = await read_configuration(self.target, name, SCOPES)
+        return state
+
+    def _read_left(self, name: str, notes: list[str]) -> Left:
+        """Return digests of what interrupted deployments may have left on the target."""
+        left: dict[tuple[Scope, str], set[str]] = {}
+        for change in list_interrupted(Journal.of(self.target, name)):
+            notes.append(
+                f"an earlier deployment to {name} was interrupted (change {change.change_id}); "
+                "this one writes what is missing, `undo` of that change reverts it"
+            )
+            for scope, delta in change.deltas.items():
+                for one, value in delta.after.items():
+                    left.setdefault((scope, one), set()).add(digest_object(scope, one, value))
+            for one, value in change.between.items():
+                own = digest_object("settings", one, value)
+                left.setdefault(("settings", one), set()).add(own)
+        return left
+
+    async def _plan_replicas(
+        self,
+        first: IndexPlan,
+        ours: IndexConfiguration,
+        theirs: IndexConfiguration,
+        origin: Origin | None,
+        notes: list[str],
+    ) -> list[IndexPlan]:
+        """Return the plans of the primary, with its new replicas, and of the replicas."""
+        entries = list_replicas(ours.settings)
+        mapped = map_replicas(entries, self.index, self.name, self.replicas)
+        present = list_replicas(theirs.settings)
+        names = {replica_name(entry) for entry in present}
+        new = [entry for entry in mapped.values() if replica_name(entry) not in names]
+        assert self._target_rights
+        reached = [*map(replica_name, mapped.values()), *(names if self.forward else ())]
+        self._target_rights.check("deploy", [], reached)
+        await check_free(self.target, self.name, [replica_name(entry) for entry in new])
+        if entries and not self.replicas:
+            listed = ", ".join(map(replica_name, entries))
+            notes.append(f"replicas are not deployed ({listed}); replicas=True deploys them")
+        if new:
+            first = _add_setting(first, "replicas", present or None, [*present, *new])
+        plans = [first]
+        for entry, made in mapped.items():
+            own, other = replica_name(entry), replica_name(made)
+            exists = other in names
+            here, _ = await read_configuration(self.client, own, SCOPES)
+            there = await self.read_target(other) if exists else IndexConfiguration()
+            scopes: tuple[Scope, ...] = ("settings",) if is_virtual(entry) else SCOPES
+            plans.append(
+                plan_index(
+                    own, other, without_index_settings(here), without_index_settings(there),
+                    [scope for scope in scopes if scope in self.scopes], origin=origin,
+                    left=self._read_left(other, notes), force=self.force, exists=exists,
+                )
+            )  # fmt: skip
+        return plans
+
+
+def list_interrupted(journal: Journal) -> list[Change]:
+    """Return the deployments whose outcome is unknown, and that were not undone."""
+    changes = journal.read()
+    undone = {change.parent for change in changes if change.state == "done"}
+    return [
+        change
+        for change in changes
+        if change.state == "open"
+        and change.note.startswith(NOTE)
+        and change.change_id not in undone
+    ]
+
+
+def _add_setting(plan: IndexPlan, name: str, before: Any, after: Any) -> IndexPlan:
+    old = plan.deltas.get("settings", Delta({}, {}))
+    settings = Delta({**old.before, name: before}, {**old.after, name: after})
+    deltas: dict[Scope, Delta] = {"settings": settings, **plan.deltas} | {"settings": settings}
+    return IndexPlan(
+        plan.source, plan.target, deltas, plan.kept, plan.conflicts, plan.scopes, plan.exists
+    )
