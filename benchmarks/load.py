@@ -109,8 +109,9 @@ def load_ours(path: Path, port: int, rows: int) -> Work:
     connect(port)
 
     def work() -> int:
-        result = svc.load(path, "swallowed", limit=rows, progress=False)
+        result = svc.load(path, "swallowed", progress=False)
         assert result.complete
+        assert result.published == rows
         return result.published
 
     return work

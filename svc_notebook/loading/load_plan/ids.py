@@ -20,7 +20,6 @@ from svc_notebook.loading.encoding.canonical_json import (
 from svc_notebook.loading.encoding.json_sql import as_text
 from svc_notebook.loading.encoding.record_sql import canonical_members_sql, object_sql
 from svc_notebook.loading.load_plan.profile import Profile, id_fields
-from svc_notebook.loading.load_plan.type_inference import SAMPLE_ROWS
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.table import SourceTable, TableColumn
 
@@ -30,7 +29,8 @@ HASHED = "hash of the row"
 SCHEME = "canonical"
 # A column of longer texts, of texts that contain blanks, or of dates is not proposed as the id.
 MAX_PROPOSED_BYTES = 64
-# The number of columns that are counted over all rows before one is proposed.
+# The rows by which columns are chosen that are counted over all rows, and how many of them are.
+MAX_FIRST_ROWS = 10_000
 MAX_COUNTED_COLUMNS = 8
 # A column of unique whole numbers is proposed only if it has such a name.
 ID_NAME = re.compile(r"(id|key|code|num|number|sku|isbn|ean|gtin|uuid|guid|slug|symbol)$", re.I)
@@ -121,9 +121,9 @@ def _find_unique(table: SourceTable, profile: Profile) -> str | None:
     }
     if profile.rows < 2 or not texts:
         return None
-    first = f"(SELECT * FROM {table.sql} LIMIT {SAMPLE_ROWS})"
-    likely = _unique(table, order_proposals(texts), first, min(profile.rows, SAMPLE_ROWS))
-    if profile.rows > SAMPLE_ROWS:
+    first = f"(SELECT * FROM {table.sql} LIMIT {MAX_FIRST_ROWS})"
+    likely = _unique(table, order_proposals(texts), first, min(profile.rows, MAX_FIRST_ROWS))
+    if profile.rows > MAX_FIRST_ROWS:
         likely = _unique(table, likely[:MAX_COUNTED_COLUMNS], table.sql, profile.rows)
     return next(iter(likely), None)
 

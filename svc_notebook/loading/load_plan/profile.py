@@ -15,6 +15,7 @@ from svc_notebook.loading.load_plan.type_inference import (
     Aggregates,
     MixedColumn,
     count_if,
+    count_sample,
     decided_type,
     find_mixed_columns,
     has_missing_words,
@@ -22,8 +23,6 @@ from svc_notebook.loading.load_plan.type_inference import (
     is_missing_word,
     null_count,
     possible_types,
-    sample_aggregates,
-    sample_sql,
     type_aggregates,
 )
 from svc_notebook.loading.options import LoadSettings
@@ -60,8 +59,7 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     """Read every row once; the first rows, read before, limit what has to be computed."""
     chosen = choose_columns(table, options)
     inferred = [field for field in chosen if _is_inferred(table, field, options)]
-    first_rows = sample_sql(table, len(inferred))
-    sample = aggregate(table, sample_aggregates(inferred), first_rows)
+    sample = count_sample(table, inferred)
     possible = {field.name: possible_types(field, sample) for field in inferred}
     likely = {name: types[:1] for name, types in possible.items()}
     # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.

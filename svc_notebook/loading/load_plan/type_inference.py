@@ -9,7 +9,7 @@ from typing import Any
 
 from svc_notebook.loading import sql
 from svc_notebook.loading.aggregates import aggregate
-from svc_notebook.loading.database import MAX_AGGREGATES_PER_PASS, ROW_COUNT
+from svc_notebook.loading.database import ROW_COUNT
 from svc_notebook.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER, text_column_sql
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.loading.table import SourceTable, TableColumn
@@ -80,8 +80,10 @@ HINTS = {
 PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
 MIN_FITTING_SHARE = 0.8
 MAX_SHOWN_CHARACTERS = 100
-SAMPLE_ROWS = 10_000
-
+# The first rows, by which types are guessed before all rows are checked.
+MIN_SAMPLE_ROWS, MAX_SAMPLE_ROWS, MAX_SAMPLE_CELLS = 100, 2_000, 100_000
+# Every number and date is shorter.
+MAX_SAMPLE_CHARACTERS = 400
 
 _MISSING_WORDS = frozenset(MISSING_WORDS)
 
@@ -130,20 +132,16 @@ class MixedColumn:
         return f"{self.fitting:,} of {self.values:,} are {self.what}"
 
 
-def sample_sql(table: SourceTable, columns: int) -> str:
-    """Return the SQL of the first rows; those of a wide table are stored for several queries."""
-    query = f"SELECT * FROM {table.sql} LIMIT {SAMPLE_ROWS}"
-    wide = columns * len((*TYPES, *HINTS)) > MAX_AGGREGATES_PER_PASS
-    return table.db.keep(query, "first_rows") if wide else f"({query})"
+def count_sample(table: SourceTable, fields: Sequence[TableColumn]) -> CountedTexts:
+    """Return the aggregates of the first rows, which narrow down the types of columns.
 
-
-def sample_aggregates(fields: Sequence[TableColumn]) -> Iterator[str]:
-    """Yield the aggregates of the sample that narrow down the types of columns."""
-    for field in fields:
-        yield null_count(field)
-        yield _missing_word_count(field)
-        every = (*LIKELY_TYPES.values(), *HINTS.values())
-        yield from (_match_count(field, fits) for fits in every)
+    They are counted in Python: DuckDB compiles each condition for each column, which takes longer.
+    """
+    rows = max(MIN_SAMPLE_ROWS, min(MAX_SAMPLE_ROWS, MAX_SAMPLE_CELLS // max(len(fields), 1)))
+    texts = [f"left({field.column}, {MAX_SAMPLE_CHARACTERS})" for field in fields]
+    found = table.db.rows(f"SELECT {', '.join(['1', *texts])} FROM {table.sql} LIMIT {rows}")
+    _, *columns = list(zip(*found, strict=True)) or [()] * (len(fields) + 1)
+    return CountedTexts(dict(zip(fields, columns, strict=True)), len(found))
 
 
 def possible_types(field: TableColumn, sample: Aggregates) -> tuple[str, ...]:

@@ -61,7 +61,8 @@ def pack_batches(
             yield from cutter.cut(texts)
         return
     order = RowOrder(prepared.table.name, prepared.marks, digests or {})
-    for positions, found, texts in _scanned(prepared):
+    in_any_order = not (len(prepared.dropped) or prepared.repeats or settled)
+    for positions, found, texts in _scanned(prepared, in_any_order=in_any_order):
         order.check(positions, found)
         yield from cutter.cut(texts, found)
 
@@ -77,13 +78,26 @@ def _may_hold_partial_updates(prepared: Prepared) -> bool:
     return documents or named or bool(prepared.options.operations)
 
 
-def _scanned(prepared: Prepared) -> Iterator[tuple[Positions, Digests, pa.StringArray]]:
-    """Yield the encoded operations of a table with the position and digest of each row."""
+def _scanned(
+    prepared: Prepared, *, in_any_order: bool
+) -> Iterator[tuple[Positions, Digests, pa.StringArray]]:
+    """Yield the encoded operations of a table with the position and digest of each row.
+
+    Numbering the rows of a file takes one thread. With `in_any_order`, every row is sent, so that
+    no row needs the position that it had in an earlier scan.
+    """
     table = prepared.table
-    query = f"SELECT pos, {table.digest}, {prepared.operation} FROM {table.numbered}"
+    numbered = bool(table.numbered_sql) or not in_any_order
+    columns = f"{table.digest}, {prepared.operation}"
+    query = f"SELECT {columns}, pos FROM {table.numbered}"
+    if not numbered:
+        query = f"SELECT {columns} FROM {table.sql}"
+    read = 0
     for chunk in table.db.chunks(query, prepared.options.batch, ordered=True):
-        positions, digests = (chunk.column(n).to_numpy(zero_copy_only=False) for n in (0, 1))
-        yield positions, digests, chunk.column(2)
+        digests = chunk.column(0).to_numpy(zero_copy_only=False)
+        own = chunk.column(2).to_numpy(zero_copy_only=False) if numbered else None
+        yield np.arange(read, read + len(chunk)) if own is None else own, digests, chunk.column(1)
+        read += len(chunk)
 
 
 def _in_memory(operations: Sequence[str], chunk_rows: int) -> Iterator[pa.StringArray]:

@@ -32,9 +32,9 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
     has_rows,
     is_plain_header,
     read_forms,
-    scan_lines,
     write_regular,
 )
+from svc_notebook.loading.sources.csv_row_shape import scan_lines
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
     SAMPLE_CHARACTERS,

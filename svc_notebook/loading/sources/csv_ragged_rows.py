@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from codecs import BOM_UTF8
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -14,7 +13,6 @@ from svc_notebook.loading.sources.csv_cells import (
     LINE_ENDS,
     is_open,
     is_well_quoted,
-    open_column,
     read_cell,
     repair_cells,
     split_cells,
@@ -45,8 +43,6 @@ MAX_SHOWN_CHARACTERS, MAX_SHOWN_ROWS = 10_000, 10_000
 MAX_SURPLUS_CELLS = 100
 # Rows, or columns, that a note names.
 MAX_NUMBERED_ROWS = 5
-# The size of a read, and the part of a record of several lines that is kept to count its cells.
-BLOCK_BYTES, MAX_RECORD_CHARACTERS = 1 << 20, 64_000_000
 
 
 @dataclass
@@ -136,91 +132,10 @@ def count_empty_rows(path: Path, dialect: Dialect) -> int:
     return sum(record.rstrip(LINE_ENDS) == empty for record in _open_records(path, dialect))
 
 
-@dataclass(frozen=True)
-class RowShape:
-    """The properties of a file's rows that a scan of its lines finds."""
-
-    # Whether some quoted cell can contain a line end, and whether the last one is never closed.
-    quoted_lines: bool = False
-    open_end: bool = False
-    # Whether some row has more cells than the header, the last of them empty: DuckDB drops such a
-    # cell silently.
-    empty_surplus: bool = False
-    # Whether a line repeats the header.
-    repeated_header: bool = False
-
-
-def scan_lines(path: Path, dialect: Dialect) -> RowShape:
-    """Scan the lines of a file; for most files, counting quotes is sufficient."""
-    quote = dialect.quote.encode()
-    ends = _empty_ends(dialect)
-    surplus, headers = False, 0
-    with path.open("rb") as file:
-        start = file.read(BLOCK_BYTES)
-        marked = start.startswith(BOM_UTF8)
-        start = start.removeprefix(BOM_UTF8)
-        if b"\n" not in start or dialect.escape != dialect.quote:
-            return _scan_quotes(path, dialect)
-        header = start.partition(b"\n")[0].rstrip(b"\r") if dialect.header else b""
-        can_repeat = len(dialect.cells) > 1 and _is_header(
-            split_cells(header.decode("utf-8", "replace"), dialect), dialect
-        )
-        file.seek(0)
-        while lines := file.readlines(BLOCK_BYTES):
-            if any(line.count(quote) % 2 for line in lines):
-                return _scan_quotes(path, dialect)
-            wide = (line.decode("utf-8", "replace") for line in lines if line.endswith(ends))
-            surplus = surplus or any(_is_wide(line, dialect) for line in wide)
-            if can_repeat:
-                likely = (line for line in lines if line.startswith(header))
-                headers += sum(line.rstrip(b"\r\n") == header for line in likely)
-    # A byte order mark hides the header itself.
-    return RowShape(empty_surplus=surplus, repeated_header=headers > (0 if marked else 1))
-
-
-def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
-    """Scan the lines of a file and follow each quote to the line that closes it."""
-    ends = tuple(end.decode() for end in _empty_ends(dialect))
-    column, quoted_lines, surplus, headers = None, False, False, 0
-    # Joined once: appending to a long text copies it, unless the interpreter optimizes it.
-    parts: list[str] = []
-    size = 0
-    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        for line in file:
-            if dialect.quote in line:
-                column = open_column(line, column, dialect)
-            if column is not None:
-                quoted_lines = True
-                if size < MAX_RECORD_CHARACTERS:
-                    parts.append(line)
-                    size += len(line)
-                continue
-            record = "".join([*parts, line]) if parts else line
-            if line.endswith(ends) and _is_wide(record, dialect):
-                surplus = True
-            if dialect.cells and record.lstrip(dialect.quote).startswith(dialect.cells[0]):
-                headers += _is_header(_read_cells(record, dialect) or [], dialect)
-            parts.clear()
-            size = 0
-    return RowShape(quoted_lines, column is not None, surplus, headers > 1)
-
-
-def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:
-    """Return the possible ends of a record whose last cell is empty."""
-    empty = (dialect.separator.encode(), (dialect.separator + dialect.quote * 2).encode())
-    return tuple(cell + line_end for cell in empty for line_end in (b"", b"\n", b"\r\n", b"\r"))
-
-
-def _is_wide(record: str, dialect: Dialect) -> bool:
-    if dialect.quote not in record:
-        return record.count(dialect.separator) >= len(dialect.names)
-    return len(split_cells(record, dialect)) > len(dialect.names)
-
-
 def read_forms(path: Path, dialect: Dialect) -> ColumnForms:
     """Return the forms of the values of each column, from the first rows."""
     records = islice(_open_records(path, dialect), SNIFFED_ROWS)
-    rows = [_texts(cells, dialect) for record in records if (cells := _read_cells(record, dialect))]
+    rows = [_texts(cells, dialect) for record in records if (cells := read_cells(record, dialect))]
     return find_forms(rows, len(dialect.names))
 
 
@@ -246,11 +161,11 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) ->
     surplus: list[str] = []
     for path in paths:
         for record in _open_records(path, dialect):
-            cells = _without_stray(_read_cells(record, dialect) or [], dialect, forms)
+            cells = _without_stray(read_cells(record, dialect) or [], dialect, forms)
             kept = _without_empty_end(cells, width, dialect)
             more = [read_cell(cell, dialect) for cell in kept[width:]]
             if len(surplus) < len(more) <= MAX_SURPLUS_CELLS:
-                named = more if _is_header(cells, dialect) else [None] * len(more)
+                named = more if repeats_header(cells, dialect) else [None] * len(more)
                 for place in range(len(surplus), len(more)):
                     wanted = (named[place] or "").strip() or f"column{width + place}"
                     surplus.append(free_name(wanted, (*dialect.names, *surplus)))
@@ -297,13 +212,13 @@ def _is_blank(record: str, dialect: Dialect) -> bool:
     return not body or (not alone and not body.strip())
 
 
-def _read_cells(record: str, dialect: Dialect) -> list[str] | None:
+def read_cells(record: str, dialect: Dialect) -> list[str] | None:
     """Return the cells of a record, with their quotes; None if the quotes are misplaced."""
     cells = split_cells(record.rstrip(LINE_ENDS), dialect)
     return cells if all(is_well_quoted(cell, dialect) for cell in cells) else None
 
 
-def _is_header(cells: Sequence[str], dialect: Dialect) -> bool:
+def repeats_header(cells: Sequence[str], dialect: Dialect) -> bool:
     """Return whether a row repeats the names of the header, all or the first ones, or more."""
     names = dialect.cells
     shared = min(len(cells), len(names))
@@ -323,7 +238,7 @@ def _regular(
     strict = not forms
     body = record.rstrip(LINE_ENDS)
     header_width = len(dialect.names)
-    cells = _read_cells(body, dialect)
+    cells = read_cells(body, dialect)
     if cells is None:
         repaired = None if strict else repair_cells(body, header_width, dialect)
         if repaired is None and is_open(split_cells(body, dialect)[-1], dialect):
@@ -333,7 +248,7 @@ def _regular(
             return body + "\n"
         copy.repaired.add(copy.rows)
         return _join(repaired, width, dialect)
-    if _is_header(cells, dialect):
+    if repeats_header(cells, dialect):
         copy.repeated.add(copy.rows)
         copy.rows -= 1
         return ""

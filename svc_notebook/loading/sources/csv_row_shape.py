@@ -1,0 +1,135 @@
+"""The shape of a delimited file's rows, from a scan of its lines before DuckDB reads it."""
+
+from __future__ import annotations
+
+from codecs import BOM_UTF8
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from svc_notebook.loading.sources.csv_cells import open_column, split_cells
+from svc_notebook.loading.sources.csv_dialect import Dialect
+from svc_notebook.loading.sources.csv_ragged_rows import read_cells, repeats_header
+
+# The size of a read, and the part of a record of several lines that is kept to count its cells.
+BLOCK_BYTES, MAX_RECORD_CHARACTERS = 1 << 18, 64_000_000
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """The properties of a file's rows that a scan of its lines finds."""
+
+    # Whether some quoted cell can contain a line end, and whether the last one is never closed.
+    quoted_lines: bool = False
+    open_end: bool = False
+    # Whether some row has more cells than the header, the last of them empty: DuckDB drops such a
+    # cell silently.
+    empty_surplus: bool = False
+    # Whether a line repeats the header.
+    repeated_header: bool = False
+
+
+def scan_lines(path: Path, dialect: Dialect) -> RowShape:
+    """Scan the lines of a file; for most files, counting quotes is sufficient."""
+    quote = dialect.quote.encode()
+    surplus, headers = False, 0
+    with path.open("rb") as file:
+        start = file.read(BLOCK_BYTES)
+        marked = start.startswith(BOM_UTF8)
+        start = start.removeprefix(BOM_UTF8)
+        if b"\n" not in start or dialect.escape != dialect.quote or len(quote) != 1:
+            return _scan_quotes(path, dialect)
+        header = start.partition(b"\n")[0].rstrip(b"\r") if dialect.header else b""
+        can_repeat = len(dialect.cells) > 1 and repeats_header(
+            split_cells(header.decode("utf-8", "replace"), dialect), dialect
+        )
+        file.seek(0)
+        while block := file.read(BLOCK_BYTES):
+            lines = _Lines(block + file.readline())
+            if lines.any_odd(quote):
+                return _scan_quotes(path, dialect)
+            surplus = surplus or any(_is_wide(line, dialect) for line in lines.with_end(dialect))
+            headers += lines.count(header) if can_repeat else 0
+    # A byte order mark hides the header itself.
+    return RowShape(empty_surplus=surplus, repeated_header=headers > (0 if marked else 1))
+
+
+class _Lines:
+    """Whole lines of a file, searched all at once."""
+
+    def __init__(self, block: bytes) -> None:
+        self._block = block
+        self._bytes = np.frombuffer(block, np.uint8)
+        ends = np.flatnonzero(self._bytes == ord("\n"))
+        # The last line of a file may have no end.
+        self._ends = ends if block.endswith(b"\n") else np.append(ends, len(block))
+        self._starts = np.concatenate(([0], self._ends[:-1] + 1))
+
+    def any_odd(self, byte: bytes) -> bool:
+        """Return whether a line contains a byte an odd number of times."""
+        places = np.flatnonzero(self._bytes == ord(byte))
+        # If every line has an even number, so have all lines up to each end.
+        return bool((np.searchsorted(places, self._ends) % 2).any())
+
+    def with_end(self, dialect: Dialect) -> Iterator[str]:
+        """Yield the lines that may end with an empty cell."""
+        separator, quote = dialect.separator.encode()[-1], ord(dialect.quote)
+        last = self._ends - 1
+        last -= self._bytes[last] == ord("\r")
+        found = self._bytes[last]
+        likely = (found == separator) | ((found == quote) & (self._bytes[last - 1] == quote))
+        ends = _empty_ends(dialect)
+        for line in map(self._line, np.flatnonzero(likely)):
+            if line.endswith(ends):
+                yield line.decode("utf-8", "replace")
+
+    def count(self, line: bytes) -> int:
+        """Return how many lines equal a line, which is not empty."""
+        likely = np.flatnonzero(
+            self._bytes[np.minimum(self._starts, len(self._bytes) - 1)] == line[0]
+        )
+        return sum(self._line(number).rstrip(b"\r\n") == line for number in likely)
+
+    def _line(self, number: np.int64) -> bytes:
+        return self._block[self._starts[number] : self._ends[number] + 1]
+
+
+def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
+    """Scan the lines of a file and follow each quote to the line that closes it."""
+    ends = tuple(end.decode() for end in _empty_ends(dialect))
+    column, quoted_lines, surplus, headers = None, False, False, 0
+    # Joined once: appending to a long text copies it, unless the interpreter optimizes it.
+    parts: list[str] = []
+    size = 0
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        for line in file:
+            if dialect.quote in line:
+                column = open_column(line, column, dialect)
+            if column is not None:
+                quoted_lines = True
+                if size < MAX_RECORD_CHARACTERS:
+                    parts.append(line)
+                    size += len(line)
+                continue
+            record = "".join([*parts, line]) if parts else line
+            if line.endswith(ends) and _is_wide(record, dialect):
+                surplus = True
+            if dialect.cells and record.lstrip(dialect.quote).startswith(dialect.cells[0]):
+                headers += repeats_header(read_cells(record, dialect) or [], dialect)
+            parts.clear()
+            size = 0
+    return RowShape(quoted_lines, column is not None, surplus, headers > 1)
+
+
+def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:
+    """Return the possible ends of a record whose last cell is empty."""
+    empty = (dialect.separator.encode(), (dialect.separator + dialect.quote * 2).encode())
+    return tuple(cell + line_end for cell in empty for line_end in (b"", b"\n", b"\r\n", b"\r"))
+
+
+def _is_wide(record: str, dialect: Dialect) -> bool:
+    if dialect.quote not in record:
+        return record.count(dialect.separator) >= len(dialect.names)
+    return len(split_cells(record, dialect)) > len(dialect.names)
