@@ -73,10 +73,15 @@ class Cells:
 
     field: TableColumn
     texts: Texts
-    # For a column of a delimited file: its profile if it is sent, and the JSON of its cells as
-    # texts, of which ids are made.
+    # For a column of a delimited file: its profile if it is sent, and its cells.
     profile: ColumnProfile | None = None
     cells: Texts | None = None
+
+    def id_texts(self, rows: int) -> Texts:
+        """Return the JSON of the values that become ids: of a delimited file's cells, as texts."""
+        if self.cells is None or (self.profile and self.profile.sent_as == "text"):
+            return self.texts[:rows]
+        return [None if text is None else _write_text(text) for text in self.cells[:rows]]
 
 
 class SmallTable(NamedTuple):
@@ -134,14 +139,16 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
 
 
 def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None) -> Cells:
-    written = [None if text is None else _write_text(text) for text in texts]
-    if profile is None or profile.sent_as == "text":
-        return Cells(field, written, profile, written)
+    if profile is None:
+        return Cells(field, texts, None, texts)
+    if profile.sent_as == "text":
+        written = [None if text is None else _write_text(text) for text in texts]
+        return Cells(field, written, profile, texts)
     # A cell that is a number is its own JSON.
     values = [None if text in MISSING_WORDS else text for text in texts]
     if profile.sent_as == "boolean":
         values = [text and text.lower() for text in values]
-    return Cells(field, values, profile, written)
+    return Cells(field, values, profile, texts)
 
 
 def open_small(source: Any, db: Database) -> SmallTable:
@@ -180,14 +187,14 @@ def write_small(
     _refuse_options(options)
     rows = min(rows, options.limit or rows)
     values = {each.field.name: each.texts[:rows] for each in cells}
-    sources = {each.field.name: (each.cells or each.texts)[:rows] for each in cells}
+    by_name = {each.field.name: each for each in cells}
     profiles = {each.field.name: each.profile for each in cells}
     chosen = choose_columns(table, options)
     columns = tuple(
         _column(field, values[field.name], profiles[field.name], options) for field in chosen
     )
     members = _members(columns, values, rows, options)
-    ids, texts = _find_ids(table, columns, values, sources, rows, options)
+    ids, texts = _find_ids(table, columns, values, by_name, rows, options)
     return SmallLoad(_operations(texts, members, options), columns, ids)
 
 
@@ -303,17 +310,14 @@ def _find_ids(
     table: SourceTable,
     columns: Sequence[ColumnProfile],
     values: Mapping[str, Texts],
-    sources: Mapping[str, Texts],
+    cells: Mapping[str, Cells],
     rows: int,
     options: LoadSettings,
 ) -> tuple[Ids, list[str]]:
-    """Choose the ids by the rules of `ids.find_ids`; return the JSON of each id, too.
-
-    `sources` are the values that become ids, which in a delimited file are the texts of its cells.
-    """
+    """Choose the ids by the rules of `ids.find_ids`; return the JSON of each id, too."""
     notes = []
     for field in id_fields(table, options):
-        texts = [_id_of(text) for text in sources[field.name]]
+        texts = [_id_of(text) for text in cells[field.name].id_texts(rows)]
         found = [text for text in texts if text]
         good = len(set(found)) == rows
         if good:
@@ -324,7 +328,7 @@ def _find_ids(
     hashes = [f'"{digest}"' for digest in _hash(columns, values, rows)]
     if options.action != "replace" or len(set(hashes)) < len(hashes):
         raise NeedsDatabase
-    if unique := _find_unique(columns, sources, rows):
+    if unique := _find_unique(columns, cells, rows):
         notes.append(proposal(unique))
     return Ids("", HASHED, notes=tuple(notes)), hashes
 
@@ -344,7 +348,7 @@ def _canonical_members(name: str, texts: Texts) -> list[str]:
 
 
 def _find_unique(
-    columns: Sequence[ColumnProfile], values: Mapping[str, Texts], rows: int
+    columns: Sequence[ColumnProfile], cells: Mapping[str, Cells], rows: int
 ) -> str | None:
     """Propose an id by the rules of `ids.find_ids`."""
     texts = {
@@ -353,7 +357,7 @@ def _find_unique(
         if not column.missing and column.sent_as in ("text", "integer")
     }
     proposed = order_proposals(texts) if rows > 1 else []
-    return next((name for name in proposed if _is_unique(values[name], rows)), None)
+    return next((name for name in proposed if _is_unique(cells[name].id_texts(rows), rows)), None)
 
 
 def _is_unique(texts: Texts, rows: int) -> bool:

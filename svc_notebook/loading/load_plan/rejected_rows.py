@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any
 
 import msgspec
+import numpy as np
 import pandas as pd
 
 from svc_notebook.loading.encoding.json_sql import as_text
@@ -18,6 +19,7 @@ from svc_notebook.loading.table import RowError, SourceTable
 
 # The columns that describe an error, as plans and results print them.
 ERROR_COLUMNS = ["row", "column", "value", "reason"]
+OBJECTS = ["column", "value"]
 # All columns that are not the source's.
 ADDED_COLUMNS = [*ERROR_COLUMNS, "file", "partition"]
 
@@ -30,21 +32,17 @@ def describe(
     Cells are as they would be sent; a cell that cannot be sent is the text of the source.
     """
     rejected = [_merge(list(group)) for _, group in groupby(errors, lambda e: (e.file, e.row))]
-    frame = pd.DataFrame(
-        {
-            name: pd.Series([getattr(error, name) for error in rejected], dtype="object")
-            for name in ERROR_COLUMNS
-        }
-    ).astype({"row": "int64", "reason": "str"})
-    if len(table.files) > 1:
-        frame.insert(1, "file", pd.Series([error.file for error in rejected], dtype="object"))
     contents = _contents(table, columns, ids, errors)
     shown = {name: _free_name(name, contents) for name in contents}
-    rows = {
-        shown[name]: pd.Series([cells.get(_key(error)) for error in rejected], dtype="object")
-        for name, cells in contents.items()
+    several = ["file"] if len(table.files) > 1 else []
+    cells = {name: [getattr(error, name) for error in rejected] for name in (*several, *OBJECTS)}
+    cells |= {
+        shown[name]: [own.get(_key(error)) for error in rejected] for name, own in contents.items()
     }
-    frame = pd.concat([frame, pd.DataFrame(rows, index=frame.index)], axis=1)
+    frame = pd.DataFrame(cells, dtype="object")
+    frame.insert(0, "row", np.array([error.row for error in rejected], dtype=np.int64))
+    reasons = pd.Series([error.reason for error in rejected], dtype="str")
+    frame.insert(len(several) + len(ERROR_COLUMNS) - 1, "reason", reasons)
     renamed = {free: name for name, free in shown.items() if free != name}
     frame.attrs["svc"] = {"rejected": {"renamed": renamed}}
     return frame

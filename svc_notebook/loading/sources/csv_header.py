@@ -37,6 +37,7 @@ MAX_HEADER_ROWS = 3
 # A second row without a number above numbers is a header if it has names in so many such columns.
 MIN_NUMERIC_COLUMNS = 2
 # Words for a missing number; a row with one of them is not a header.
+DIGIT = re.compile(r"\d")
 NO_NUMBER = re.compile(
     r"\W*|[<>=~≤≥≈].*|[a-z]|n\.?\s?[adks]\.?|none|nil|unknown|unk|missing|tb[ad]|inf|not .*|no .*",
     re.I,
@@ -259,8 +260,10 @@ def _vote_for_header(cell: str, column: list[str]) -> int:
         return 1
     if values.count(cell) >= max(MIN_REPEATS, REPEAT_SHARE * len(values)):
         return -1
-    forms = Counter(map(value_form, values))
-    form, count = forms.most_common(1)[0]
-    if "9" not in form or count < max(MIN_CODES, CODE_SHARE * len(values)):
+    least = max(MIN_CODES, CODE_SHARE * len(values))
+    if sum(DIGIT.search(value) is not None for value in values) < least:
+        return 0
+    form, count = Counter(map(value_form, values)).most_common(1)[0]
+    if "9" not in form or count < least:
         return 0
     return -1 if value_form(cell) == form else 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from io import StringIO
 from itertools import islice
 from pathlib import Path
@@ -124,11 +125,27 @@ class Layout:
         for line in lines:
             if not inside and self._is_comment(line):
                 skipped.add_comment(line)
-            elif self.padded or inside or self.dialect.quote in line:
+            elif not inside and self._is_clean(line):
+                yield line
+            else:
                 clean, inside = self._clean_line(line, inside)
                 yield clean
-            else:
-                yield line
+
+    def _is_clean(self, line: str) -> bool:
+        """Return whether a line has no padding, and quotes only around whole cells."""
+        if self.padded:
+            return False
+        return self.dialect.quote not in line or self._quoted_line.fullmatch(line) is not None
+
+    @cached_property
+    def _quoted_line(self) -> re.Pattern[str]:
+        """The pattern of a line whose quotes are only around whole cells, or doubled in them."""
+        quote, separator = re.escape(self.dialect.quote), re.escape(self.separator)
+        if self.dialect.escape != self.dialect.quote:
+            return re.compile(r"(?!)")
+        cell = f"(?:{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}"
+        cell += f"|[^{quote}{separator}]*+)"
+        return re.compile(rf"{cell}(?:{separator}{cell})*+[\r\n]*+")
 
     def _is_comment(self, line: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
@@ -200,7 +217,9 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
     comments = SkippedLines()
     table = list(layout.read_lines(lines, comments))
     rows = parse_rows("".join(table), separator, quote)
-    if not comments.comments or (options.comment is None and (width < 2 or _has_tags(rows))):
+    if not comments.comments:
+        layout = replace(layout, comment="")
+    elif options.comment is None and (width < 2 or _has_tags(rows)):
         layout = replace(layout, comment="")
         table = list(layout.read_lines(lines, SkippedLines()))
         rows = parse_rows("".join(table), separator, quote)
@@ -210,7 +229,10 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
         layout, found = _choose_table(layout, lines, tables, options)
     else:
         layout, found = _skip_titles(layout, table, rows, options)
-    layout = _find_upper(layout, lines, options)
+    if layout.preamble or layout.length is not None:
+        table = list(layout.read_lines(lines, SkippedLines()))
+        rows = parse_rows("".join(table), separator, quote)
+    layout = _find_upper(layout, rows, options)
     return replace(layout, notes=(*notes, *found))
 
 
@@ -290,10 +312,8 @@ def _number_lines(layout: Layout, lines: Sequence[str]) -> Iterator[tuple[int, s
         yield last, line
 
 
-def _find_upper(layout: Layout, lines: Sequence[str], options: LoadSettings) -> Layout:
+def _find_upper(layout: Layout, rows: Sequence[Row], options: LoadSettings) -> Layout:
     """Find the rows of a header above its last one."""
-    table = list(layout.read_lines(lines, SkippedLines()))
-    rows = parse_rows("".join(table), layout.separator, layout.dialect.quote)
     number = count_header_rows(rows, options)
     if number < 2 or len(rows) < number:
         return layout
