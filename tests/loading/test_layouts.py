@@ -6,13 +6,15 @@ import csv
 import io
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_dialect import Dialect
 from svc_notebook.loading.sources.csv_header import sniff_dialect
-from svc_notebook.loading.sources.csv_layout import find_layout
+from svc_notebook.loading.sources.csv_layout import Layout, find_layout
+from tests.conftest import examples
 from tests.loading.encoded_records import pack, values
 from tests.loading.test_delimited import Write, write
 
@@ -347,3 +349,14 @@ def test_a_header_with_a_separator_too_many_is_found_below_titles(write: Write) 
     assert packed.plan.columns["column"].tolist() == ["Series id", "Year", "Period", "Value"]
     assert (packed.plan.rows, packed.plan.skipped_lines) == (20, 2)
     assert any("one separator too many" in note for note in packed.plan.notes)
+
+
+@settings(max_examples=examples(500))
+@given(st.text("a ,\"'\t", max_size=12), st.sampled_from(["", "\n", "\r\n", "\r"]))
+def test_a_line_with_well_placed_quotes_is_read_as_it_is(body: str, end: str) -> None:
+    layout = Layout(Dialect(",", '"', '"', header=True, names=("a", "b")), 2)
+
+    if layout._is_clean(body + end):
+        assert layout._clean_line(body + end, inside=False) == (body + end, False)
+        rows = list(csv.reader(io.StringIO(body, newline=""), strict=True))
+        assert len(rows) == (1 if body else 0)

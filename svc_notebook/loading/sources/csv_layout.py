@@ -143,9 +143,9 @@ class Layout:
         quote, separator = re.escape(self.dialect.quote), re.escape(self.separator)
         if self.dialect.escape != self.dialect.quote:
             return re.compile(r"(?!)")
-        cell = f"(?:{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}"
-        cell += f"|[^{quote}{separator}]*+)"
-        return re.compile(rf"{cell}(?:{separator}{cell})*+[\r\n]*+")
+        cell = f"(?:{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}"
+        cell += rf"|[^{quote}{separator}\r\n]*)"
+        return re.compile(rf"{cell}(?:{separator}{cell})*[\r\n]*")
 
     def _is_comment(self, line: str) -> bool:
         if not self.comment or not line.startswith(self.comment):
