@@ -16,6 +16,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.configuration_schema import ActionShape, ConfigurationShape
 from svc_notebook.service.crawl.rendering_options import Rendering, read_rendering
 from svc_notebook.service.crawl.request_options import (
+    BrowserLogin,
     LoginRequest,
     Requests,
     read_login,
@@ -82,7 +83,7 @@ class Configuration:
     ignores_canonical: bool | Patterns
     ignores_pagination: bool
     requests: Requests = field(repr=False)
-    login: LoginRequest | None = field(repr=False)
+    login: LoginRequest | BrowserLogin | None = field(repr=False)
     rendering: Rendering | None
     schedule: Schedule | None
     initial_settings: Mapping[str, Mapping[str, Any]]  # by full index name
@@ -120,7 +121,6 @@ def read_configuration(config: Mapping[str, Any]) -> Configuration:
         _read_action(action, given, f"actions[{at}]") for at, action in enumerate(given["actions"])
     )
     _refuse_repeated([action.name for action in actions])
-    _refuse_browser_login(given)
     checks = given.get("safetyChecks", {}).get("beforeIndexPublishing", {})
     prefix = given.get("indexPrefix", "")
     url_normalizer = _read_spelling(given)
@@ -203,15 +203,6 @@ def _refuse_repeated(names: Sequence[str | None]) -> None:
             raise BadInput(
                 f"`actions[{at}].name`: `{name}` is the name of another action; use a unique name"
             )
-
-
-def _refuse_browser_login(config: Mapping[str, Any]) -> None:
-    """Raise for a login with a browser instead of ignoring it."""
-    if "browserRequest" in (config.get("login") or {}):
-        raise BadInput(
-            "`login.browserRequest`: this service logs in without a browser; use `fetchRequest`"
-            " with the form's fields as `body`, or a cookie in `requestOptions.headers`"
-        )
 
 
 def _read_urls(

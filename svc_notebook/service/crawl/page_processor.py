@@ -31,6 +31,7 @@ from svc_notebook.service.crawl.outcomes import (
     VisitOutcome,
     refuse_status,
 )
+from svc_notebook.service.crawl.request_options import BrowserLogin
 from svc_notebook.service.crawl.revalidation import Revalidation, conditional_headers
 from svc_notebook.service.crawl.robots import Robots
 from svc_notebook.service.crawl.sitemaps import (
@@ -125,6 +126,7 @@ class PageProcessor:
         self._revalidation = Revalidation(configuration, self._scope)
         self._robots = Robots(fetcher)
         self._tables: dict[str, dict[str, Row]] = {}
+        self._browser = browser
         self._renderer = _make_renderer(configuration, fetcher, browser)
         # Parsing blocks a thread; the default pool resolves host names and must not wait for it.
         self._readers = ThreadPoolExecutor(PARALLEL_READERS, thread_name_prefix="crawl-reader")
@@ -134,9 +136,18 @@ class PageProcessor:
         if self._renderer:
             self._renderer.check()
         self._on_stage("logging in")
-        await self._fetcher.log_in()
+        await self._log_in()
         self._on_stage("fetching external data")
         self._tables = await read_sources(self._fetcher)
+
+    async def _log_in(self) -> None:
+        login = self._configuration.login
+        if not isinstance(login, BrowserLogin):
+            await self._fetcher.log_in()
+            return
+        from svc_notebook.service.crawl.rendering.browser_login import log_in
+
+        await log_in(login, self._fetcher, self._browser)
 
     async def close(self) -> None:
         """Cancel pending work, end the browser and release the threads."""

@@ -35,15 +35,7 @@ def read_rendering(given: bool | Sequence[str] | Mapping[str, Any]) -> Rendering
         return Rendering() if given else None
     if not isinstance(given, Mapping):
         return Rendering(read_patterns(given, _MEMBER)) if given else None
-    wait = given.get("waitTime", {})
-    shortest = wait.get("min", 0) / 1000
-    longest = wait.get("max", max(DEFAULT_MAX_WAIT_SECONDS, shortest) * 1000) / 1000
-    if longest > MAX_WAIT_SECONDS or shortest > MAX_WAIT_SECONDS:
-        raise BadInput(
-            f"`{_MEMBER}.waitTime`: the limit is {MAX_WAIT_SECONDS * 1000:,.0f} milliseconds"
-        )
-    if shortest > longest:
-        raise BadInput(f"`{_MEMBER}.waitTime`: `min` is larger than `max`")
+    shortest, longest = read_wait_seconds(given, _MEMBER)
     patterns = given.get("patterns")
     if not given["enabled"]:
         return None
@@ -58,3 +50,16 @@ def read_rendering(given: bool | Sequence[str] | Mapping[str, Any]) -> Rendering
         shortest,
         longest,
     )
+
+
+def read_wait_seconds(given: Mapping[str, Any], member: str) -> tuple[float, float]:
+    """Parse `waitTime`: how long to wait for scripts at least and at most, in seconds."""
+    wait = given.get("waitTime", {})
+    shortest = wait.get("min", 0) / 1000
+    longest = wait.get("max", max(DEFAULT_MAX_WAIT_SECONDS, shortest) * 1000) / 1000
+    if longest > MAX_WAIT_SECONDS or shortest > MAX_WAIT_SECONDS:
+        limit = f"{MAX_WAIT_SECONDS * 1000:,.0f} milliseconds"
+        raise BadInput(f"`{member}.waitTime`: the limit is {limit}")
+    if shortest > longest:
+        raise BadInput(f"`{member}.waitTime`: `min` is larger than `max`")
+    return shortest, longest

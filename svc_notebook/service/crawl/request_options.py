@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote, urlencode, urlsplit
 
 from svc_notebook.errors import BadInput
+from svc_notebook.service.crawl.rendering_options import read_wait_seconds
 from svc_notebook.service.crawl.urls import normalize
 
 _HEADER = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -35,6 +36,17 @@ class LoginRequest:
     body: str
     timeout: float
     token: bool = False
+
+
+@dataclass(frozen=True)
+class BrowserLogin:
+    """A login with a browser: the page of the form, and what is entered there."""
+
+    url: str
+    username: str
+    password: str = field(repr=False)
+    min_wait_seconds: float
+    max_wait_seconds: float
 
 
 def read_requests(options: Mapping[str, Any]) -> Requests:
@@ -69,10 +81,14 @@ def _read_headers(headers: Mapping[str, str], name: str) -> dict[str, str]:
     return dict(headers)
 
 
-def read_login(login: Mapping[str, Any]) -> LoginRequest | None:
+def read_login(login: Mapping[str, Any]) -> LoginRequest | BrowserLogin | None:
     """Parse `login`; None if it is empty."""
     if len(login) > 1:
-        raise BadInput("`login`: give one of fetchRequest and oauthRequest, not several")
+        raise BadInput(
+            "`login`: give one of fetchRequest, browserRequest and oauthRequest, not several"
+        )
+    if browser := login.get("browserRequest"):
+        return _read_browser_login(browser)
     if fetch := login.get("fetchRequest"):
         return _read_fetch_login(fetch)
     if oauth := login.get("oauthRequest"):
@@ -91,6 +107,16 @@ def _read_fetch_login(fetch: Mapping[str, Any]) -> LoginRequest:
         headers=headers,
         body=options.get("body", ""),
         timeout=options.get("timeout", 30_000) / 1000,
+    )
+
+
+def _read_browser_login(request: Mapping[str, Any]) -> BrowserLogin:
+    member = "login.browserRequest"
+    return BrowserLogin(
+        read_url(request["url"], f"{member}.url"),
+        request["username"],
+        request["password"],
+        *read_wait_seconds(request, member),
     )
 
 

@@ -61,26 +61,27 @@ class BrowserEnded(Exception):
     """The browser ended or does not respond."""
 
 
-def find_browser(named: str | None) -> str:
+def find_browser(named: str | None, member: str = "renderJavaScript") -> str:
     """Return the path of the browser: the named one, that of SVC_BROWSER, or one of the machine.
 
-    Raises `BadInput` that says what to install if the package or the browser is missing.
+    Raises `BadInput` that says what to install if the package or the browser is missing; `member`
+    of the configuration needs it.
     """
     if find_spec("playwright") is None:
         raise BadInput(
-            "`renderJavaScript` needs the package playwright:"
+            f"`{member}` needs the package playwright:"
             ' pip install "svc-notebook[crawl,render]", then start the service again'
         )
     source = "--browser" if named else BROWSER_VARIABLE
     if wanted := named or os.environ.get(BROWSER_VARIABLE):
         if found := shutil.which(wanted):
             return found
-        raise BadInput(f"`renderJavaScript`: {wanted}, which {source} names, is not a program")
+        raise BadInput(f"`{member}`: {wanted}, which {source} names, is not a program")
     places = (place for place in PLACES if Path(place).is_file())
     if found := next(filter(None, map(shutil.which, PROGRAMS)), None) or next(places, None):
         return found
     raise BadInput(
-        "`renderJavaScript` needs Chromium or Chrome, and this machine has none: install the"
+        f"`{member}` needs Chromium or Chrome, and this machine has none: install the"
         " package chromium of the system or Google Chrome, or name a browser with"
         f" `svc serve --browser PATH` or the environment variable {BROWSER_VARIABLE}"
     )
@@ -111,8 +112,8 @@ async def wait_for_browser(browser: Browser | None, work: Awaitable[T]) -> T:
 class CrawlBrowser:
     """At most one browser, started for the first page and again after it ended."""
 
-    def __init__(self, named: str | None) -> None:
-        self._named = named
+    def __init__(self, named: str | None, member: str = "renderJavaScript") -> None:
+        self._named, self._member = named, member
         self._lock = asyncio.Lock()
         self._driver: Playwright | None = None
         self._browser: Browser | None = None
@@ -186,7 +187,7 @@ class CrawlBrowser:
         if self._browser is not None and self._browser.is_connected():
             return self._browser
         await self._end()
-        path = find_browser(self._named)
+        path = find_browser(self._named, self._member)
         from playwright.async_api import Error, async_playwright
 
         # A port that is bound but does not listen refuses connections, as long as it is bound.
@@ -211,7 +212,7 @@ class CrawlBrowser:
             await self._end()
             reason = str(error).strip().splitlines() or ["it did not start in time"]
             raise BadInput(
-                f"`renderJavaScript`: the browser {path} does not start: {reason[0]};"
+                f"`{self._member}`: the browser {path} does not start: {reason[0]};"
                 " try another one with `svc serve --browser PATH`"
             ) from error
         except BaseException:  # cancelled

@@ -78,9 +78,13 @@ class PageRequests:
     """The requests of one page, from its document until `close`."""
 
     def __init__(
-        self, page: Page, document: FetchResponse, url: str, tools: tuple[Fetcher, ScriptCache],
+        self,
+        page: Page,
+        document: FetchResponse | None,
+        url: str,
+        tools: tuple[Fetcher, ScriptCache],
         rendering: Rendering,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self._page = page
         self._document = document
         self.url = url
@@ -132,7 +136,7 @@ class PageRequests:
                 is_navigation = route.request.is_navigation_request()
                 await route.abort("aborted" if is_navigation else "blockedbyclient")
             else:
-                headers = _passed_headers(response, is_document=_is_main(self._page, route.request))
+                headers = _passed_headers(response, is_document=is_main(self._page, route.request))
                 await route.fulfill(status=response.status, headers=headers, body=response.body)
         except Error:  # the page was closed meanwhile
             return
@@ -142,7 +146,7 @@ class PageRequests:
         if self._closed or urlsplit(request.url).scheme not in ("http", "https"):
             return None
         if request.is_navigation_request():
-            return await self._navigate(request) if _is_main(self._page, request) else None
+            return await self._navigate(request) if is_main(self._page, request) else None
         if request.resource_type == "image":
             return FetchResponse(request.url, 200, {"content-type": "image/gif"}, PIXEL)
         if (
@@ -164,7 +168,7 @@ class PageRequests:
             )
             return None
         self.documents += 1
-        if self.documents == 1:
+        if self.documents == 1 and self._document:
             return self._document
         if normalize(request.url) != normalize(self.url):
             self.target = urldefrag(request.url).url
@@ -193,29 +197,38 @@ class PageRequests:
         if left <= 0:
             self._note(f"the page loads more than {MAX_PAGE_TOTAL_BYTES:,} bytes")
             return None
-        is_own = origin(request.url) == origin(self.url)
-        cookies = await self._page.context.cookies(request.url) if is_own else []
+        cookies = []
+        opened = self._page_of(request)
+        if origin(request.url) == origin(opened):
+            cookies = await self._page.context.cookies(request.url)
         sent = PageRequest(
             urldefrag(request.url).url,
-            self.url,
+            opened,
             request.method,
             _sent_headers(request.headers),
             body,
             "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies),
         )
         try:
-            response = await self._fetcher.load(sent, limit=min(MAX_PAGE_BYTES, left))
+            response = await self._send(sent, min(MAX_PAGE_BYTES, left))
         except FetchFailure as failure:
             self._note(f"the browser did not load {request.url[:200]}: {failure}")
             raise
         self._bytes += len(response.body)
         if request.resource_type in ("xhr", "fetch") and not _may_read(
-            response, request.url, self.url
+            response, request.url, opened
         ):
             return None
         if is_cached:
             self._cache.keep(request.url, response)
         return response
+
+    def _page_of(self, request: Request) -> str:
+        """Return the URL of the page that makes a request."""
+        return self.url
+
+    async def _send(self, request: PageRequest, limit: int) -> FetchResponse:
+        return await self._fetcher.load(request, limit=limit)
 
     def _note(self, line: str) -> None:
         if line not in self.logs and len(self.logs) < MAX_LOGS:
@@ -226,7 +239,7 @@ class PageRequests:
 MAX_LOGS = 20
 
 
-def _is_main(page: Page, request: Request) -> bool:
+def is_main(page: Page, request: Request) -> bool:
     """Return whether a request is for the page's own document, not that of a frame or popup."""
     return request.is_navigation_request() and request.frame == page.main_frame
 

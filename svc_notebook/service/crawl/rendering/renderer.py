@@ -102,7 +102,7 @@ class Renderer:
                     if attempt + 1 == MAX_ATTEMPTS:
                         raise FetchFailure(
                             "rendering_failed",
-                            f"the browser ended on this page: {_first_line(error)}",
+                            f"the browser ended on this page: {first_line(error)}",
                         ) from error
         raise AssertionError("the last attempt returns or raises")
 
@@ -111,7 +111,7 @@ class Renderer:
         requests: PageRequests | None = None
         session: CDPSession | None = None
         try:
-            opened = await wait_for_browser(context.browser, _open_page(context))
+            opened = await wait_for_browser(context.browser, open_page(context))
             page, session = opened
             tools = self._fetcher, self._cache
             requests = PageRequests(page, response, url, tools, self._rendering)
@@ -119,7 +119,7 @@ class Renderer:
             crashed = asyncio.Event()
             page.on("crash", lambda _: crashed.set())
             page.on("close", lambda _: crashed.set())
-            context.on("page", lambda popup: _dismiss(popup))
+            context.on("page", lambda popup: dismiss(popup))
             await wait_for_browser(context.browser, context.route("**/*", requests.answer))
             html = await self._read(page, session, requests, crashed)
             if html:
@@ -180,7 +180,7 @@ class Renderer:
                 return ""
             if page.context.browser is None or not page.context.browser.is_connected():
                 raise BrowserEnded(str(error)) from error
-            raise FetchFailure("rendering_failed", _first_line(error)) from error
+            raise FetchFailure("rendering_failed", first_line(error)) from error
 
     async def _wait(
         self, requests: PageRequests, crashed: asyncio.Event, parsed: asyncio.Event
@@ -204,7 +204,8 @@ class Renderer:
         return FetchFailure("rendering_failed", "the process of the page ended in the browser")
 
 
-async def _open_page(context: BrowserContext) -> tuple[Page, CDPSession]:
+async def open_page(context: BrowserContext) -> tuple[Page, CDPSession]:
+    """Open a page that no dialog stops, and a session for commands to its process."""
     await context.add_init_script(PREPARE)
     page = await context.new_page()
     return page, await context.new_cdp_session(page)
@@ -251,11 +252,12 @@ def _rendered(response: FetchResponse, html: str) -> FetchResponse:
     return replace(response, headers=headers, body=html.encode("utf-8", "replace"))
 
 
-def _dismiss(popup: Page) -> None:
+def dismiss(popup: Page) -> None:
     """Close a window that the page opened."""
     task = asyncio.ensure_future(popup.close())
     task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return the first line of an error's message."""
     return (str(error).strip().splitlines() or ["it does not respond"])[0]

@@ -95,7 +95,8 @@ class Fetcher:
         self._login_cookies = httpx.Cookies()
         self._token: str | None = None
         self._logging_in = asyncio.Lock()
-        self._logged_in = configuration.login is None
+        # A login with a browser is made by the browser, whose requests are sent here, too.
+        self._logged_in = not isinstance(configuration.login, LoginRequest)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -161,25 +162,40 @@ class Fetcher:
         """
         await self.log_in()
         for _ in range(MAX_REDIRECTS + 1):
-            async with self.throttle.slot():
-                sent = httpx.Request(
-                    request.method,
-                    request.url,
-                    headers=self._page_headers(request),
-                    content=request.body,
-                )
-                response = await self._send(sent, self._requests.timeout, limit)
-            if response.status in BUSY_STATUSES:
-                self.throttle.pause(urlsplit(request.url).netloc, _retry_after(response) or 0.0)
+            response = await self.load_once(request, limit=limit)
             if response.target is None:
                 return response
-            request = _redirect(request, response.target, response.status)
+            request = redirect(request, response.target, response.status)
         raise too_many_redirects()
+
+    async def load_once(self, request: PageRequest, *, limit: int) -> FetchResponse:
+        """Send a page's request once; redirects are returned. Raises `FetchFailure`."""
+        async with self.throttle.slot():
+            sent = httpx.Request(
+                request.method,
+                request.url,
+                headers=self._page_headers(request),
+                content=request.body,
+            )
+            response = await self._send(sent, self._requests.timeout, limit)
+        if response.status in BUSY_STATUSES:
+            self.throttle.pause(urlsplit(request.url).netloc, _retry_after(response) or 0.0)
+        return response
+
+    def keep_login_cookies(self, url: str, lines: Iterable[str]) -> None:
+        """Send cookies with later requests of the hosts they are for.
+
+        `lines` are values of `Set-Cookie`, of a response to `url`.
+        """
+        request = httpx.Request("GET", url)
+        raw = [(b"set-cookie", line.encode()) for line in lines if line.isascii()]
+        self._login_cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
 
     async def log_in(self) -> None:
         """Log in once if the configuration has a login; raises `BadInput` if it fails."""
         async with self._logging_in:
-            if not self._logged_in and (login := self.configuration.login):
+            login = self.configuration.login
+            if not self._logged_in and isinstance(login, LoginRequest):
                 try:
                     await self._log_in(login)
                 except FetchFailure as failure:
@@ -327,8 +343,7 @@ class Fetcher:
     async def _send_login(self, request: httpx.Request, login: LoginRequest) -> FetchResponse:
         async with self.throttle.turn(request.url.netloc.decode()):
             response = await self._send(request, login.timeout, MAX_PAGE_BYTES)
-        raw = [(b"set-cookie", line.encode()) for line in response.cookies if line.isascii()]
-        self._login_cookies.extract_cookies(httpx.Response(200, headers=raw, request=request))
+        self.keep_login_cookies(str(request.url), response.cookies)
         return response
 
     def _backoff_seconds(self, attempt: int) -> float:
@@ -347,7 +362,7 @@ def too_many_redirects() -> FetchFailure:
     return FetchFailure("too_many_redirects", f"more than {MAX_REDIRECTS} consecutive redirects")
 
 
-def _redirect(request: PageRequest, target: str, status: int) -> PageRequest:
+def redirect(request: PageRequest, target: str, status: int) -> PageRequest:
     """Return the request to which a redirect leads, as browsers make it (Fetch, 4.5)."""
     left = origin(target) != origin(request.url)
     keeps = status in (307, 308) or request.method in ("GET", "HEAD")
