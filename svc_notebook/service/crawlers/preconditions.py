@@ -84,10 +84,14 @@ def check_config(dependencies: CrawlerDependencies, config: Config) -> None:
     configuration = read_config(config)
     if error := find_config_error(dependencies, config):
         raise BadInput(error)
-    if configuration.rendering:
+    needed = {
+        "renderJavaScript": configuration.rendering is not None,
+        "login.browserRequest": "browserRequest" in (config.get("login") or {}),
+    }
+    for member in (name for name, is_needed in needed.items() if is_needed):
         from svc_notebook.service.crawl.rendering.browser import find_browser
 
-        find_browser(dependencies.browser)
+        find_browser(dependencies.browser, member)
     for index in indices_of(config):
         if len(index) > MAX_INDEX_NAME_CHARACTERS:
             raise BadInput(

@@ -43,7 +43,7 @@ async def try_url(dependencies: CrawlerDependencies, config: Config, url: str) -
             if configuration.rendering and configuration.rendering.applies(url):
                 steps.append("visiting the page without a browser")
                 plain = await visit(
-                    replace(configuration, rendering=None),
+                    replace(configuration, rendering=None, login=None),  # the session is kept
                     pending,
                     fetcher=fetcher,
                     extractors=extractors,

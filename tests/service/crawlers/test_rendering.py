@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from svc_notebook.service.crawl.rendering.browser import BROWSER_VARIABLE
 from tests.service.crawl.rendering.shop import wait_for_browsers
+from tests.service.crawl.rendering.test_browser_login import FORM, open_site
+from tests.service.crawl.site import Site as LoginSite
 from tests.service.crawlers.conftest import Desk, Site, configuration
 
 BUILT = (
@@ -15,17 +19,41 @@ BUILT = (
 )
 
 
+LOGIN = {"browserRequest": {"url": "https://a.test", "username": "ann", "password": "s3cret"}}
+
+
+@pytest.mark.parametrize(
+    ("change", "member"),
+    [({"renderJavaScript": True}, "renderJavaScript"), ({"login": LOGIN}, "login.browserRequest")],
+    ids=["rendering", "login"],
+)
 def test_without_a_browser_the_configuration_is_refused(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], member: str
 ) -> None:
     crawler = desk.make(configuration())
     monkeypatch.setenv(BROWSER_VARIABLE, "/nowhere/chromium")
 
-    status, message = desk.refused("PATCH", f"{crawler}/config", {"renderJavaScript": True})
+    status, message = desk.refused("PATCH", f"{crawler}/config", change)
 
     assert status == 400
-    assert message.startswith("`renderJavaScript`: /nowhere/chromium, which SVC_BROWSER names")
-    assert "renderJavaScript" not in desk.ask("GET", f"{crawler}?withConfig=true")["config"]
+    assert message.startswith(f"`{member}`: /nowhere/chromium, which SVC_BROWSER names")
+    assert not {*change} & {*desk.ask("GET", f"{crawler}?withConfig=true")["config"]}
+
+
+@pytest.mark.slow
+def test_a_test_of_a_rendered_page_logs_in_once(desk: Desk) -> None:
+    with LoginSite() as behind:
+        login = open_site(behind, FORM)["login"]
+        crawler = desk.make(configuration(behind.url, login=login, renderJavaScript=True))
+
+        told = desk.ask("POST", f"{crawler}/test", {"url": f"{behind.url}/"})
+
+    assert told["error"] is None
+    assert behind.paths().count("/session") == 1
+    assert [line[0].partition(":")[0] for line in told["logs"][-2:]] == [
+        "without a browser", "with a browser",
+    ]  # fmt: skip
+    assert told["links"] == [f"{behind.url}/orders/1"]
 
 
 @pytest.mark.slow

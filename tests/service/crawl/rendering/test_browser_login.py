@@ -101,8 +101,9 @@ def test_cookies_are_sent_to_their_own_host_only(site: Site, crawler: Crawler) -
         config["startUrls"] = [f"{site.url}/", f"{other.url}/"]
         config["actions"][0]["pathsToMatch"] = ["**"]
 
-        crawler.crawl(config)
+        ledger = crawler.crawl(config)
 
+    assert ledger.outcomes[f"{site.url}/orders/1"].reason == "success"
     assert [asked.headers.get("cookie") for asked in other.asked] == [None] * len(other.asked)
     assert other.asked
 
