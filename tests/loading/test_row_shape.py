@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.loading.sources import csv_row_shape
@@ -31,6 +31,9 @@ EMPTY = {"", '""'}
     mark=st.booleans(),
     block_bytes=st.integers(1, 40),
 )
+# The last block is one blank line.
+@example(rows=[["a" * 10], [""]], ends="\n", closed=True, mark=False, block_bytes=1)
+@example(rows=[["a" * 10], [""]], ends="\r\n", closed=True, mark=False, block_bytes=1)
 def test_the_shape_of_rows_that_are_known(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[list[str]],

@@ -79,7 +79,9 @@ class _Lines:
         last = self._ends - 1
         last -= self._bytes[last] == ord("\r")
         found = self._bytes[last]
-        likely = (found == separator) | ((found == quote) & (self._bytes[last - 1] == quote))
+        # A block of one blank line has no byte before its end; what is likely is verified below.
+        before = self._bytes.take(last - 1, mode="clip")
+        likely = (found == separator) | ((found == quote) & (before == quote))
         ends = _empty_ends(dialect)
         for line in map(self._line, np.flatnonzero(likely)):
             if line.endswith(ends):
