@@ -18,13 +18,13 @@ def combine_plans(
     ordered = [plan for _, plan in sorted(plans.items())]
     every = [*partitions.notes, *notes, *(note for plan in ordered for note in plan.notes)]
     # A partition that an interrupted load published has no columns here.
-    first = next((plan for plan in ordered if len(plan.columns)), ordered[0] if ordered else None)
+    first = next((plan for plan in ordered if plan.column_rows), ordered[0] if ordered else None)
     return LoadPlan(
         source=partitions.name,
         index=index,
         rows=sum(plan.rows for plan in ordered),
         ids=first.ids if first else "",
-        columns=first.columns if first else pd.DataFrame(),
+        column_rows=first.column_rows if first else (),
         sample=first.sample if first else (),
         rejected=_combine_rejected(plans, first),
         rejected_rows=sum(plan.rejected_rows for plan in ordered),

@@ -56,9 +56,7 @@ class PublishedPartition(msgspec.Struct):
 
     def plan(self, source: str, index: str) -> LoadPlan:
         """Return what is known of a partition without reading it again."""
-        return LoadPlan(
-            source, index, self.rows, self.ids, pd.DataFrame(), (), pd.DataFrame(), 0, self.notes
-        )
+        return LoadPlan(source, index, self.rows, self.ids, (), (), pd.DataFrame(), 0, self.notes)
 
 
 PartitionCheckpoint = Checkpoint[PublishedPartition]

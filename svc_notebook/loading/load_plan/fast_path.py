@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import NoneType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -57,7 +59,8 @@ from svc_notebook.loading.table import WRITTEN, SourceTable, TableColumn
 # wide table takes as long as DuckDB's queries, which grow with the columns.
 MAX_CELLS, MAX_WIDE_ROWS = 10_000, 80
 # DuckDB escapes these control characters with upper-case digits, msgspec with lower-case ones.
-UPPER_CASE_ESCAPES = frozenset("\x0b\x0e\x0f\x1a\x1b\x1c\x1d\x1e\x1f")
+UPPER_CASE_ESCAPE = re.compile("[\x0b\x0e\x0f\x1a-\x1f]")
+_ENCODER = msgspec.json.Encoder()
 
 Texts = Sequence[str | None]
 Write = Callable[[Any], str | None]
@@ -81,7 +84,7 @@ class Cells:
         """Return the JSON of the values that become ids: of a delimited file's cells, as texts."""
         if self.cells is None or (self.profile and self.profile.sent_as == "text"):
             return self.texts[:rows]
-        return [None if text is None else _write_text(text) for text in self.cells[:rows]]
+        return _write_texts(self.cells[:rows])
 
 
 class SmallTable(NamedTuple):
@@ -142,8 +145,7 @@ def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None)
     if profile is None:
         return Cells(field, texts, None, texts)
     if profile.sent_as == "text":
-        written = [None if text is None else _write_text(text) for text in texts]
-        return Cells(field, written, profile, texts)
+        return Cells(field, _write_texts(texts), profile, texts)
     # A cell that is a number is its own JSON.
     values = [None if text in MISSING_WORDS else text for text in texts]
     if profile.sent_as == "boolean":
@@ -231,12 +233,22 @@ def _writer(series: pd.Series[Any]) -> tuple[str, Write]:
 
 
 def _write_text(value: Any) -> str:
-    if not UPPER_CASE_ESCAPES.isdisjoint(value):
+    (written,) = _write_texts([str(value)])
+    assert written is not None
+    return written
+
+
+def _write_texts(texts: Texts) -> list[str | None]:
+    """Return the JSON of texts, which are encoded all at once, one on each line."""
+    present = [text for text in texts if text is not None]
+    if UPPER_CASE_ESCAPE.search("".join(present)):
         raise NeedsDatabase
     try:
-        return msgspec.json.encode(str(value)).decode()
+        lines = _ENCODER.encode_lines(present).decode()
     except UnicodeEncodeError:
         raise NeedsDatabase from None
+    written = iter(lines.split("\n"))
+    return [None if text is None else next(written) for text in texts]
 
 
 def _write_number(value: Any) -> str:
@@ -278,7 +290,7 @@ WRITERS: Mapping[str, tuple[str, Write]] = {
 def _column(
     field: TableColumn, texts: Texts, profile: ColumnProfile | None, options: LoadSettings
 ) -> ColumnProfile:
-    missing = sum(text is None for text in texts)
+    missing = texts.count(None)
     if missing and options.nulls_of(field.name) == "error":
         raise NeedsDatabase
     if profile is not None:
@@ -317,7 +329,7 @@ def _find_ids(
     """Choose the ids by the rules of `ids.find_ids`; return the JSON of each id, too."""
     notes = []
     for field in id_fields(table, options):
-        texts = [_id_of(text) for text in cells[field.name].id_texts(rows)]
+        texts = _ids_of(cells[field.name].id_texts(rows))
         found = [text for text in texts if text]
         good = len(set(found)) == rows
         if good:
@@ -365,17 +377,21 @@ def _is_unique(texts: Texts, rows: int) -> bool:
     return len(values) == rows and all(map(is_short, values))
 
 
-def _id_of(text: str | None) -> str | None:
-    """Return the JSON text of an id, a text or a whole number; None for a missing id."""
-    value = None if text is None else msgspec.json.decode(text)
-    if value is None or value == "":
-        return None
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
+def _ids_of(texts: Texts) -> list[str | None]:
+    """Return the JSON texts of ids, texts or whole numbers; None for a missing id."""
+    values = msgspec.json.decode(f"[{','.join(text or 'null' for text in texts)}]")
+    if any(
+        isinstance(value, bool) or not isinstance(value, (str, int, NoneType)) for value in values
+    ):
         raise NeedsDatabase
-    shown = str(value)
-    if len(shown.encode()) > MAX_ID_BYTES or "\0" in shown:
+    shown = [None if value is None or value == "" else str(value) for value in values]
+    # A character takes at most four bytes, so that most ids need not be encoded.
+    found = [text for text in shown if text]
+    if any(len(text) * 4 > MAX_ID_BYTES < len(text.encode()) for text in found):
         raise NeedsDatabase
-    return _write_text(shown)
+    if "\0" in "".join(found):
+        raise NeedsDatabase
+    return _write_texts(shown)
 
 
 def _operations(ids: Sequence[str], members: Sequence[str], options: LoadSettings) -> list[str]:

@@ -6,7 +6,8 @@ import html
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -42,6 +43,20 @@ from svc_notebook.loading.table import SourceTable
 PREVIEW_ROWS = 3
 # Rows that are read for the preview, because some of them may be rejected.
 PREVIEW_SCAN_ROWS = 100
+
+
+class ColumnRow(NamedTuple):
+    """A row of the table of columns."""
+
+    name: str
+    type: str
+    sent_as: str
+    missing: int
+    refused: int
+    note: str
+
+
+COLUMN_NAMES = ["column", "type", "sent as", "missing", "refused", "note"]
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,12 +98,17 @@ class LoadPlan:
     index: str
     rows: int
     ids: str
-    columns: pd.DataFrame
+    column_rows: tuple[ColumnRow, ...]
     sample: tuple[Mapping[str, Any], ...]
     rejected: pd.DataFrame
     rejected_rows: int
     notes: tuple[str, ...]
     skipped_lines: int = 0
+
+    @cached_property
+    def columns(self) -> pd.DataFrame:
+        """The columns as a table, which is made when it is looked at."""
+        return pd.DataFrame(self.column_rows, columns=COLUMN_NAMES)
 
     @property
     def sendable(self) -> int:
@@ -173,7 +193,7 @@ def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Pre
         index=index,
         rows=len(small.operations),
         ids=small.ids.origin,
-        columns=_columns_frame(small.columns),
+        column_rows=_column_rows(small.columns),
         sample=tuple(record_of(each) for each in small.operations[:PREVIEW_ROWS]),
         rejected=describe(table, small.columns, small.ids, ()),
         rejected_rows=0,
@@ -205,7 +225,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
         index=index,
         rows=profile.rows + len(profile.skipped),
         ids=ids.origin,
-        columns=_columns_frame(profile.columns),
+        column_rows=_column_rows(profile.columns),
         sample=_preview(table, operation, dropped),
         rejected=rejected,
         rejected_rows=rejected_rows,
@@ -275,12 +295,11 @@ def record_of(operation: str) -> Mapping[str, Any]:
     return record
 
 
-def _columns_frame(columns: Sequence[ColumnProfile]) -> pd.DataFrame:
-    rows = [
-        (c.name, c.type, c.sent_as, c.missing, sum(n for _, n in c.failing), c.note)
+def _column_rows(columns: Sequence[ColumnProfile]) -> tuple[ColumnRow, ...]:
+    return tuple(
+        ColumnRow(c.name, c.type, c.sent_as, c.missing, sum(n for _, n in c.failing), c.note)
         for c in columns
-    ]
-    return pd.DataFrame(rows, columns=["column", "type", "sent as", "missing", "refused", "note"])
+    )
 
 
 def _notes(

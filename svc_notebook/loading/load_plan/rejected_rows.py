@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
@@ -23,6 +24,10 @@ OBJECTS = ["column", "value"]
 # All columns that are not the source's.
 ADDED_COLUMNS = [*ERROR_COLUMNS, "file", "partition"]
 
+# The position of a row that was read, or the file and row number of a skipped one.
+Key = int | tuple[str | None, int]
+Cells = dict[Key, Any]
+
 
 def describe(
     table: SourceTable, columns: Sequence[ColumnProfile], ids: Ids, errors: Sequence[RowError]
@@ -31,10 +36,24 @@ def describe(
 
     Cells are as they would be sent; a cell that cannot be sent is the text of the source.
     """
-    rejected = [_merge(list(group)) for _, group in groupby(errors, lambda e: (e.file, e.row))]
-    contents = _contents(table, columns, ids, errors)
-    shown = {name: _free_name(name, contents) for name in contents}
     several = ["file"] if len(table.files) > 1 else []
+    contents = _contents(table, columns, ids, errors)
+    if not errors:
+        return _no_rows(tuple(several), tuple(contents)).copy()
+    return _make_frame(several, contents, errors)
+
+
+@lru_cache
+def _no_rows(several: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+    """Return the table of a load without rejected rows, which most loads are."""
+    return _make_frame(several, {name: {} for name in names}, ())
+
+
+def _make_frame(
+    several: Sequence[str], contents: Mapping[str, Cells], errors: Sequence[RowError]
+) -> pd.DataFrame:
+    rejected = [_merge(list(group)) for _, group in groupby(errors, lambda e: (e.file, e.row))]
+    shown = {name: _free_name(name, contents) for name in contents}
     cells = {name: [getattr(error, name) for error in rejected] for name in (*several, *OBJECTS)}
     cells |= {
         shown[name]: [own.get(_key(error)) for error in rejected] for name, own in contents.items()
@@ -70,11 +89,6 @@ def _free_name(name: str, taken: Mapping[str, Any]) -> str:
     while free in ADDED_COLUMNS or (free != name and free in taken):
         free += "_"
     return free
-
-
-# The position of a row that was read, or the file and row number of a skipped one.
-Key = int | tuple[str | None, int]
-Cells = dict[Key, Any]
 
 
 def _key(error: RowError) -> Key:

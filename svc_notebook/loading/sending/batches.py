@@ -72,9 +72,9 @@ def _may_hold_partial_updates(prepared: Prepared) -> bool:
 
     Searching every body for it takes as long as sending it.
     """
-    columns = prepared.plan.columns
-    named = any("_operation" in name for name in columns["column"])
-    documents = any(map(may_hold_objects, columns["sent as"]))
+    columns = prepared.plan.column_rows
+    named = any("_operation" in column.name for column in columns)
+    documents = any(may_hold_objects(column.sent_as) for column in columns)
     return documents or named or bool(prepared.options.operations)
 
 

@@ -27,6 +27,7 @@ VALUE = re.compile(
     r"(?=[-+]?[.,:/ -]*\d)[-+]?[\d.,:/ -]+(?:e[-+]?\d+)?%?|true|false|yes|no|null|nan|n/?a", re.I
 )
 YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
+DIGITS, LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ def parse_rows(text: str, separator: str, quote: str, *, padded: bool = False) -
 
 def value_form(value: str) -> str:
     """Return a value with every letter as `a` and every run of digits as `9`."""
-    return re.sub(r"[^\W\d_]+", "a", re.sub(r"\d+", "9", value))
+    return LETTERS.sub("a", DIGITS.sub("9", value))
 
 
 def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
