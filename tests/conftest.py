@@ -117,12 +117,12 @@ def start_service(data: Path, *options: str) -> tuple[subprocess.Popen[str], Run
     return process, Running(**json.loads(process.stdout.readline()))
 
 
-def stop_service(process: subprocess.Popen[str]) -> int:
+def stop_service(process: subprocess.Popen[str], seconds: float = 10) -> int:
     """End a service cleanly; returns its exit status."""
     process.terminate()
     assert process.stdout
     process.stdout.close()
-    return process.wait(10)
+    return process.wait(seconds)
 
 
 def wait_published(service: Service, *tasks: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from random import Random
 
 import numpy as np
@@ -11,10 +12,17 @@ import pytest
 from svc_notebook.service.engine import term_dictionary
 from svc_notebook.service.engine.arrays import Arrays
 from svc_notebook.service.engine.index import postings
+from svc_notebook.service.engine.index.attribute_lengths import (
+    MAX_LENGTH_WORDS,
+    MAX_STORED_ATTRIBUTES,
+    measure_lengths,
+    no_word_counts,
+)
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
 from svc_notebook.service.engine.index.segment import Segment, merge_segments
+from svc_notebook.service.engine.index.storage import decode_segment, encode_segment
 from tests.service.engine import cases
 
 
@@ -27,7 +35,8 @@ def arrays_of(segment: Segment) -> Arrays:
         for path, column in columns.items()
         for name, array in column.arrays().items()
     }
-    return {**found, **segment.ids.arrays(), **segment.postings.arrays(), "groups": segment.groups}
+    found |= {**segment.ids.arrays(), **segment.postings.arrays()}
+    return {**found, "groups": segment.groups, "word_counts": segment.word_counts}
 
 
 def _in_order(records: Iterable[Record]) -> list[Record]:
@@ -64,3 +73,42 @@ def test_a_merge_equals_indexing_all_records_together(
     for name, array in expected.items():
         np.testing.assert_array_equal(found[name], array, name)
         assert found[name].dtype == array.dtype
+
+
+@pytest.mark.parametrize("attributes", [1, 5, MAX_STORED_ATTRIBUTES, MAX_STORED_ATTRIBUTES + 1])
+def test_stored_lengths_equal_those_of_the_postings(attributes: int) -> None:
+    random = Random(attributes)
+    records = [
+        {
+            OBJECT_ID: f"{number:02}",
+            **{
+                f"a{slot}": " ".join(["word"] * random.randrange(4))
+                for slot in range(attributes)
+                if random.random() < 0.7
+            },
+        }
+        for number in range(40)
+    ]
+    records[7]["a0"] = "word " * (MAX_LENGTH_WORDS + 10)
+    parts = [Segment.of(part, Schema()) for part in (records[::2], records[1::2])]
+    alive = [np.arange(20) % 5 > 0, np.ones(20, bool)]
+
+    merged = merge_segments(parts, alive)
+
+    for segment in (*parts, merged, decode_segment(encode_segment(merged), "a")):
+        slots = len(segment.slots)
+        assert len(segment.word_counts) == (slots if attributes <= MAX_STORED_ATTRIBUTES else 0)
+        for groups in (np.arange(slots), np.zeros(slots, np.intp), np.arange(slots)[::-1] // 2):
+            count = int(groups.max()) + 1
+            expected = measure_lengths(segment.postings, groups, count)
+            np.testing.assert_array_equal(segment.lengths(groups, count), expected)
+
+
+def test_a_file_without_lengths_is_counted_when_they_are_needed() -> None:
+    segment = Segment.of([{OBJECT_ID: "1", "a": "one two"}, {OBJECT_ID: "2"}], Schema())
+    earlier = replace(segment, word_counts=no_word_counts())
+
+    read = decode_segment(encode_segment(earlier), "a")
+
+    assert read.lengths(np.zeros(1, np.intp), 1).tolist() == [[2], [0]]
+    assert merge_segments([read], [np.ones(2, bool)]).word_counts.shape == (0, 0)

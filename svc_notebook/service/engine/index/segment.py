@@ -13,9 +13,14 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.attribute_lengths import (
+    MAX_STORED_ATTRIBUTES,
     LengthTotals,
     add_up,
+    count_words,
+    group_lengths,
     measure_lengths,
+    merge_word_counts,
+    no_word_counts,
 )
 from svc_notebook.service.engine.index.columns import (
     Labels,
@@ -78,6 +83,8 @@ class Segment:
     texts: Mapping[str, Labels]
     numbers: Mapping[str, Numbers]
     groups: Array
+    # The words of each attribute in each record; empty if they are counted when first needed.
+    word_counts: Array
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
     # Whether its arrays are memory-mapped from its file.
     mapped: bool = False
@@ -90,14 +97,16 @@ class Segment:
         """Index records with distinct ids, given in the order of their ids."""
         leaves = read_leaves(records)
         slots, texts, rows, numbers = _read_texts(leaves, schema)
+        postings = Postings.of(texts, rows, numbers, len(records), schema.rules)
         return cls(
             TermDictionary.of([record[OBJECT_ID] for record in records]),
             slots,
-            Postings.of(texts, rows, numbers, len(records), schema.rules),
+            postings,
             {path: Labels.of(leaves[path]) for path in _find_facets(leaves, schema)},
             _read_sort_texts(leaves, schema),
             _read_numbers(leaves) | read_places(records),
             _read_groups(leaves, len(records), schema.distinct),
+            count_words(postings, len(slots)),
         )
 
     def with_presorted_orders_of(self, other: Segment) -> Segment:
@@ -139,7 +148,10 @@ class Segment:
         key = count, groups.tobytes()
         found = self._lengths.get(key)
         if found is None:
-            lengths = measure_lengths(self.postings, groups, count)
+            if len(self.word_counts):
+                lengths = group_lengths(self.word_counts, groups, count)
+            else:
+                lengths = measure_lengths(self.postings, groups, count)
             found = lengths, add_up(lengths)
             if len(self._lengths) >= MAX_LENGTH_TABLES:
                 self._lengths.clear()
@@ -213,6 +225,7 @@ def merge_segments(many: Sequence[Segment], alive: Sequence[Array]) -> Segment:
         _merge_columns([one.texts for one in many], moved, join_labels),
         _merge_columns([one.numbers for one in many], moved, join_numbers),
         _merge_groups(many, moved, len(ids)),
+        merge_word_counts([one.word_counts for one in many], moved, len(slots), len(ids)),
     )
 
 
@@ -236,8 +249,13 @@ def _with_same_slots(many: Sequence[Segment]) -> tuple[list[Segment], tuple[str,
 
 def _renumber_slots(one: Segment, slots: tuple[str, ...], number: Mapping[str, int]) -> Segment:
     to = np.array([number[path] for path in one.slots], np.int32)
+    word_counts = no_word_counts()
+    if len(one.word_counts) and len(slots) <= MAX_STORED_ATTRIBUTES:
+        word_counts = np.zeros((len(slots), len(one)), np.uint16)
+        word_counts[to] = one.word_counts
+    postings = one.postings.with_slots(to)
     return Segment(
-        one.ids, slots, one.postings.with_slots(to), one.labels, one.texts, one.numbers, one.groups
+        one.ids, slots, postings, one.labels, one.texts, one.numbers, one.groups, word_counts
     )
 
 

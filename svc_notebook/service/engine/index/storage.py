@@ -20,6 +20,7 @@ import numpy as np
 
 from svc_notebook.files import write_atomically
 from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix
+from svc_notebook.service.engine.index.attribute_lengths import no_word_counts
 from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.index.schema import Schema
@@ -215,6 +216,7 @@ def _encode_segment(segment: Segment) -> list[bytes | memoryview]:
         **add_prefix("ids", segment.ids.arrays()),
         **add_prefix("postings", segment.postings.arrays()),
         "groups": segment.groups,
+        "word_counts": segment.word_counts,
     }
     for group, some in columns.items():
         for number, column in enumerate(some.values()):
@@ -290,14 +292,20 @@ def _build_segment(header: FileHeader, arrays: Arrays, name: str) -> Segment:
             for number, path in enumerate(header.paths[group])
         ]
 
+    ids = TermDictionary.from_arrays(_arrays_with_prefix("ids", arrays))
+    # Files of earlier versions have none.
+    word_counts = arrays.get("word_counts", no_word_counts())
+    if word_counts.shape != (len(header.slots), len(ids)):
+        word_counts = no_word_counts()
     return Segment(
-        TermDictionary.from_arrays(_arrays_with_prefix("ids", arrays)),
+        ids,
         tuple(header.slots),
         Postings.from_arrays(_arrays_with_prefix("postings", arrays)),
         {path: Labels.from_arrays(some) for path, some in columns("labels")},
         {path: Labels.from_arrays(some) for path, some in columns("texts")},
         {path: Numbers(**some) for path, some in columns("numbers")},
         arrays["groups"],
+        word_counts,
         name,
         mapped=True,
     )
