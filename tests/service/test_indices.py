@@ -6,6 +6,9 @@ from typing import Any
 
 import pytest
 
+from svc_notebook.service.indices import registry
+from svc_notebook.service.indices.records import measure_bodies
+from svc_notebook.service.store import Store
 from tests.conftest import Inside
 
 
@@ -142,6 +145,33 @@ def test_the_list_describes_each_index(films: Inside) -> None:
     assert items[1]["dataSize"] == len('{"objectID":"1","t":"x"}')
     assert items[1]["numberOfPendingTasks"] == items[1]["numberOfPendingTask"] == 0
     assert items[1]["pendingTask"] is False
+
+
+def test_the_bytes_of_a_large_index_are_not_added_up_after_each_write(
+    films: Inside, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    measured: list[int] = []
+
+    def measure(store: Store, index: int) -> tuple[int, int]:
+        measured.append(index)
+        return measure_bodies(store, index)
+
+    monkeypatch.setattr(registry, "measure_bodies", measure)
+    # Every sum counts as slow, and is not repeated for long.
+    monkeypatch.setattr(registry, "SLOW_MEASUREMENT_SECONDS", -1)
+    monkeypatch.setattr(registry, "MEASUREMENT_PAUSE_FACTOR", 1e9)
+
+    def describe() -> tuple[int, int]:
+        (item,) = films.call("GET", "/1/indexes").json()["items"]
+        return item["entries"], item["dataSize"]
+
+    first = describe()
+    films.fill("films", {"objectID": "2", "t": "y"})
+    second = describe()
+    films.done("POST", "/1/indexes/films/clear")
+
+    assert (first, second, describe()) == ((1, 24), (2, 24), (0, 0))
+    assert len(measured) == 1
 
 
 @pytest.mark.parametrize(

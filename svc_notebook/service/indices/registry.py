@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -36,7 +36,19 @@ VECTOR_REQUEST = "vectors.wanted"
 VECTOR_REQUEST_SECONDS, RENEWAL_SECONDS = 3600.0, 60.0
 """How long vectors are kept after the last such search, and how often the file is renewed."""
 
+SLOW_MEASUREMENT_SECONDS, MEASUREMENT_PAUSE_FACTOR = 0.1, 20
+"""Adding up the bytes of an index's records takes at most a twentieth of the time if it is slow."""
+
 Chunk = list[dict[str, Any]]
+
+
+class _Measured(NamedTuple):
+    """The records of an index at a stamp: their number and bytes, and when to add them up again."""
+
+    stamp: int
+    count: int
+    size: int
+    repeat_after: float
 
 
 class NamedIndices(dict[str, PublishedIndex]):
@@ -74,7 +86,7 @@ class IndexRegistry:
         self.in_flight_writes = InFlightWrites()
         self._folder = folder
         self._saved: dict[int, int] = {}
-        self._sizes: dict[int, tuple[int, tuple[int, int]]] = {}
+        self._sizes: dict[int, _Measured] = {}
         self.closing = False
         self.embedder: Embedder | None = None
         self.vector_problems: dict[int, str] = {}
@@ -178,14 +190,24 @@ class IndexRegistry:
         self._by_name = NamedIndices({n: one for n, one in self._by_name.items() if n != name})
 
     def measure(self, index: PublishedIndex) -> tuple[int, int]:
-        """Return the number and bytes of an index's records; cached until the next change."""
+        """Return the number and bytes of an index's records.
+
+        Adding up the bytes of millions of records takes seconds. Such a sum is repeated only after
+        a multiple of that time, however often the records change; their number is always exact.
+        """
         known = self._sizes.get(index.id)
-        if known is None or known[0] != index.stamp:
-            known = self._sizes[index.id] = (
-                index.stamp,
-                measure_bodies(self.store, index.records_id),
-            )
-        return known[1]
+        if known and known.stamp == index.stamp:
+            return known.count, known.size
+        if known and index.engine.is_open and time.monotonic() < known.repeat_after:
+            count = len(index.engine.get())
+            return count, known.size if count else 0
+        begun = time.monotonic()
+        count, size = measure_bodies(self.store, index.records_id)
+        now = time.monotonic()
+        slow = now - begun > SLOW_MEASUREMENT_SECONDS
+        repeat_after = now + MEASUREMENT_PAUSE_FACTOR * (now - begun) if slow else now
+        self._sizes[index.id] = _Measured(index.stamp, count, size, repeat_after)
+        return count, size
 
     def list_open(self) -> list[PublishedIndex]:
         """Return the indices with an open engine; the first one of each shared segment store."""
