@@ -46,7 +46,7 @@ class _Measured(NamedTuple):
     """The records of an index at a stamp: their number and bytes, and when to add them up again."""
 
     stamp: int
-    count: int
+    records: int
     size: int
     repeat_after: float
 
@@ -197,7 +197,7 @@ class IndexRegistry:
         """
         known = self._sizes.get(index.id)
         if known and known.stamp == index.stamp:
-            return known.count, known.size
+            return known.records, known.size
         if known and index.engine.is_open and time.monotonic() < known.repeat_after:
             count = len(index.engine.get())
             return count, known.size if count else 0
