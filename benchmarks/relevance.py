@@ -1,11 +1,15 @@
 """Rankings of a judged collection: tuned on one half of its queries, measured on the other.
 
-    python benchmarks/relevance.py [--collection ../shared/data/esci_small] [--seeds 3]
+    python benchmarks/relevance.py [--collection ../shared/data/esci_small | --films] [--seeds 3]
     python benchmarks/relevance.py --latency 100000
 
 Every choice is made on the tune half: the values of a ranking by `svc.tuning.search`, those of BM25
 by a grid. ir_measures scores the held-out half, to 1,000 hits. A mean is that of the seeds; its
 interval is a bootstrap over the queries, each with its mean over the seeds that hold it out.
+
+`--films` searches the films of the tutorials. Each query looks for one film, chosen by its number
+of reviews: title and year, title with a typo, title and "movie", or longest word of the title and
+director. The film has grade 3, others of the same title grade 2.
 
 `--latency` compares searches of one engine on generated records instead, in processor time, and
 measures the bytes that vectors take for each record.
@@ -22,17 +26,21 @@ import statistics
 import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import ir_measures
-from engine import BATCH, SETTINGS, make_queries, make_records, timed
+from engine import BATCH, SETTINGS, make_queries, make_records, misspell, timed
 from ir_measures import AP, Qrel, ScoredDoc, nDCG
 from pandas import DataFrame, read_csv
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+sys.path[:0] = [str(ROOT), str(ROOT / "notebooks")]
+from films import write_films  # noqa: E402
+
 import svc_notebook as svc  # noqa: E402
 from svc_notebook.service.engine import Index  # noqa: E402
 from svc_notebook.service.engine.semantic.latent_model import LatentModel  # noqa: E402
@@ -48,11 +56,10 @@ INDEX = "judged"
 DEPTH = 1000
 MEASURES = [nDCG @ 10, AP]
 SEARCHABLE = ["title", "brand", "color", "category", "bullet_points", "description"]
+FILM_ATTRIBUTES = ["Title", "Director", "Cast"]
+FILM_QUERIES, MIN_REVIEWS = 400, 20
 NEURAL = ("mode", "semanticSearch")
-BM25_WEIGHTS = [
-    dict(zip(SEARCHABLE, weights, strict=True))
-    for weights in ((1, 1, 1, 1, 1, 1), (2, 1, 1, 1, 1, 1), (3, 2, 1, 1, 1, 1), (5, 3, 2, 2, 1, 1))
-]
+BM25_WEIGHTS = ((1, 1, 1, 1, 1, 1), (2, 1, 1, 1, 1, 1), (3, 2, 1, 1, 1, 1), (5, 3, 2, 2, 1, 1))
 BM25_SHAPES = [(1.2, 0.75), (0.9, 0.4), (1.6, 0.75), (1.2, 0.9)]
 # Ranks by the text score alone, which BM25 does, too.
 BY_TEXT: dict[str, Any] = {
@@ -87,15 +94,14 @@ SPACES = {
 }
 
 
+@dataclass(frozen=True)
 class Collection:
-    """Records, queries and judgments of a folder."""
+    """Records, the attributes to search, queries and judgments."""
 
-    def __init__(self, folder: Path) -> None:
-        with gzip.open(folder / "records.jsonl.gz", "rt", encoding="utf-8") as lines:
-            self.records = [json.loads(line) for line in lines]
-        self.queries = read_csv(folder / "queries.csv", dtype=str)["query"].tolist()
-        self.judgments = read_csv(folder / "judgments.csv", dtype={"query": str, "objectID": str})
-        self.judgments = self.judgments[["query", "objectID", "rating"]]
+    records: DataFrame | list[dict[str, Any]]
+    attributes: list[str]
+    queries: list[str]
+    judgments: DataFrame
 
     def score(self, run: DataFrame, queries: Sequence[str]) -> Scores:
         """Return the scores of each query by ir_measures; 0 for a query without hits."""
@@ -109,6 +115,40 @@ class Collection:
         found = {(each.query_id, str(each.measure)): each.value
                  for each in ir_measures.iter_calc(MEASURES, qrels, docs)}  # fmt: skip
         return {q: tuple(found.get((q, str(m)), 0.0) for m in MEASURES) for q in queries}
+
+
+def read_folder(folder: Path) -> Collection:
+    """Read products, queries and judgments."""
+    with gzip.open(folder / "records.jsonl.gz", "rt", encoding="utf-8") as lines:
+        records = [json.loads(line) for line in lines]
+    queries = read_csv(folder / "queries.csv", dtype=str)["query"].tolist()
+    judgments = read_csv(folder / "judgments.csv", dtype={"query": str, "objectID": str})
+    return Collection(records, SEARCHABLE, queries, judgments[["query", "objectID", "rating"]])
+
+
+def make_films(folder: Path) -> Collection:
+    """Read the films of the tutorials, and make queries for some that have many reviews."""
+    films = read_csv(write_films(folder / "films.csv")).drop_duplicates("imdbID")
+    films = films[films["Reviews"] >= MIN_REVIEWS].rename(columns={"imdbID": "objectID"})
+    titles = films["Title"].str.lower()
+    chosen = films[titles.str.split().str.len() >= 2].sample(
+        FILM_QUERIES, weights="Reviews", random_state=7
+    )
+    chance, grades = Random(7), {}
+    for place, film in enumerate(chosen.itertuples()):
+        title = str(film.Title).lower()
+        words = title.split()
+        longest = max(words, key=len)
+        director = str(film.Director).lower().split(",")[0].split()[-1]
+        typo = " ".join(misspell(chance, word) if word == longest else word for word in words)
+        wordings = [f"{title} {film.Year:.0f}", typo, f"{title} movie", f"{longest} {director}"]
+        grades[wordings[place % len(wordings)]] = {
+            name: 3 if name == film.objectID else 2
+            for name in films["objectID"][titles == title]
+        }  # fmt: skip
+    rows = [(query, *row) for query, own in grades.items() for row in own.items()]
+    judgments = DataFrame(rows, columns=["query", "objectID", "rating"])
+    return Collection(films, FILM_ATTRIBUTES, list(grades), judgments)
 
 
 async def run_variant(choices: Mapping[str, Any], queries: DataFrame) -> DataFrame:
@@ -134,7 +174,8 @@ def find_bm25(collection: Collection, queries: DataFrame) -> dict[str, Any]:
     """Return the options of BM25 that are best on the tune queries."""
     chosen = queries[queries["split"] == "tune"]["query"].tolist()
     best, options = -1.0, {}
-    for weights, (k1, b) in itertools.product(BM25_WEIGHTS, BM25_SHAPES):
+    for values, (k1, b) in itertools.product(BM25_WEIGHTS, BM25_SHAPES):
+        weights = dict(zip(collection.attributes, values, strict=False))
         tried = {"attributes": weights, "k1": k1, "b": b}
         run = svc.tuning.baseline(INDEX, queries=chosen, k=DEPTH, **tried)
         mean = statistics.fmean(each[0] for each in collection.score(run, chosen).values())
@@ -188,7 +229,7 @@ def compare_rankings(collection: Collection, seeds: int) -> None:
         try:
             svc.connect(url=running.url, app_id=running.appId, api_key=running.adminKey)
             svc.push(collection.records, INDEX, progress=False)
-            svc.set_settings(INDEX, searchableAttributes=SEARCHABLE)
+            svc.set_settings(INDEX, searchableAttributes=collection.attributes)
             found = []
             for seed in range(seeds):
                 found.append(measure_seed(collection, seed))
@@ -239,16 +280,22 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--collection", type=Path,
                         default=ROOT.parent / "shared" / "data" / "esci_small")  # fmt: skip
+    parser.add_argument("--films", action="store_true")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--latency", type=int, metavar="RECORDS")
     options = parser.parse_args()
     if options.latency:
         compare_latency(options.latency)
         return 0
-    if not (options.collection / "records.jsonl.gz").exists():
+    if options.films:
+        with tempfile.TemporaryDirectory() as folder:
+            collection = make_films(Path(folder))
+    elif (options.collection / "records.jsonl.gz").exists():
+        collection = read_folder(options.collection)
+    else:
         print(f"the judged collection is absent: {options.collection}", file=sys.stderr)
         return 1
-    compare_rankings(Collection(options.collection), options.seeds)
+    compare_rankings(collection, options.seeds)
     return 0
 
 

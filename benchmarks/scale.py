@@ -34,12 +34,13 @@ from pyarrow import parquet
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from benchmarks.engine import SETTINGS, make_queries, make_vocabulary  # noqa: E402
+from svc_notebook.service.maintenance import MERGED_RECORDS_PER_QUIET_SECOND  # noqa: E402
 from tests.conftest import Running, credentials, start_service, stop_service  # noqa: E402
 
 INDEX, FILE = "products", "products.parquet"
 MILLION, CHUNK_RECORDS, SAMPLE_RECORDS = 1_000_000, 100_000, 5_000
 QUERIES, GB = 100, 1e9
-SAMPLE_SECONDS, STOP_SECONDS = 2.0, 600
+SAMPLE_SECONDS, IDLE_SECONDS, STOP_SECONDS = 2.0, 20, 600
 # What takes longer than the default of four seconds is measured as well.
 OPTIONS = ("--search-timeout", "60")
 Ask = Callable[[str, str, object], Any]
@@ -149,15 +150,19 @@ def load_file(path: Path, running: Running, service: psutil.Process, records: in
     )
 
 
-def wait_merged(data: Path, service: psutil.Process) -> None:
-    """Wait until the idle service has merged the index into one segment; print what it takes."""
+def wait_merged(data: Path, service: psutil.Process, records: int) -> None:
+    """Wait until the idle service has merged its segments; print what that takes."""
     begun, peaks = time.perf_counter(), [0.0, 0.0]
-    while len(list((data / "engine").rglob("*.segment"))) > 1:
+    time.sleep(records / MERGED_RECORDS_PER_QUIET_SECOND)
+    worked = idle = 0.0
+    while idle < IDLE_SECONDS:
         time.sleep(SAMPLE_SECONDS)
         peaks = list(map(max, peaks, shown_memory(service)))
-    seconds = time.perf_counter() - begun
+        before, worked = worked, service.cpu_times().user
+        idle = idle + SAMPLE_SECONDS if worked - before < SAMPLE_SECONDS / 10 else 0.0
+    seconds, count = time.perf_counter() - begun - idle, len([*data.rglob("*.segment")])
     most = f"{peaks[0]:.2f} GB resident, {peaks[1]:.2f} own"
-    print(f"one segment after {seconds:.0f} s, at most {most}", flush=True)
+    print(f"{count} segments after {seconds:.0f} s, at most {most}", flush=True)
 
 
 def measure_queries(ask: Ask, table: pa.Table) -> None:
@@ -175,16 +180,16 @@ def measure_queries(ask: Ask, table: pa.Table) -> None:
         print(f"  {name:34} {took[0]:8.1f} {statistics.median(took):8.1f} {p95:8.1f}", flush=True)
 
 
-def browse(ask: Ask, pages: int = 100) -> None:
-    """Print how many records a second a browse of the first pages returns."""
-    begun, count, cursor = time.perf_counter(), 0, None
-    for _ in range(pages):
-        body = {"cursor": cursor} if cursor else {"hitsPerPage": 1000}
-        answer = ask("POST", f"/1/indexes/{INDEX}/browse", body)
-        count, cursor = count + len(answer["hits"]), answer.get("cursor")
-        if not cursor:
-            break
-    print(f"browse: {count / (time.perf_counter() - begun):,.0f} records/s of the first {count:,}")
+def browse(ask: Ask, records: int = 100_000) -> None:
+    """Print the time of the first page of a browse, and how many records a second follow."""
+    begun = time.perf_counter()
+    answer = ask("POST", f"/1/indexes/{INDEX}/browse", {"hitsPerPage": 1000})
+    first, count = time.perf_counter(), 0
+    while count < records and "cursor" in answer:
+        answer = ask("POST", f"/1/indexes/{INDEX}/browse", {"cursor": answer["cursor"]})
+        count += len(answer["hits"])
+    rate = count / (time.perf_counter() - first)
+    print(f"browse: first page after {first - begun:.1f} s, then {rate:,.0f} records/s", flush=True)
 
 
 def main() -> None:
@@ -218,7 +223,7 @@ def measure_load(folder: Path, records: int) -> None:
         open_connection(running)("PUT", f"/1/indexes/{INDEX}/settings", SETTINGS)
         load_file(path, running, service, records)
         print(f"disk: {sum(sizes(data)) / GB:.2f} GB", flush=True)
-        wait_merged(data, service)
+        wait_merged(data, service, records)
         measure_queries(open_connection(running), read_sample(path))
         browse(open_connection(running))
         print("after searches: {:.2f} GB resident, {:.2f} own".format(*shown_memory(service)))
@@ -243,12 +248,11 @@ def measure_restart(folder: Path) -> None:
         print(
             f"start to the first answer: {seconds:.1f} s   wanted < 10   {found['nbHits']:,} hits"
         )
-        print(
-            "then: {:.2f} GB resident, {:.2f} own".format(
-                *shown_memory(psutil.Process(process.pid))
-            )
-        )
+        service = psutil.Process(process.pid)
+        print("then: {:.2f} GB resident, {:.2f} own".format(*shown_memory(service)))
         measure_queries(ask, sample)
+        browse(ask)
+        print("after searches: {:.2f} GB resident, {:.2f} own".format(*shown_memory(service)))
     finally:
         stop_service(process, STOP_SECONDS)
 

@@ -8,6 +8,7 @@ import time
 import traceback
 import weakref
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from svc_notebook.service.engine.text.table_builds import (
@@ -134,11 +135,10 @@ class Maintenance:
                 drop_retired(connection, before)
 
     def _merge(self, index: PublishedIndex, quiet: float) -> None:
-        """Merge an engine's segments into one: each segment costs every search about 0.5 ms."""
+        """Merge an engine's segments: each of them costs every search about 0.5 ms."""
         engine = index.engine.get()
         if quiet * MERGED_RECORDS_PER_QUIET_SECOND >= len(engine):
-            engine.compact()
-            self._catalog.save(index)
+            engine.compact(partial(self._catalog.save, index))
             self._merged[index.id] = index.stamp
 
     def _warm_all(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -94,9 +94,12 @@ class Index:
         """Return an index of the same records that shares the existing segments."""
         return Index(self.settings, self.segment_store.fork())
 
-    def compact(self) -> None:
-        """Merge all segments into one; a concurrent writer is not blocked."""
-        self.segment_store.compact()
+    def compact(self, after_merge: Callable[[], None] | None = None) -> None:
+        """Merge the segments into as few as there may be; a concurrent writer is not blocked.
+
+        `after_merge` is called after each merge: a segment that is saved then needs no memory.
+        """
+        self.segment_store.compact(after_merge)
 
     def warm(self, resources: LanguageResources) -> None:
         """Precompute what the first search would otherwise wait for."""

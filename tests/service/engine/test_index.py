@@ -290,6 +290,51 @@ def test_a_saved_segment_is_mapped_and_answers_the_same(
             assert answer(index, params) == answer(kept, params)
 
 
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.sampled(3)
+def test_merged_segments_stay_below_the_maximum(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(seed)
+    settings = cases.make_settings(random) | {"attributeForDistinct": "brand"}
+    limited, whole = Index(settings), Index(settings)
+    for step in range(30):
+        some = [cases.make_record(random, random.randrange(900)) for _ in range(30)]
+        gone = random.sample(find(whole), 5) if step else []
+        for index, maximum in ((limited, 100), (whole, 2**21)):
+            monkeypatch.setattr(segment_store, "MAX_MERGED_RECORDS", maximum)
+            index.put(some)
+            index.delete(gone)
+            if step % 10 == 9:
+                index.compact()
+
+        params = cases.make_params(random, settings)
+        assert answer(limited, params) == answer(whole, params)
+    sizes = sorted(reader.count for reader in limited.segment_store.readers)
+    assert sizes[-1] <= 100
+    assert sizes[0] + sizes[1] > 100
+    assert len(whole.segment_store.readers) == 1
+
+
+def test_compacting_leaves_full_segments_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(segment_store, "MAX_MERGED_RECORDS", 5)
+    index = Index(SETTINGS)
+    for start in (0, 4, 8, 10):
+        count = 4 if start < 8 else 2
+        index.put([{"objectID": str(start + place), "title": "lamp"} for place in range(count)])
+    index.delete(["0"])
+    full = {
+        reader.segment.name
+        for reader in index.segment_store.readers
+        if reader.segment.ids.find_many(["4"])[0] >= 0
+    }
+
+    index.compact()
+
+    readers = index.segment_store.readers
+    assert sorted(reader.count for reader in readers) == [3, 4, 4]
+    assert all(reader.count == len(reader.segment) for reader in readers)
+    assert len(full & {reader.segment.name for reader in readers}) == 1
+
+
 def test_only_large_segments_are_read_from_their_files(tmp_path: Path) -> None:
     words = " ".join(f"{number:x}" for number in range(400))
     few, many = make_index(), Index()

@@ -28,6 +28,8 @@ from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 MERGE_FACTOR = 4
 """Number of segments of one size class that are merged into one of the next."""
 MIN_SEGMENT_RECORDS = 256
+MAX_MERGED_RECORDS = 2**21
+"""Records of a merged segment at most: beyond it, a merge costs more memory than searches gain."""
 LARGE_SEGMENT_RECORDS = 50_000
 """Segments of at least this many records are memory-mapped once they are saved."""
 LARGE_SEGMENT_BYTES = 16 * 2**20
@@ -116,11 +118,16 @@ class SegmentStore:
         """Return a store for a schema: this one if it suffices, else one of all `records()`."""
         return self if self.schema.serves(schema) else SegmentStore.from_chunks(schema, records())
 
-    def compact(self) -> None:
-        """Merge all segments into one; a concurrent writer is not blocked."""
-        readers = self.readers
-        if len(readers) > 1 or any(reader.count < len(reader.segment) for reader in readers):
-            self._merge(readers)
+    def compact(self, after_merge: Callable[[], None] | None = None) -> None:
+        """Merge the segments into as few as there may be; a concurrent writer is not blocked.
+
+        `after_merge` is called after each merge: a segment that is saved then needs no memory.
+        """
+        for readers in _group_by_size(self.readers):
+            if len(readers) > 1 or readers[0].count < len(readers[0].segment):
+                self._merge(readers)
+                if after_merge:
+                    after_merge()
 
     def save(self, folder: Path, stamp: int) -> None:
         """Save to a folder; existing segment files are not rewritten."""
@@ -178,13 +185,28 @@ class SegmentStore:
 
 
 def _find_full_size_class(readers: Sequence[SegmentReader]) -> Sequence[SegmentReader]:
-    """Return the readers of the smallest size class that is full."""
+    """Return the readers to merge of the smallest size class that is full."""
     classes: dict[int, list[SegmentReader]] = {}
     for reader in readers:
         classes.setdefault(_size_class(reader.count), []).append(reader)
-    return next(
-        (readers for _, readers in sorted(classes.items()) if len(readers) >= MERGE_FACTOR), []
-    )
+    for _, members in sorted(classes.items()):
+        smallest = _group_by_size(members)[0]
+        if len(smallest) >= MERGE_FACTOR:
+            return smallest
+    return []
+
+
+def _group_by_size(readers: Iterable[SegmentReader]) -> list[list[SegmentReader]]:
+    """Group readers, the smallest first, each group with as many records as may be merged."""
+    groups: list[list[SegmentReader]] = []
+    total = 0
+    for reader in sorted(readers, key=lambda one: one.count):
+        total += reader.count
+        if not groups or total > MAX_MERGED_RECORDS:
+            groups.append([])
+            total = reader.count
+        groups[-1].append(reader)
+    return groups
 
 
 def _size_class(count: int) -> int:
