@@ -17,8 +17,16 @@ from hypothesis import strategies as st
 from svc_notebook import tuning
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput, Stopped
-from svc_notebook.tuning.variants.samplers import SAMPLERS, budget_of, count_variants, rungs
+from svc_notebook.tuning.variants.samplers import (
+    SAMPLERS,
+    budget_of,
+    count_variants,
+    find_accepted,
+    is_gain,
+    rungs,
+)
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
+from svc_notebook.tuning.variants.trials import Result
 from tests.tuning.shop import changes_of, client
 
 __all__ = ["client"]
@@ -273,7 +281,8 @@ def test_a_sampler_stays_within_its_budget(
         seen.add(trial.variant.key)
         assert 1 <= trial.queries <= tune
         try:
-            trial = sampler.send(chance.random())
+            values: list[float | None] = [chance.random() for _ in range(trial.queries)]
+            trial = sampler.send(Result({}, values, None, 0))
         except StopIteration:
             trial = None
 
@@ -296,11 +305,56 @@ def test_a_descent_begins_with_values_that_help_only_together() -> None:
                 last = dict(tried[len(start)][-1].choices)
                 together = all(last.get(name) is True for name in both)
                 score = float(together) if together else -float(any(last.values()))
-                tried[len(start)].append(sampler.send(score).variant)
+                tried[len(start)].append(sampler.send(Result({}, [score] * 10, None, 0)).variant)
 
     assert Variant(both) not in tried[0]
     assert tried[2][1] == Variant(both)
     assert {**both, "typoTolerance": True} in [dict(each.choices) for each in tried[2]]
+
+
+def test_a_descent_keeps_no_gain_below_the_standard_error() -> None:
+    noise, gain, smaller = "prefixAll", "prefixNone", "prefixLast"
+    scores = {
+        "": [0.5] * 10,
+        noise: [0.0, 1.0] * 4 + [0.5, 0.6],
+        gain: [0.6, 0.5] * 5,
+        smaller: [0.6, 0.5] * 4 + [0.6, 0.6],
+    }
+
+    def result_of(variant: Variant) -> Result:
+        values: list[float | None] = [*scores[variant.choices.get("queryType", "")]]
+        return Result(dict(variant.choices), values, None, 0)
+
+    sampler = SAMPLERS["coordinate"](Space({"queryType": [noise, gain]}), 10, 200, 0)
+    seen = [result_of(next(sampler).variant)]
+    with suppress(StopIteration):
+        while True:
+            seen.append(result_of(sampler.send(seen[-1]).variant))
+
+    assert [each.variant for each in seen] == [{}, {"queryType": noise}, {"queryType": gain}]
+    assert seen[1].mean > seen[0].mean
+    assert find_accepted(seen) == [seen[2], seen[0]]
+    more = result_of(Variant({"queryType": smaller}))
+    assert more.mean > seen[2].mean
+    assert find_accepted([*seen, more]) == [seen[2], seen[0]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "gain"),
+    [
+        ([0.5], [0.6], True),
+        ([0.5], [0.5], False),
+        ([0.5, 0.5], [0.6, 0.6], True),
+        ([0.5, 0.5], [0.4, 0.4], False),
+        ([0.0, 0.0, 0.0, 0.0], [1.0, -0.5, 0.0, 0.0], False),
+        ([None, 0.5, 0.5], [0.9, 0.6, 0.6], True),
+        ([None, None], [0.1, 0.1], True),
+    ],
+)
+def test_a_gain_exceeds_the_error_of_the_difference(
+    before: list[float | None], after: list[float | None], gain: bool
+) -> None:
+    assert is_gain(Result({}, before, None, 0), Result({}, after, None, 0)) is gain
 
 
 @given(st.integers(1, 500), st.integers(1, 200))

@@ -75,6 +75,8 @@ class LoadPlan:
         Origin of the objectIDs.
     columns : DataFrame
         One row per column of the source, with its type.
+    column_rows : tuple of tuple
+        The rows of `columns`.
     sample : tuple of dict
         First records.
     rejected : DataFrame

@@ -1,21 +1,28 @@
 """Samplers: the order in which variants are tried, and the number of queries for each.
 
-Each sampler is a generator of trials; the caller sends it the mean score of the last trial. The
-next trial depends on these scores alone, so that an interrupted search can be replayed.
+Each sampler is a generator of trials; the caller sends it the result of the last trial. The next
+trial depends on these results alone, so that an interrupted search can be replayed.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
 from typing import Literal, NamedTuple
+
+import numpy as np
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
+from svc_notebook.tuning.variants.trials import Result
 
 SamplerName = Literal["grid", "random", "halving", "coordinate"]
 DEFAULT_TRIALS = 30
-MIN_GAIN = 1e-12
+MIN_GAIN, MIN_GAIN_ERRORS = 1e-12, 1.0
+"""What the coordinate sampler takes as a gain: an amount, and standard errors of the difference.
+
+Of dozens of changes some gain a little on the tune queries by chance, and lose on others.
+"""
 
 
 class Trial(NamedTuple):
@@ -25,7 +32,7 @@ class Trial(NamedTuple):
     queries: int
 
 
-Sampler = Generator[Trial, float, None]
+Sampler = Generator[Trial, Result, None]
 
 
 class TrialPlan(NamedTuple):
@@ -98,7 +105,7 @@ def halve(space: Space, tune: int, budget: int, seed: int) -> Sampler:
     for number, size in rungs(count, tune):
         scores: dict[int, float] = {}
         for place, variant in left[:number]:
-            scores[place] = yield Trial(variant, size)
+            scores[place] = (yield Trial(variant, size)).mean
         best = sorted(left, key=lambda each: -scores.get(each[0], -math.inf))
         left = sorted(best[: max(1, number // 2)], key=lambda each: each[0])
 
@@ -119,12 +126,13 @@ def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
     """
     best = yield Trial(AS_IT_IS, tune)
     current = AS_IT_IS
-    known, left = {AS_IT_IS.key: best}, budget // tune - 1
+    known, left = {AS_IT_IS.key}, budget // tune - 1
     if space.start.choices and left:
         left -= 1
-        score = known[space.start.key] = yield Trial(space.start, tune)
-        if score > best + MIN_GAIN:
-            current, best = space.start, score
+        known.add(space.start.key)
+        result = yield Trial(space.start, tune)
+        if is_gain(best, result):
+            current, best = space.start, result
     moved = True
     while moved:
         moved = False
@@ -136,9 +144,32 @@ def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
                 if left < 1:
                     return
                 left -= 1
-                score = known[tried.key] = yield Trial(tried, tune)
-                if score > best + MIN_GAIN:
-                    current, best, moved = tried, score, True
+                known.add(tried.key)
+                result = yield Trial(tried, tune)
+                if is_gain(best, result):
+                    current, best, moved = tried, result, True
+
+
+def is_gain(before: Result, after: Result) -> bool:
+    """Return whether the mean rises by more than the standard error of the difference."""
+    differences = [
+        new - old
+        for old, new in zip(before.values, after.values, strict=True)
+        if old is not None and new is not None
+    ]
+    if len(differences) < 2:
+        return after.mean > before.mean + MIN_GAIN
+    error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
+    return after.mean - before.mean > max(MIN_GAIN, MIN_GAIN_ERRORS * error)
+
+
+def find_accepted(results: Iterable[Result]) -> list[Result]:
+    """Return the results that the coordinate sampler kept, the last first."""
+    kept: list[Result] = []
+    for result in results:
+        if not kept or is_gain(kept[0], result):
+            kept.insert(0, result)
+    return kept
 
 
 SAMPLERS: dict[str, Callable[[Space, int, int, int], Sampler]] = {

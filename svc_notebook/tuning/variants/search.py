@@ -34,6 +34,7 @@ from svc_notebook.tuning.variants.samplers import (
     TrialPlan,
     budget_of,
     count_variants,
+    find_accepted,
 )
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
@@ -313,7 +314,7 @@ class _RunningSearch:
         while trial is not None:
             result = await self.try_out(trial)
             try:
-                trial = sampler.send(result.mean)
+                trial = sampler.send(result)
             except StopIteration:
                 return
 
@@ -354,12 +355,17 @@ class _RunningSearch:
         return DataFrame(rows)
 
     def finalists(self, count: int) -> list[Variant]:
-        """Return the best variants on all tune queries that beat the current index."""
+        """Return the best variants on all tune queries that beat the current index.
+
+        Those that the coordinate sampler kept come before others whose gain may be chance.
+        """
         size = len(self.job.tune)
         base = self.results.get((AS_IT_IS.key, size))
         whole = [each for (_, n), each in self.results.items() if n == size]
         better = [each for each in whole if base and each.mean > base.mean]
-        ordered = sorted(better, key=lambda each: -each.mean)
+        kept = find_accepted(whole) if self.job.plan.sampler == "coordinate" else []
+        places = {id(each): place for place, each in enumerate(kept)}
+        ordered = sorted(better, key=lambda each: (places.get(id(each), len(kept)), -each.mean))
         apart = {tuple(each.values): each for each in reversed(ordered)}  # of equal ones the first
         best = sorted(apart.values(), key=ordered.index)
         return [Variant(each.variant) for each in best[: max(1, count)]]
