@@ -21,7 +21,7 @@ DEFAULT_TRIALS = 30
 MIN_GAIN, MIN_GAIN_ERRORS = 1e-12, 1.0
 """What the coordinate sampler takes as a gain: an amount, and standard errors of the difference.
 
-Of dozens of changes some gain a little on the tune queries by chance, and lose on others.
+Of dozens of changes some gain a little on the tune queries by chance.
 """
 
 
