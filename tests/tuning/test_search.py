@@ -8,7 +8,8 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -25,6 +26,7 @@ from svc_notebook.tuning.variants.samplers import (
     is_gain,
     rungs,
 )
+from svc_notebook.tuning.variants.search import _RunningSearch
 from svc_notebook.tuning.variants.spaces import AS_IT_IS, Space, Variant
 from svc_notebook.tuning.variants.trials import Result
 from tests.tuning.shop import changes_of, client
@@ -337,6 +339,27 @@ def test_a_descent_keeps_no_gain_below_the_standard_error() -> None:
     more = result_of(Variant({"queryType": smaller}))
     assert more.mean > seen[2].mean
     assert find_accepted([*seen, more]) == [seen[2], seen[0]]
+
+
+@pytest.mark.parametrize(
+    ("sampler", "first"), [("coordinate", "prefixNone"), ("grid", "prefixLast")]
+)
+def test_finalists_of_a_descent_begin_with_what_it_kept(sampler: str, first: str) -> None:
+    job: Any = SimpleNamespace(tune=range(10), plan=SimpleNamespace(sampler=sampler))
+    search = _RunningSearch(job, cast(Any, None), cast(Any, None), None, {})
+    values: dict[str, list[float | None]] = {
+        "prefixNone": [0.6, 0.5] * 5,
+        "prefixLast": [*[0.6, 0.5] * 4, 0.6, 0.6],
+    }
+    search.results[AS_IT_IS.key, 10] = Result({}, [0.5] * 10, None, 0)
+    for name, scores in values.items():
+        tried = Variant({"queryType": name})
+        search.results[tried.key, 10] = Result(dict(tried.choices), scores, None, 0)
+
+    found = search.finalists(3)
+
+    assert len(found) == 2
+    assert found[0].choices == {"queryType": first}
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,8 @@ class Search:
         Comparison of the index with the finalists on the held-out queries; None without
         finalists or if the search was stopped.
     finalists : tuple of Variant
-        Best variants on the queries used for tuning.
+        Best variants on the queries used for tuning, by score; with the sampler `coordinate`
+        those that it kept come first, the last one at the top.
     before : Snapshot
         Settings, synonyms and rules of the index before the search.
     diagnosis : RelevanceDiagnosis or None
@@ -137,7 +138,7 @@ def _describe(found: Search) -> list[str]:
     lines = [f"{found.index}: {found.plan!r}"]
     if not found.finalists:
         return [*lines, f"{done}: no variant was better than the current index"]
-    lines.append(f"{done}; best on the tune queries: {found.finalists[0]}")
+    lines.append(f"{done}; selected on the tune queries: {found.finalists[0]}")
     if found.holdout is None:
         return [*lines, "stopped before the best were held out"]
     several = len(found.finalists) > 1

@@ -29,7 +29,7 @@ MERGE_FACTOR = 4
 """Number of segments of one size class that are merged into one of the next."""
 MIN_SEGMENT_RECORDS = 256
 MAX_MERGED_RECORDS = 2**21
-"""Records of a merged segment at most: beyond it, a merge costs more memory than searches gain."""
+"""Maximum number of records of a merged segment, which needs memory until it is saved."""
 LARGE_SEGMENT_RECORDS = 50_000
 """Segments of at least this many records are memory-mapped once they are saved."""
 LARGE_SEGMENT_BYTES = 16 * 2**20
