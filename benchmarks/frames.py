@@ -116,7 +116,7 @@ def make_frame(rows: int) -> Any:
             "objectID": "SKU-" + texts.str.zfill(8),
             "name": texts.map(lambda t: f"{t} \"oak\" é"),
             "price": np.where(n % 30 == 0, np.nan, n % 40_000 / 100),
-            "stock": pd.array(np.where(n % 7 == 0, None, n % 5000), dtype="Int64"),
+            "stock": pd.array(np.where(n % 7 == 0, np.nan, n % 5000), dtype="Int64"),
             "rating": (n % 40).astype("float32"),
             "brand": pd.Categorical([load.WORDS[k % 10] for k in n]),
             "available": n % 2 == 0,
