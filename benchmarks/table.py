@@ -60,10 +60,7 @@ class Group(NamedTuple):
 
 def main(arguments: Sequence[str] | None = None, scripts: Mapping[Path, str] = SCRIPTS) -> int:
     given = read_options(arguments, {**scripts, **SCALE})
-    chosen = dict(scripts) | (SCALE if given.with_scale else {})
-    if given.only:
-        named = {**scripts, **SCALE}.items()
-        chosen = {path: title for path, title in named if path.stem in given.only}
+    chosen = choose_scripts(given, scripts)
     runs: dict[Path, list[Run]] = {path: [] for path in chosen}
     for number in range(given.rounds):
         for path, title in chosen.items():
@@ -94,6 +91,14 @@ def read_options(
     if given.rounds < 1:
         options.error("--rounds must be 1 or more")
     return given
+
+
+def choose_scripts(given: argparse.Namespace, scripts: Mapping[Path, str]) -> dict[Path, str]:
+    """Return the scripts to run, in the order of the table."""
+    named = {path.stem for path in scripts} if given.only is None else set(given.only)
+    if given.with_scale:
+        named |= {path.stem for path in SCALE}
+    return {path: title for path, title in {**scripts, **SCALE}.items() if path.stem in named}
 
 
 def print_title(title: str) -> None:
@@ -192,7 +197,7 @@ def summarize(runs: Mapping[Path, Sequence[Run]]) -> list[str]:
     """Count the figures, and name the scripts that failed."""
     medians = [take_median(some) for each in runs.values() for some in group_by_name(each)]
     holds = [figure.holds for figure in medians if figure.holds is not None]
-    lines = [f"{len(medians)} figures; {sum(holds)} of {len(holds)} as wanted."]
+    lines = [f"Figures: {len(medians)}; as wanted: {sum(holds)} of {len(holds)}."]
     if failed := [path.name for path, each in runs.items() if any(run.status for run in each)]:
         lines.append(f"Failed: {', '.join(failed)}.")
     return lines
