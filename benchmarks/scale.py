@@ -175,7 +175,7 @@ def report_load(
 
 
 def wait_merged(data: Path, service: psutil.Process, records: int) -> None:
-    """Wait until the idle service has merged its segments; print the time and memory."""
+    """Wait until the idle service has merged its segments; print and record time and memory."""
     begun, peaks = time.perf_counter(), [0.0, 0.0]
     time.sleep(records / MERGED_RECORDS_PER_QUIET_SECOND)
     worked = idle = 0.0
@@ -187,6 +187,9 @@ def wait_merged(data: Path, service: psutil.Process, records: int) -> None:
     seconds, count = time.perf_counter() - begun - idle, len([*data.rglob("*.segment")])
     most = f"{peaks[0]:.2f} GB resident, {peaks[1]:.2f} own"
     print(f"{count} segments after {seconds:.0f} s, at most {most}", flush=True)
+    record("merge of segments", seconds, "s")
+    record("merge of segments, memory of the service", peaks[0], "GB")
+    record("merge of segments, own memory of the service", peaks[1], "GB")
 
 
 def measure_queries(ask: Ask, table: pa.Table, when: str) -> None:
@@ -249,7 +252,9 @@ def measure_load(folder: Path, records: int) -> None:
         service = psutil.Process(process.pid)
         open_connection(running)("PUT", f"/1/indexes/{INDEX}/settings", SETTINGS)
         load_file(path, running, service, records)
-        print(f"disk: {sum(sizes(data)) / GB:.2f} GB", flush=True)
+        disk = sum(sizes(data)) / GB
+        print(f"disk: {disk:.2f} GB", flush=True)
+        record("load, disk", disk, "GB")
         wait_merged(data, service, records)
         measure_queries(open_connection(running), read_sample(path), AFTER_LOAD)
         browse(open_connection(running), AFTER_LOAD)

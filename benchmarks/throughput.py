@@ -197,6 +197,10 @@ def percentiles_of(rounds: Sequence[Round]) -> Percentiles:
     return compute_percentiles([each for one in rounds for each in one.times])
 
 
+def name_clients(clients: int) -> str:
+    return f"{clients} client{'s' if clients > 1 else ''}"
+
+
 def memory_of(running: Running) -> str:
     """Return the resident and the own memory of a service and of each worker, in MB."""
     service = psutil.Process(running.pid)
@@ -250,8 +254,8 @@ def record_rates(found: Mapping[int, Comparison], name: str = "", wanted: str = 
     for clients, pair in found.items():
         alone, many = (statistics.median(one.rate for one in rounds) for rounds in pair)
         record(
-            f"{clients} clients{name}", many, "searches/s", peer="no workers", peer_value=alone,
-            ratio=pair.ratio, wanted=wanted if clients == RATIO_CLIENTS else "",
+            f"{name_clients(clients)}{name}", many, "searches/s", peer="no workers",
+            peer_value=alone, ratio=pair.ratio, wanted=wanted if clients == RATIO_CLIENTS else "",
         )  # fmt: skip
 
 
@@ -259,14 +263,14 @@ def record_times(found: Mapping[int, Comparison], wanted: str) -> None:
     """Record the times of searches, and how long they take with most clients beside one."""
     for clients, pair in found.items():
         alone, many = map(percentiles_of, pair)
-        record_percentiles(f"{clients} clients", many, peer="no workers", theirs=alone)
+        record_percentiles(name_clients(clients), many, peer="no workers", theirs=alone)
     first, most = found[min(found)], found[max(found)]
     for name, one, all_of_them, bound in (
         ("with workers", first.many, most.many, wanted),
         ("without workers", first.alone, most.alone, ""),
     ):
         record(
-            f"{max(found)} clients {name}, p95 / p50 of one", percentiles_of(all_of_them).p95,
+            f"{name_clients(max(found))} {name}, p95 / p50 of one", percentiles_of(all_of_them).p95,
             "ms", peer="one client, p50", peer_value=percentiles_of(one).p50, wanted=bound,
         )  # fmt: skip
 
