@@ -144,8 +144,15 @@ def make_row(figures: Sequence[Figure]) -> tuple[str, ...]:
         f"{median.peer} {peer}".strip(),
         f"{format_number(median.ratio)}x{format_range(ratios)}" if ratios else "",
         f"{median.wanted}{wanted_unit}".rstrip() if median.wanted else "",
-        HOLDS[median.holds],
+        HOLDS[check_wanted(figures)],
     )
+
+
+def check_wanted(figures: Sequence[Figure]) -> bool | None:
+    """Return whether the median is as wanted; an exact number must be met in every round."""
+    if figures[0].wanted.startswith("="):
+        return all(figure.holds for figure in figures)
+    return take_median(figures).holds
 
 
 def take_median(figures: Sequence[Figure]) -> Figure:
@@ -195,9 +202,9 @@ def describe_run(rounds: int) -> str:
 
 def summarize(runs: Mapping[Path, Sequence[Run]]) -> list[str]:
     """Count the figures, and name the scripts that failed."""
-    medians = [take_median(some) for each in runs.values() for some in group_by_name(each)]
-    holds = [figure.holds for figure in medians if figure.holds is not None]
-    lines = [f"Figures: {len(medians)}; as wanted: {sum(holds)} of {len(holds)}."]
+    checks = [check_wanted(some) for each in runs.values() for some in group_by_name(each)]
+    wanted = [holds for holds in checks if holds is not None]
+    lines = [f"Figures: {len(checks)}; as wanted: {sum(wanted)} of {len(wanted)}."]
     if failed := [path.name for path, each in runs.items() if any(run.status for run in each)]:
         lines.append(f"Failed: {', '.join(failed)}.")
     return lines

@@ -227,6 +227,19 @@ def test_several_rounds_give_medians_with_minimum_and_maximum(
     ]  # fmt: skip
 
 
+def test_a_loss_in_one_round_is_not_hidden_by_the_median() -> None:
+    runs = [table.Run([Figure("lost", lost, wanted="= 0")], int(lost > 0)) for lost in (0, 2, 0)]
+
+    lost, failed = table.make_rows(runs)
+
+    assert lost == ("lost", "0 (0 to 2)", "", "", "= 0", "missed")
+    assert failed[0] == "failed in 1 of 3 rounds: exit status 1"
+    assert table.summarize({Path("kill.py"): runs}) == [
+        "Figures: 1; as wanted: 0 of 1.",
+        "Failed: kill.py.",
+    ]
+
+
 def test_a_figure_that_some_rounds_lack_has_the_median_of_the_others() -> None:
     runs = [
         table.Run([Figure("load", 3, ratio=3), Figure("once", 1)], 0),
