@@ -253,7 +253,7 @@ class Milli:
     name = "milli 1.8.1"
 
     def __init__(self, folder: Path) -> None:
-        import milli  # type: ignore[import-untyped]
+        import milli
 
         self.index = milli.Index(str(folder), 8 * 1024**3)
 
