@@ -7,7 +7,7 @@ evaluation also checks the tables, computes three metrics and summarizes them wi
 other ways only search. Each trial is a round of all ways, so that other processes on the machine
 slow down all of them; the processor time is that of this process and the service together. Then
 follows the time of the arithmetic for 1,000 queries: an interval and a test of 10,000 resamples. At
-last, `svc.tuning.run` alone searches in a service with as many workers as processors by default.
+last, `svc.tuning.run` alone searches in a service with one worker per processor by default.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ WANTED_SLOWEST, WANTED_MEMORY_GB = ">= 0.33", "<= 9"
 WANTED_RESTART_SECONDS, WANTED_P95_MS = "< 10", "< 150"
 # Searches that take longer than the default of four seconds are measured, too.
 OPTIONS = ("--search-timeout", "60")
-Ask = Callable[[str, str, object], Any]
+Call = Callable[[str, str, object], Any]
 
 
 def make_table(first: int, count: int) -> pa.Table:
@@ -92,7 +92,7 @@ def write_file(path: Path, records: int) -> None:
             writer.write_table(make_table(start, min(CHUNK_RECORDS, records - start)))
 
 
-def open_connection(running: Running) -> Ask:
+def open_connection(running: Running) -> Call:
     """Return a function that sends a request on one connection and returns the decoded response."""
     connection = HTTPConnection(running.url.removeprefix("http://"))
     headers = {
@@ -100,7 +100,7 @@ def open_connection(running: Running) -> Ask:
         "content-type": "application/json",
     }
 
-    def ask(verb: str, path: str, body: object = None) -> Any:
+    def call(verb: str, path: str, body: object = None) -> Any:
         content = b"" if body is None else json.dumps(body).encode()
         connection.request(verb, path, content, headers)
         response = connection.getresponse()
@@ -108,7 +108,7 @@ def open_connection(running: Running) -> Ask:
         assert response.status < 300, text
         return json.loads(text)
 
-    return ask
+    return call
 
 
 def measure_memory(process: psutil.Process) -> tuple[float, float]:
@@ -123,14 +123,14 @@ def load_file(path: Path, running: Running, service: psutil.Process, records: in
     command = [sys.executable, "-c", start, "load", str(path), INDEX, "--id", "objectID"]
     named = {"URL": running.url, "APP_ID": running.appId, "API_KEY": running.adminKey}
     environment = os.environ | {f"SVC_{name}": value for name, value in named.items()}
-    ask = open_connection(running)
+    call = open_connection(running)
     begun = time.perf_counter()
     loader = psutil.Popen(command, stdout=subprocess.DEVNULL, env=environment, cwd=ROOT)
     peaks, next_million, last, rates = [0.0] * 3, MILLION, 0.0, []
     print(f"{'records':>12} {'rows/s':>8} resident     own  loader  GB", flush=True)
     while loader.poll() is None:
         time.sleep(SAMPLE_SECONDS)
-        found = [each["entries"] for each in ask("GET", "/1/indexes", None)["items"]]
+        found = [each["entries"] for each in call("GET", "/1/indexes", None)["items"]]
         try:
             sizes = [*measure_memory(service), loader.memory_info().rss / GB]
         except psutil.NoSuchProcess:
@@ -192,7 +192,7 @@ def wait_merged(data: Path, service: psutil.Process, records: int) -> None:
     record("merge of segments, own memory of the service", peaks[1], "GB")
 
 
-def measure_queries(ask: Ask, table: pa.Table, when: str) -> None:
+def measure_queries(call: Call, table: pa.Table, when: str) -> None:
     """Print and record the median and 95th percentile of each class of queries."""
     queries = make_queries(table.to_pylist(), QUERIES)
     wanted = f"wanted p95 {WANTED_P95_MS}"
@@ -201,21 +201,21 @@ def measure_queries(ask: Ask, table: pa.Table, when: str) -> None:
         times = []
         for query in some:
             begun = time.perf_counter()
-            ask("POST", f"/1/indexes/{INDEX}/query", query)
+            call("POST", f"/1/indexes/{INDEX}/query", query)
             times.append((time.perf_counter() - begun) * 1000)
         p50, p95 = percentiles = compute_percentiles(times)
         print(f"  {name:34} {times[0]:8.1f} {p50:8.1f} {p95:8.1f}", flush=True)
         record_percentiles(f"{when}, {name}", percentiles, wanted_p95=WANTED_P95_MS)
 
 
-def browse(ask: Ask, when: str, records: int = 100_000) -> None:
+def browse(call: Call, when: str, records: int = 100_000) -> None:
     """Print and record the time of the first page of a browse, and the records per second after."""
     begun = time.perf_counter()
-    answer = ask("POST", f"/1/indexes/{INDEX}/browse", {"hitsPerPage": 1000})
+    response = call("POST", f"/1/indexes/{INDEX}/browse", {"hitsPerPage": 1000})
     first, count = time.perf_counter(), 0
-    while count < records and "cursor" in answer:
-        answer = ask("POST", f"/1/indexes/{INDEX}/browse", {"cursor": answer["cursor"]})
-        count += len(answer["hits"])
+    while count < records and "cursor" in response:
+        response = call("POST", f"/1/indexes/{INDEX}/browse", {"cursor": response["cursor"]})
+        count += len(response["hits"])
     rate = count / (time.perf_counter() - first)
     print(f"browse: first page after {first - begun:.1f} s, then {rate:,.0f} records/s", flush=True)
     record(f"{when}, first page of a browse", first - begun, "s")
@@ -274,16 +274,16 @@ def measure_restart(folder: Path) -> None:
     begun = time.perf_counter()
     process, running = start_service(data, *OPTIONS)
     try:
-        ask = open_connection(running)
-        found = ask("POST", f"/1/indexes/{INDEX}/query", {"query": sample["title"][0].as_py()})
+        call = open_connection(running)
+        found = call("POST", f"/1/indexes/{INDEX}/query", {"query": sample["title"][0].as_py()})
         seconds = time.perf_counter() - begun
         wanted, hits = f"wanted {WANTED_RESTART_SECONDS}", f"{found['nbHits']:,} hits"
-        print(f"start to the first answer: {seconds:.1f} s   {wanted}   {hits}")
+        print(f"start to the first response: {seconds:.1f} s   {wanted}   {hits}")
         record("start to the first response", seconds, "s", wanted=WANTED_RESTART_SECONDS)
         service = psutil.Process(process.pid)
         print("then: {:.2f} GB resident, {:.2f} own".format(*measure_memory(service)))
-        measure_queries(ask, sample, AFTER_RESTART)
-        browse(ask, AFTER_RESTART)
+        measure_queries(call, sample, AFTER_RESTART)
+        browse(call, AFTER_RESTART)
         print("after searches: {:.2f} GB resident, {:.2f} own".format(*measure_memory(service)))
     finally:
         stop_service(process, STOP_SECONDS)

@@ -260,7 +260,7 @@ def record_rates(found: Mapping[int, Comparison], name: str = "", wanted: str = 
 
 
 def record_times(found: Mapping[int, Comparison], wanted: str) -> None:
-    """Record the times of searches, and how long they take with most clients beside one."""
+    """Record the times of searches, and their ratio with most clients to one client."""
     for clients, pair in found.items():
         alone, many = map(percentiles_of, pair)
         record_percentiles(name_clients(clients), many, peer="no workers", theirs=alone)
