@@ -17,6 +17,8 @@ WITHIN_bench = demo test
 WITHIN_dev = demo docs test
 WITHIN_docs = demo
 WITHIN_test = demo docs
+# Options of `make bench`: --rounds N, --only NAME ..., --with-scale, --markdown PATH.
+OPTIONS ?=
 # JupyterLab wants to be told that running as root, in a container for instance, is meant.
 LAB_OPTIONS ?= $(if $(filter 0,$(shell id -u)),--allow-root)
 
@@ -54,8 +56,8 @@ check: $(VENV)/.dev  ## Lint, types, spelling, generated pages, links of the doc
 	npx --yes --package=typescript@5.9.3 -- tsc --project widgets
 	npx --yes --package=typescript@5.9.3 -- tsc --project svc_notebook/service/crawl/extraction/script
 
-bench: $(VENV)/.bench  ## Measure against peers, in one run
-	$(BIN)/python benchmarks/table.py
+bench: $(VENV)/.bench  ## Measure against peers and print one table; OPTIONS="--rounds 3 --markdown bench.md" passes options
+	$(BIN)/python benchmarks/table.py $(OPTIONS)
 
 generate: $(VENV)/.dev  ## Write the modules and pages that are derived from the code
 	$(BIN)/python docs/generate.py

@@ -1,8 +1,8 @@
-"""The engine beside milli, Meilisearch's engine, in one run on the same records and queries.
+"""The engine and milli, Meilisearch's engine, in one run on the same records and queries.
 
-`python benchmarks/engine.py [RECORDS]`, 100,000 by default; `--alone` leaves milli out. Times are
-those of the processor, so that what else a machine does counts little. Then searches are sent to a
-service, one after the other, in time of the clock; `--http` does only that.
+`python benchmarks/engine.py [RECORDS]`, 100,000 by default; `--alone` omits milli. Times are
+processor times, because other processes on the machine change them little. Then searches are sent
+to a service, one after the other, and timed by the clock; `--http` does only that.
 """
 
 from __future__ import annotations
@@ -21,19 +21,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from http.client import HTTPConnection
+from importlib.util import find_spec
 from itertools import accumulate, islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from svc_notebook.service.engine import Index
-from svc_notebook.service.engine.query.options import EffectiveParameters
-from svc_notebook.service.engine.text.lexicon import LanguageResources
-from svc_notebook.service.engine.text.synonyms import Thesaurus
-from svc_notebook.service.rules.book import Rulebook
-from svc_notebook.service.rules.consequence import apply_consequences
-from svc_notebook.service.rules.search_context import SearchContext
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.figures import (  # noqa: E402
+    Percentiles,
+    compute_percentiles,
+    record,
+    record_percentiles,
+)
+from svc_notebook.service.engine import Index  # noqa: E402
+from svc_notebook.service.engine.query.options import EffectiveParameters  # noqa: E402
+from svc_notebook.service.engine.text.lexicon import LanguageResources  # noqa: E402
+from svc_notebook.service.engine.text.synonyms import Thesaurus  # noqa: E402
+from svc_notebook.service.rules.book import Rulebook  # noqa: E402
+from svc_notebook.service.rules.consequence import apply_consequences  # noqa: E402
+from svc_notebook.service.rules.search_context import SearchContext  # noqa: E402
 
 Record = dict[str, Any]
 BATCH = 10_000
@@ -84,6 +93,10 @@ def make_records(count: int) -> Iterator[Record]:
         }
 
 
+# Ratios to milli; without highlighting, because milli has none.
+WANTED_RECORDS, WANTED_CHANGED, WANTED_P50 = ">= 4", "<= 0.1", "<= 1.5"
+WANTED_P95_MS = "< 10"  # with highlighting
+HOT = "hottest, 3 together"
 ORDINARY = (
     "short prefix",
     "2 words",
@@ -94,7 +107,7 @@ ORDINARY = (
 
 
 def make_queries(sample: Sequence[Record], count: int = 200) -> dict[str, list[dict[str, Any]]]:
-    """Make what people type: beginnings, two words, three with a typo, two with filters."""
+    """Make common queries: prefixes, two words, three with a typo, two with filters."""
     chance = random.Random(11)
     kinds: dict[str, list[dict[str, Any]]] = {name: [] for name in ORDINARY}
     for _ in range(count):
@@ -121,7 +134,7 @@ def make_queries(sample: Sequence[Record], count: int = 200) -> dict[str, list[d
 
 
 def make_hot_queries() -> dict[str, list[dict[str, Any]]]:
-    """Make queries of the words that stand in most records."""
+    """Make queries of the words that most records contain."""
     hot = make_vocabulary()[:8]
     together = {
         size: [" ".join(hot[start : start + size]) for start in range(len(hot) - size + 1)]
@@ -147,13 +160,16 @@ def measure(
     search: Callable[[dict[str, Any]], object],
     queries: list[dict[str, Any]],
     clock: Clock = time.process_time,
-) -> str:
-    """Return the median and the 95th percentile in milliseconds; each is the median of three."""
+) -> Percentiles:
+    """Return the percentiles of the queries' times; each time is the median of three."""
     rounds = [
         [timed(partial(search, query), clock)[0] * 1000 for query in queries] for _ in range(3)
     ]
-    times = sorted(map(statistics.median, zip(*rounds, strict=True)))
-    return f"{statistics.median(times):8.2f} {times[int(len(times) * 0.95)]:8.2f}"
+    return compute_percentiles([*map(statistics.median, zip(*rounds, strict=True))])
+
+
+def describe(times: Percentiles) -> str:
+    return f"{times.p50:8.2f} {times.p95:8.2f}"
 
 
 def timed(work: Callable[[], object], clock: Clock = time.process_time) -> tuple[float, Any]:
@@ -163,7 +179,7 @@ def timed(work: Callable[[], object], clock: Clock = time.process_time) -> tuple
 
 
 def make_synonyms(count: int = 1000) -> list[dict[str, Any]]:
-    """Make groups of two to four words, one of each among the words most used."""
+    """Make groups of two to four words; the first of each is a frequent word."""
     words, chance = make_vocabulary(), random.Random(13)
     return [
         {
@@ -176,7 +192,7 @@ def make_synonyms(count: int = 1000) -> list[dict[str, Any]]:
 
 
 def make_rules() -> list[dict[str, Any]]:
-    """Make five rules that apply to every search, and a thousand that hardly ever do."""
+    """Make five rules that apply to every search, and a thousand that rarely apply."""
     shown: list[dict[str, Any]] = [
         {"promote": [{"objectIDs": ["5", "7"], "position": 0}], "userData": {"shown": "a"}},
         {"promote": [{"objectID": "100", "position": 3}], "filterPromotes": True},
@@ -193,7 +209,7 @@ def make_rules() -> list[dict[str, Any]]:
 
 
 class Ours:
-    """The engine, its records kept as JSON beside it."""
+    """The engine, with the records stored as JSON outside of it."""
 
     name = "svc_notebook"
 
@@ -201,52 +217,52 @@ class Ours:
         self.index = Index(SETTINGS)
         self.stored: dict[str, bytes] = {}
         self.rules = Rulebook(make_rules)
-        self.knowledge = LanguageResources(Thesaurus(make_synonyms))
+        self.resources = LanguageResources(Thesaurus(make_synonyms))
 
     def add(self, records: Sequence[Record]) -> None:
         self.index.put(records)
 
-    def keep(self, records: Sequence[Record]) -> None:
+    def store(self, records: Sequence[Record]) -> None:
         self.stored.update((one["objectID"], msgspec.json.encode(one)) for one in records)
 
-    def settle(self) -> None:
+    def merge(self) -> None:
         self.index.compact()
-        self.index.warm(self.knowledge)
+        self.index.warm(self.resources)
 
     def search(self, query: dict[str, Any]) -> object:
         return self.index.search(query, self.fetch)
 
-    def search_taught(self, query: dict[str, Any]) -> object:
+    def search_configured(self, query: dict[str, Any]) -> object:
         """Search with synonyms, rules and plurals."""
-        asked = {**query, "ignorePlurals": True}
-        options = EffectiveParameters(SETTINGS, asked, self.knowledge)
-        reading = SearchContext(
+        params = {**query, "ignorePlurals": True}
+        options = EffectiveParameters(SETTINGS, params, self.resources)
+        context = SearchContext(
             options, lambda facet, words: self.index.named(facet, words, options.rules)
         )
-        applied = self.rules.find(reading, time.time())
-        outcome = apply_consequences(applied, asked, reading.words, options.rules)
-        return self.index.search(outcome.params, self.fetch, self.knowledge, outcome.pins)
+        applied = self.rules.find(context, time.time())
+        outcome = apply_consequences(applied, params, context.words, options.rules)
+        return self.index.search(outcome.params, self.fetch, self.resources, outcome.pins)
 
     def fetch(self, ids: Sequence[str]) -> list[Record]:
         return [msgspec.json.decode(self.stored[name]) for name in ids]
 
 
 class Milli:
-    """The peer: ids and records, without filters, facets and marks."""
+    """The peer: ids and records, without filters, facets and highlighting."""
 
     name = "milli 1.8.1"
 
     def __init__(self, folder: Path) -> None:
-        import milli  # type: ignore[import-untyped]
+        import milli
 
         self.index = milli.Index(str(folder), 8 * 1024**3)
 
     def add(self, records: Sequence[Record]) -> None:
         self.index.add_documents(list(records))
 
-    def keep(self, records: Sequence[Record]) -> None: ...
+    def store(self, records: Sequence[Record]) -> None: ...
 
-    def settle(self) -> None: ...
+    def merge(self) -> None: ...
 
     def search(self, query: dict[str, Any]) -> object:
         return self.index.get_documents(self.index.search(query.get("query", "")))
@@ -260,51 +276,82 @@ def load(engine: Engine, records: Iterator[Record]) -> float:
     spent = 0.0
     while batch := list(islice(records, BATCH)):
         spent += timed(partial(engine.add, batch))[0]
-        engine.keep(batch)
+        engine.store(batch)
     return spent
+
+
+class EngineTimes(NamedTuple):
+    """Records indexed per second, milliseconds for one changed record, and times of searches."""
+
+    rate: float
+    changed: float
+    searches: dict[str, Percentiles]
 
 
 def report(
     engine: Engine, count: int, records: Sequence[Record], queries: dict[str, list[dict[str, Any]]]
-) -> None:
-    """Print one engine's table."""
+) -> EngineTimes:
+    """Print and return the times of one engine."""
     spent = load(engine, make_records(count))
     one = [{**record, "title": record["title"] + " changed"} for record in records[:20]]
-    changes = sorted(timed(partial(engine.add, [record]))[0] * 1000 for record in one)
-    settling = timed(engine.settle)[0]
+    changed = statistics.median(timed(partial(engine.add, [record]))[0] * 1000 for record in one)
+    merging = timed(engine.merge)[0]
     print(f"{engine.name}: {count:,} records, {count / spent:,.0f} records/s")
-    print(f"  {'one record changed':36} {statistics.median(changes):8.2f}")
-    print(f"  {'merged into one segment, warmed':36} {settling * 1000:8.2f}")
+    print(f"  {'one record changed':36} {changed:8.2f}")
+    print(f"  {'merged into one segment, warmed':36} {merging * 1000:8.2f}")
+    searches = {}
     for name, some in queries.items():
-        print(f"  {name:36} {measure(engine.search, some)}")
+        searches[name] = measure(engine.search, some)
+        print(f"  {name:36} {describe(searches[name])}")
     if isinstance(engine, Ours):
         print("  with 1,000 synonyms, 5 rules that apply of 1,005, plurals:")
         for name, some in queries.items():
-            print(f"  {name:36} {measure(engine.search_taught, some)}")
+            print(f"  {name:36} {describe(measure(engine.search_configured, some))}")
     print(f"  peak memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024} MB")
+    return EngineTimes(count / spent, changed, searches)
 
 
-class Served:
-    """The engine behind a service, in a process of its own, on one connection that stays open."""
+def record_engine(ours: EngineTimes, peer: str, theirs: EngineTimes | None, count: int) -> None:
+    """Record the figures of our engine; a ratio is wanted only where the peer was measured."""
 
-    def __init__(self, folder: Path, note: dict[str, str]) -> None:
+    def compare(name: str, value: float, unit: str, peer_value: float | None, wanted: str) -> None:
+        wanted = wanted if theirs else ""
+        record(name, value, unit, peer=peer, peer_value=peer_value, wanted=wanted)
+
+    rate, changed = (theirs.rate, theirs.changed) if theirs else (None, None)
+    compare(f"{count:,} records indexed", ours.rate, "records/s", rate, WANTED_RECORDS)
+    compare("one record changed", ours.changed, "ms", changed, WANTED_CHANGED)
+    for name in ORDINARY:
+        plain = f"{name}, unmarked"
+        p50 = theirs.searches[plain].p50 if theirs else None
+        compare(f"{name}, no highlighting, p50", ours.searches[plain].p50, "ms", p50, WANTED_P50)
+    hot = theirs.searches[HOT] if theirs else None
+    record_percentiles(HOT, ours.searches[HOT], peer=peer, theirs=hot)
+    for name in ORDINARY:
+        record(f"{name}, highlighting, p95", ours.searches[name].p95, "ms", wanted=WANTED_P95_MS)
+
+
+class ServedEngine:
+    """The engine in a service, a process of its own, on one connection that stays open."""
+
+    def __init__(self, folder: Path, service: dict[str, str]) -> None:
         self._folder = folder
-        self._connection = HTTPConnection(note["url"].removeprefix("http://"))
+        self._connection = HTTPConnection(service["url"].removeprefix("http://"))
         self._headers = {
-            "x-service-application-id": note["appId"],
-            "x-service-api-key": note["adminKey"],
+            "x-service-application-id": service["appId"],
+            "x-service-api-key": service["adminKey"],
             "content-type": "application/json",
         }
 
     def fill(self, records: Iterator[Record]) -> None:
-        """Write all that searches need, and wait until it is one segment."""
-        self._ask("PUT", "settings", SETTINGS)
-        self._ask("POST", "synonyms/batch", make_synonyms())
-        self._ask("POST", "rules/batch", make_rules())
+        """Write settings, synonyms, rules and records, and wait until there is one segment."""
+        self._call("PUT", "settings", SETTINGS)
+        self._call("POST", "synonyms/batch", make_synonyms())
+        self._call("POST", "rules/batch", make_rules())
         while batch := list(islice(records, BATCH)):
             requests = [{"action": "addObject", "body": record} for record in batch]
-            last = self._ask("POST", "batch", {"requests": requests})
-        while self._ask("GET", f"task/{last['taskID']}")["status"] != "published":
+            last = self._call("POST", "batch", {"requests": requests})
+        while self._call("GET", f"task/{last['taskID']}")["status"] != "published":
             time.sleep(0.1)
         while len(list((self._folder / "engine").rglob("*.segment"))) != 1:
             time.sleep(0.1)
@@ -315,24 +362,24 @@ class Served:
     def close(self) -> None:
         self._connection.close()
 
-    def _ask(self, verb: str, path: str, body: object = None) -> Any:
+    def _call(self, verb: str, path: str, body: object = None) -> Any:
         return msgspec.json.decode(self._send(verb, path, body))
 
     def _send(self, verb: str, path: str, body: object = None) -> bytes:
         content = b"" if body is None else msgspec.json.encode(body)
         self._connection.request(verb, f"/1/indexes/products/{path}", content, self._headers)
-        answer = self._connection.getresponse()
-        text = answer.read()
-        assert answer.status < 300, text
+        response = self._connection.getresponse()
+        text = response.read()
+        assert response.status < 300, text
         return text
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Served]:
+def serving(folder: Path) -> Iterator[ServedEngine]:
     command = [sys.executable, "-m", "svc_notebook.service", "--json", "--data", str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout
-        served = Served(folder, json.loads(process.stdout.readline()))
+        served = ServedEngine(folder, json.loads(process.stdout.readline()))
         try:
             yield served
         finally:
@@ -341,39 +388,54 @@ def serving(folder: Path) -> Iterator[Served]:
 
 
 def report_served(
-    alone: Ours, served: Served, count: int, queries: dict[str, list[dict[str, Any]]]
+    alone: Ours, served: ServedEngine, count: int, queries: dict[str, list[dict[str, Any]]]
 ) -> None:
-    """Print what a search takes without and with a service around the engine."""
+    """Print and record the times of searches in the engine alone and over HTTP."""
     served.fill(make_records(count))
     print(f"milliseconds by the clock, {count:,} records, 1,000 synonyms, 5 rules, plurals:")
     print(f"  {'median, 95th percentile':36} {'the engine alone':>17} {'over HTTP':>17}")
     for name in ORDINARY:
-        bare = measure(alone.search_taught, queries[name], time.perf_counter)
+        bare = measure(alone.search_configured, queries[name], time.perf_counter)
         whole = measure(served.search, queries[name], time.perf_counter)
-        print(f"  {name:36} {bare} {whole}")
+        print(f"  {name:36} {describe(bare)} {describe(whole)}")
+        record_percentiles(f"{name}, over HTTP", whole, peer="engine alone", theirs=bare)
     print(f"  load of the machine {os.getloadavg()[0]:.1f}")
 
 
 def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("records", nargs="?", type=int, default=100_000)
-    options.add_argument("--alone", action="store_true", help="leave milli out")
+    options.add_argument("--alone", action="store_true", help="omit milli")
     options.add_argument("--http", action="store_true", help="measure only searches over HTTP")
     given = options.parse_args()
     sample = list(islice(make_records(given.records), 5000))
     queries = make_queries(sample)
-    ours = Ours()
+    ours, times, peer_times = Ours(), None, None
     if given.http:
         load(ours, make_records(given.records))
-        ours.settle()
+        ours.merge()
     else:
         print("milliseconds of the processor: median, 95th percentile")
-        report(ours, given.records, sample, queries)
+        times = report(ours, given.records, sample, queries)
     with tempfile.TemporaryDirectory() as folder, serving(Path(folder)) as served:
         report_served(ours, served, given.records, queries)
-    if not (given.alone or given.http):
-        with tempfile.TemporaryDirectory() as folder:
-            report(Milli(Path(folder)), given.records, sample, queries)
+    try:
+        if times and not given.alone:
+            peer_times = report_peer(given.records, sample, queries)
+    finally:  # the figures of our engine do not depend on the peer
+        if times:
+            record_engine(times, Milli.name if peer_times else "", peer_times, given.records)
+
+
+def report_peer(
+    count: int, records: Sequence[Record], queries: dict[str, list[dict[str, Any]]]
+) -> EngineTimes | None:
+    """Print and return the times of milli; None if it is not installed."""
+    if not find_spec("milli"):
+        print("milli is not installed; it has a wheel for Python 3.11 only")
+        return None
+    with tempfile.TemporaryDirectory() as folder:
+        return report(Milli(Path(folder)), count, records, queries)
 
 
 if __name__ == "__main__":

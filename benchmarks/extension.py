@@ -1,24 +1,23 @@
-"""What the JupyterLab extension costs: opening notebooks with and without it, the explorer's list.
+"""The cost of the JupyterLab extension: notebooks opened with and without it, and its explorer.
 
 `python benchmarks/extension.py [INDICES]`, 100 indices by default. JupyterLab, its kernels,
-Chromium and the service share this machine. Notebooks are opened in turn in one JupyterLab with the
-extension and one without, until their kernels have run a first cell. The list is timed from the
-click on Refresh until a changed count of records is painted.
+Chromium and the service share this machine. Notebooks are opened in turn in a JupyterLab with the
+extension and in one without, until their kernels have run a first cell. The explorer is timed from
+the click on Refresh until a changed number of records is painted.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
 import sys
 import tempfile
-from collections.abc import Sequence
 from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+from benchmarks.figures import compute_percentiles, record_percentiles  # noqa: E402
 from tests.browser.lab import CHROMIUM, FLAGS, Lab, open_lab  # noqa: E402
 from tests.browser.labextension import LabPage, link_extension  # noqa: E402
 from tests.browser.notebook import Notebook, write_notebook  # noqa: E402
@@ -68,13 +67,25 @@ def main() -> None:
         opened = measure_opening(browser, Path(folder))
         refreshed = measure_refresh(browser, Path(folder), indices)
         browser.close()
+    report(opened, f"explorer, {indices} indices", refreshed)
+
+
+def report(opened: dict[str, list[float]], explorer: str, refreshed: list[float]) -> None:
+    """Print and record the percentiles of all."""
     print("milliseconds, median and 95th percentile")
-    for name, times in {**opened, f"explorer, {indices} indices": refreshed}.items():
-        print(f"{name:32} {statistics.median(times):7.1f} {quantile(times):7.1f}")
+    found = {
+        name: compute_percentiles(times) for name, times in {**opened, explorer: refreshed}.items()
+    }
+    for name, one in found.items():
+        print(f"{name:32} {one.p50:7.1f} {one.p95:7.1f}")
+    for part in PARTS:
+        plain = found[f"{part}, without"]
+        record_percentiles(part, found[f"{part}, with"], peer="without extension", theirs=plain)
+    record_percentiles(explorer, found[explorer])
 
 
 def measure_opening(browser: Browser, folder: Path) -> dict[str, list[float]]:
-    """Open notebooks in turn in a JupyterLab without and in one with the extension."""
+    """Open notebooks in turn in a JupyterLab without the extension and in one with it."""
     names = ("without", "with")
     for name in names:
         (folder / name / "lab").mkdir(parents=True)
@@ -94,14 +105,14 @@ def measure_opening(browser: Browser, folder: Path) -> dict[str, list[float]]:
             for name, page in pages.items():
                 found = page.page.evaluate(OPEN_AND_RUN, f"{number}.ipynb")
                 page.page.evaluate(CLOSE)
-                if number > 1:  # the first loads what later ones share
+                if number > 1:  # the first loads modules that later ones share
                     for part, milliseconds in zip(PARTS, found, strict=True):
                         times[f"{part}, {name}"].append(milliseconds)
     return times
 
 
 def measure_refresh(browser: Browser, folder: Path, indices: int) -> list[float]:
-    """Change an index, click Refresh, and wait for its new count."""
+    """Change an index, click Refresh, and wait for its new number of records."""
     (folder / "explored" / "lab").mkdir(parents=True)
     linked = {"JUPYTER_PATH": str(link_extension(folder / "explored" / "jupyter"))}
     process, service = start_service(folder / "explored" / "data")
@@ -142,10 +153,6 @@ def push(service: Running, records: dict[str, list[dict[str, str]]]) -> None:
         for index, task in answer.raise_for_status().json()["taskID"].items():
             while client.get(f"/1/indexes/{index}/task/{task}").json()["status"] != "published":
                 pass
-
-
-def quantile(times: Sequence[float]) -> float:
-    return sorted(times)[int(len(times) * 0.95)]
 
 
 if __name__ == "__main__":

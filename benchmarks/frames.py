@@ -1,12 +1,12 @@
-"""Push a DataFrame, and browse an index into one: ours against the official client's users.
+"""Push a DataFrame, and browse an index into one: by svc_notebook, and by the official client.
 
     python benchmarks/frames.py [--rows 200000]
 
-Every way runs in a process of its own, ours and theirs in turn, against two services; the process
-has imported pandas and its client before the clock starts. One
-swallows what is pushed and hands out pages that were made beforehand, which shows what a client
-costs by itself; the other is the local service, which shows what its users wait for. The official
-client gets a tenth of the rows to push, as many to browse.
+Each way runs in a process of its own, in turn, against two services. The process has imported
+pandas and its client before the clock starts. The first service discards pushed records and returns
+prepared pages, so that the time is that of the client alone; the second is the local service, so
+that the time is the one that its users wait for. The official client pushes a tenth of the rows,
+and browses the same number.
 """
 
 from __future__ import annotations
@@ -21,19 +21,31 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, ClassVar
 
-import load
-from trials import Trial, Work, print_ratio, print_trials, read_trial, run_trial
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks import load  # noqa: E402
+from benchmarks.figures import record  # noqa: E402
+from benchmarks.trials import (  # noqa: E402
+    Trial,
+    Work,
+    print_ratio,
+    print_trials,
+    read_trial,
+    record_rates,
+    run_trial,
+)
 
 TRIALS = 3
 PAGE = 1000
 CURSOR = b'"cursor":"'
-INDEX = "handed-out"
+INDEX = "browsed"
 FEW = "few"
 
 
-class Serve(load.Swallow):
+class ReplayingServer(load.DiscardingServer):
     """Also answers browse requests; a cursor is the number of the next page."""
 
     pages: ClassVar[list[bytes]] = []
@@ -55,7 +67,7 @@ class Serve(load.Swallow):
 
 
 def make_pages(rows: int) -> list[bytes]:
-    """Write the answers of one browse."""
+    """Encode the responses of one browse."""
     around = {"page": 0, "nbPages": 1, "hitsPerPage": PAGE, "processingTimeMS": 1, "query": ""}
     last = -(-rows // PAGE) - 1
     return [
@@ -71,7 +83,7 @@ def make_pages(rows: int) -> list[bytes]:
 
 
 def make_record(n: int) -> dict[str, Any]:
-    """Make a record of ten attributes; every thirtieth lacks its price."""
+    """Make a record of ten attributes; one in thirty has no price."""
     words = [load.WORDS[(n * k) % 10] for k in range(1, 16)]
     record: dict[str, Any] = {
         "objectID": f"SKU-{n:08d}", "name": " ".join(words[:3]), "description": " ".join(words),
@@ -86,8 +98,8 @@ def make_record(n: int) -> dict[str, Any]:
 
 async def serve(rows: int) -> None:
     """Run the service; the first line printed is its address."""
-    Serve.pages = make_pages(rows)
-    server = await asyncio.get_running_loop().create_server(Serve, "127.0.0.1", 0)
+    ReplayingServer.pages = make_pages(rows)
+    server = await asyncio.get_running_loop().create_server(ReplayingServer, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
@@ -104,7 +116,7 @@ def make_frame(rows: int) -> Any:
             "objectID": "SKU-" + texts.str.zfill(8),
             "name": texts.map(lambda t: f"{t} \"oak\" é"),
             "price": np.where(n % 30 == 0, np.nan, n % 40_000 / 100),
-            "stock": pd.array(np.where(n % 7 == 0, None, n % 5000), dtype="Int64"),
+            "stock": pd.array(np.where(n % 7 == 0, np.nan, n % 5000), dtype="Int64"),
             "rating": (n % 40).astype("float32"),
             "brand": pd.Categorical([load.WORDS[k % 10] for k in n]),
             "available": n % 2 == 0,
@@ -139,7 +151,7 @@ def push_theirs(port: int, rows: int) -> Work:
 
 
 def browse_ours(port: int, rows: int) -> Work:
-    import pandas  # noqa: F401 - as the other way does
+    import pandas  # noqa: F401 - imported before the clock starts, as for the official client
 
     import svc_notebook as svc
 
@@ -151,7 +163,7 @@ def browse_theirs(port: int, rows: int) -> Work:
     import pandas as pd
 
     client = _their_client(port)
-    # One call inside another for each page.
+    # The official client calls itself for each page.
     sys.setrecursionlimit(100_000)
 
     def work() -> int:
@@ -177,7 +189,8 @@ def _their_client(port: int) -> Any:
     return SearchClientSync.create_with_config(config)
 
 
-WANTED = {"push": "wanted >= 4", "browse": "wanted >= 6", "memory": "wanted <= 0.4"}
+# Ratios to the official client.
+WANTED = {"push": ">= 4", "browse": ">= 6", "memory": "<= 0.4"}
 WAYS = {
     "push ours": push_ours,
     "push theirs": push_theirs,
@@ -194,7 +207,7 @@ def measure(way: str, port: int, rows: int) -> Trial:
 
 @contextmanager
 def replaying(rows: int) -> Iterator[int]:
-    """Run the service that swallows and hands out; gives its port."""
+    """Run the service that discards records and returns prepared pages; yield its port."""
     command = [sys.executable, __file__, "--serve", "--rows", str(rows)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
         assert service.stdout
@@ -204,14 +217,14 @@ def replaying(rows: int) -> Iterator[int]:
 
 @contextmanager
 def local(rows: int) -> Iterator[int]:
-    """Run the local service, with what is to be browsed; gives its port."""
+    """Run the local service with the records to browse; yield its port."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "svc_notebook.service", "--json", "--data", folder]
         command += ["--app-id", "app", "--admin-key", "key"]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as service:
             assert service.stdout
             port = int(json.loads(service.stdout.readline())["url"].rpartition(":")[2])
-            # In a process of its own: those begun here would inherit what this one ever held.
+            # In a process of its own: the peak memory of this one is inherited by its children.
             fill = [sys.executable, __file__, "--fill", "--port", str(port), "--rows", str(rows)]
             subprocess.run(fill, check=True)
             yield port
@@ -219,7 +232,7 @@ def local(rows: int) -> Iterator[int]:
 
 
 def fill(port: int, rows: int) -> None:
-    """Write what is to be browsed."""
+    """Write the records to browse."""
     import pandas as pd
 
     from svc_notebook import loading
@@ -230,16 +243,24 @@ def fill(port: int, rows: int) -> None:
         asyncio.run(loading.push(client, frame, index))
 
 
-def compare(port: int, sizes: dict[str, int], wanted: dict[str, str]) -> None:
-    """Print the table of one service."""
+def compare(service: str, port: int, sizes: dict[str, int], wanted: dict[str, str]) -> None:
+    """Print and record the comparison with one service."""
     rounds = [{way: measure(way, port, size) for way, size in sizes.items()} for _ in range(TRIALS)]
     print_trials(rounds)
     for work in ("push", "browse"):
-        print_ratio(rounds, f"{work} ours", f"{work} theirs", wanted.get(work, ""))
-    memory = statistics.median(
-        one["browse ours"].peak / one["browse theirs"].peak for one in rounds
-    )
-    print(f"memory of browse ours / browse theirs: {memory:.2f}   {wanted.get('memory', '')}")
+        bound, ways = wanted.get(work, ""), (f"{work} ours", f"{work} theirs")
+        print_ratio(rounds, *ways, bound and f"wanted {bound}")
+        name = f"{service}, {work} {sizes[ways[0]]:,} rows"
+        record_rates(name, rounds, *ways, peer=load.OFFICIAL, wanted=bound)
+    ours, theirs = ([one[way].peak for one in rounds] for way in ("browse ours", "browse theirs"))
+    memory = statistics.median(mine / other for mine, other in zip(ours, theirs, strict=True))
+    bound = wanted.get("memory", "")
+    print(f"memory of browse ours / browse theirs: {memory:.2f}   {bound and f'wanted {bound}'}")
+    record(
+        f"{service}, browse {sizes['browse ours']:,} rows, peak memory",
+        statistics.median(ours), "MB", peer=load.OFFICIAL, peer_value=statistics.median(theirs),
+        ratio=memory, wanted=bound,
+    )  # fmt: skip
 
 
 def main() -> None:
@@ -260,12 +281,12 @@ def main() -> None:
         rows = given.rows
         few = max(rows // 10, 1)
         sizes = {way: few if way == "push theirs" else rows for way in WAYS}
-        print(f"{rows:,} rows, a service that swallows and replays")
+        print(f"{rows:,} rows, a service that discards and replays")
         with replaying(rows) as port:
-            compare(port, sizes, WANTED)
+            compare("replaying service", port, sizes, WANTED)
         print(f"\n{rows:,} rows to browse, {few:,} to push, the local service")
         with local(rows) as port:
-            compare(port, sizes | {"push ours": few}, {})
+            compare("local service", port, sizes | {"push ours": few}, {})
 
 
 if __name__ == "__main__":

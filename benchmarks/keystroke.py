@@ -1,18 +1,17 @@
-"""From a key to drawn hits in the query editor: the floor of a widget that echoes, and ours.
+"""Time from a key press to painted hits in the query editor, and in a widget that only echoes.
 
 `python benchmarks/keystroke.py [RECORDS]`, 100,000 by default. JupyterLab, its kernel, Chromium
-and the service share this machine; a key's time ends once the page is painted.
+and the service share this machine; the time of a key ends when the page is painted.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from playwright.sync_api import sync_playwright
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
+from benchmarks.figures import compute_percentiles, record_percentiles  # noqa: E402
 from svc_notebook.client import Client, ClientConfig, Secret  # noqa: E402
 from tests.browser.lab import CHROMIUM, FLAGS, open_lab  # noqa: E402
 from tests.browser.notebook import Notebook  # noqa: E402
@@ -29,18 +29,18 @@ from tests.conftest import Running, start_service, stop_service  # noqa: E402
 
 SYLLABLES = ["ka", "lo", "mi", "ten", "ru", "sa", "pel", "dor", "vin", "gra", "bel", "tis", "fi"]
 TYPED = ["kalo", "red lamp", "miten ru", "table", "oak dor", "grabel"]
-REST = 350  # milliseconds between two keys, so that nothing of the last is under way
+KEY_INTERVAL_MS = 350  # so that the search for the key before has ended
 EDITOR = """
-asked = []
+searches = []
 e = svc.edit.query("big")
-e.observe(lambda change: asked.append(change["new"]["took"]), "answer")
+e.observe(lambda change: searches.append(change["new"]["took"]), "answer")
 e
 """
 ECHO = """
 import ipywidgets
 box, label = ipywidgets.Text(), ipywidgets.Label("")
 box.observe(lambda change: setattr(label, "value", change["new"]), "value")
-box.add_class("svc-editor"), label.add_class("told")
+box.add_class("svc-editor"), label.add_class("echoed")
 ipywidgets.VBox([box, label])
 """
 WATCH = """([typed, drawn]) => {
@@ -53,8 +53,8 @@ WATCH = """([typed, drawn]) => {
     };
     const begin = () => (since = performance.now());
     document.querySelector(typed).addEventListener("input", begin, true);
-    const told = () => requestAnimationFrame(() => setTimeout(done));
-    new MutationObserver(told).observe(document.querySelector(drawn),
+    const changed = () => requestAnimationFrame(() => setTimeout(done));
+    new MutationObserver(changed).observe(document.querySelector(drawn),
         {childList: true, subtree: true, characterData: true});
 }"""
 
@@ -66,13 +66,20 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder, run_service(Path(folder) / "data") as service:
         fill(service, records)
         alone = search_alone(service)
-        echo, ours, told = measure(service, Path(folder))
-    floor = statistics.median(echo)
+        echo, ours, searches = measure(service, Path(folder))
     print(f"{records:,} records; milliseconds, median and 95th of 100")
-    for name, times in (("search alone", alone), ("echo", echo), ("query editor", ours)):
-        print(f"{name:14} {statistics.median(times):7.1f} {quantile(times):7.1f}")
-    print(f"{'of which asked':14} {statistics.median(told):7.1f} {quantile(told):7.1f}")
-    print(f"query editor / echo: {statistics.median(ours) / floor:.2f}")
+    report({"search alone": alone, "echo": echo, "query editor": ours, "of it: search": searches})
+
+
+def report(times: dict[str, list[float]]) -> None:
+    """Print and record the percentiles of all."""
+    found = {name: compute_percentiles(some) for name, some in times.items()}
+    for name, one in found.items():
+        print(f"{name:14} {one.p50:7.1f} {one.p95:7.1f}")
+    print(f"query editor / echo: {found['query editor'].p50 / found['echo'].p50:.2f}")
+    record_percentiles("search alone", found["search alone"])
+    record_percentiles("query editor", found["query editor"], peer="echo", theirs=found["echo"])
+    record_percentiles("query editor, search of it", found["of it: search"])
 
 
 @contextmanager
@@ -127,7 +134,7 @@ def search_alone(service: Running) -> list[float]:
             start = time.perf_counter()
             client.search("big", query, getRankingInfo=True, facets=[])
             times.append((time.perf_counter() - start) * 1000)
-            time.sleep(REST / 1000)
+            time.sleep(KEY_INTERVAL_MS / 1000)
     return times
 
 
@@ -139,14 +146,14 @@ def measure(service: Running, folder: Path) -> tuple[list[float], list[float], l
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         notebook = Notebook(browser.new_page(), lab, "keys.ipynb")
         notebook.open(ECHO)
-        echo = type_all(notebook, ".svc-editor input", ".told")
+        echo = type_all(notebook, ".svc-editor input", ".echoed")
         notebook.run(connect(service))
         notebook.open(EDITOR)
         notebook.page.locator(".svc-hit").first.wait_for()
         ours = type_all(notebook, ".svc-search", ".svc-count")
-        told = notebook.ask("asked")
+        searches = notebook.ask("searches")
         browser.close()
-    return echo, ours, told
+    return echo, ours, searches
 
 
 def type_all(notebook: Notebook, box: str, drawn: str) -> list[float]:
@@ -154,16 +161,12 @@ def type_all(notebook: Notebook, box: str, drawn: str) -> list[float]:
     page.evaluate(WATCH, [box, drawn])
     for text in TYPED:
         page.locator(box).fill("")
-        page.wait_for_timeout(REST)
+        page.wait_for_timeout(KEY_INTERVAL_MS)
         for sign in text:
             page.keyboard.type(sign)
-            page.wait_for_timeout(REST)
+            page.wait_for_timeout(KEY_INTERVAL_MS)
     times: list[float] = page.evaluate("() => window.times")
     return times
-
-
-def quantile(times: Sequence[float]) -> float:
-    return sorted(times)[int(len(times) * 0.95)]
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""Kill the service at random moments of a load and look for what was lost.
+"""Kill the service at random moments of a load, and count lost and partial batches.
 
-    python -m benchmarks.kill 50
+    python benchmarks/kill.py [KILLS]
 
-Each batch writes ten records that carry the batch's number, so that half a batch would show.
-Meanwhile replicas are linked and let go again.
+50 kills by default. Each batch writes ten records with the number of the batch, so that a partial
+batch is found. Replicas are linked and unlinked between batches.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import random
 import subprocess
@@ -21,23 +22,27 @@ from pathlib import Path
 
 import httpx
 
-ROOT = Path(__file__).parent.parent
-TOGETHER = 10
-FAMILIES: tuple[list[str], ...] = (["load_a"], ["load_a", "virtual(load_b)"], ["load_b"], [])
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.figures import record  # noqa: E402
+
+BATCH_RECORDS = 10
+REPLICA_LISTS: tuple[list[str], ...] = (["load_a"], ["load_a", "virtual(load_b)"], ["load_b"], [])
 
 
 @dataclass
-class Told:
-    """What the rounds came to."""
+class KillReport:
+    """Kills, acknowledged batches, and the numbers of lost and partial batches."""
 
-    rounds: int = 0
+    kills: int = 0
     acknowledged: int = 0
     lost: list[int] = field(default_factory=list)
-    halves: list[int] = field(default_factory=list)
+    partial: list[int] = field(default_factory=list)
 
 
-def kill_rounds(folder: Path, rounds: int, chance: random.Random) -> Told:
-    told = Told()
+def kill_rounds(folder: Path, rounds: int, chance: random.Random) -> KillReport:
+    """Load, kill and check in rounds, until one has lost something."""
+    report = KillReport()
     acknowledged: set[int] = set()
     for number in range(rounds):
         process, client = start(folder)
@@ -48,12 +53,12 @@ def kill_rounds(folder: Path, rounds: int, chance: random.Random) -> Told:
             counts = count_batches(client)
         process.kill()
         process.wait()
-        told.lost = sorted(acknowledged - counts.keys())
-        told.halves = sorted(batch for batch, count in counts.items() if count != TOGETHER)
-        told.rounds, told.acknowledged = number + 1, len(acknowledged)
-        if told.lost or told.halves:
+        report.lost = sorted(acknowledged - counts.keys())
+        report.partial = sorted(batch for batch, count in counts.items() if count != BATCH_RECORDS)
+        report.kills, report.acknowledged = number + 1, len(acknowledged)
+        if report.lost or report.partial:
             break
-    return told
+    return report
 
 
 def start(folder: Path) -> tuple[subprocess.Popen[str], httpx.Client]:
@@ -81,8 +86,8 @@ def load_until_killed(
             batch += 1
             if client.post("/1/indexes/load/batch", json=batch_of(batch)).is_success:
                 acknowledged.add(batch)
-            family = {"replicas": FAMILIES[batch // 3 % len(FAMILIES)]}
-            client.put("/1/indexes/load/settings", json=family)
+            replicas = {"replicas": REPLICA_LISTS[batch // 3 % len(REPLICA_LISTS)]}
+            client.put("/1/indexes/load/settings", json=replicas)
     except httpx.HTTPError:
         killer.join()
         process.wait()
@@ -92,13 +97,13 @@ def batch_of(batch: int) -> dict[str, object]:
     return {
         "requests": [
             {"action": "addObject", "body": {"objectID": f"{batch}-{n}", "batch": batch}}
-            for n in range(TOGETHER)
+            for n in range(BATCH_RECORDS)
         ]
     }
 
 
 def count_batches(client: httpx.Client) -> Counter[int]:
-    """Count each batch's records, in the store and in the engine, once all is published."""
+    """Count the records of each batch in the store and in the engine, after all are published."""
     answer = client.post("/1/indexes/load/batch", json={"requests": []}).json()
     while client.get(f"/1/task/{answer['taskID']}").json()["status"] != "published":
         time.sleep(0.01)
@@ -117,24 +122,38 @@ def count_batches(client: httpx.Client) -> Counter[int]:
 
 
 def check_replicas(client: httpx.Client) -> None:
-    """Every index has one primary or none, finds what it holds, and a replica all of that."""
+    """Check that each index finds its records, and that each replica has those of its primary."""
     entries = {item["name"]: item for item in client.get("/1/indexes").json()["items"]}
     for name, entry in entries.items():
         found = client.post(f"/1/indexes/{name}/query", json={}).json()
-        told = client.get(f"/1/indexes/{name}/settings").json()
-        following = [text.removeprefix("virtual(").rstrip(")") for text in told.get("replicas", ())]
-        assert found["nbHits"] == entry["entries"], f"{name} finds what it does not hold"
-        assert sorted(following) == entry.get("replicas", []), f"{name} has other replicas"
+        settings = client.get(f"/1/indexes/{name}/settings").json()
+        replicas = [
+            text.removeprefix("virtual(").rstrip(")") for text in settings.get("replicas", ())
+        ]
+        assert found["nbHits"] == entry["entries"], f"{name} does not find its records"
+        assert sorted(replicas) == entry.get("replicas", []), f"{name} has other replicas"
         if primary := entry.get("primary"):
-            assert entry["entries"] == entries[primary]["entries"], f"{name} lags behind"
+            assert entry["entries"] == entries[primary]["entries"], f"{name} differs from {primary}"
+
+
+def main() -> int:
+    """Print and record the counts; fail if a batch is lost or partial."""
+    options = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    options.add_argument("kills", nargs="?", type=int, default=50)
+    kills = options.parse_args().kills
+    with tempfile.TemporaryDirectory() as folder:
+        begun = time.monotonic()
+        report = kill_rounds(Path(folder), kills, random.Random())
+    print(
+        f"{report.kills} kills, {report.acknowledged} batches of {BATCH_RECORDS} acknowledged, "
+        f"{len(report.lost)} lost, {len(report.partial)} partial, {time.monotonic() - begun:.0f} s"
+    )
+    record("kills", report.kills)
+    record("acknowledged batches", report.acknowledged)
+    record("lost batches", len(report.lost), wanted="= 0")
+    record("partial batches", len(report.partial), wanted="= 0")
+    return int(bool(report.lost or report.partial))
 
 
 if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as folder:
-        begun = time.monotonic()
-        told = kill_rounds(Path(folder), int((sys.argv[1:] or ["50"])[0]), random.Random())
-    print(
-        f"{told.rounds} kills, {told.acknowledged} batches of {TOGETHER} acknowledged, "
-        f"{len(told.lost)} lost, {len(told.halves)} halves, {time.monotonic() - begun:.0f} s"
-    )
-    sys.exit(bool(told.lost or told.halves))
+    sys.exit(main())

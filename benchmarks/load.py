@@ -1,14 +1,14 @@
-"""Load a CSV into a service that only swallows: as ours do, as the official client's users do.
-
-Beside both, bodies made before the clock starts: sent by each of the two clients, which is as
-fast as it could read and write tables in no time.
+"""Load a CSV file into a service that discards it: by `svc.load`, and by the official client.
 
     python benchmarks/load.py [--rows 10 1000 200000 1000000]
 
-Every way runs in a process of its own against one service, which has imported pandas and its client
-before the clock starts, and tells what its first call takes (cold), what later ones take (warm) and
-the most memory it held. With the official client, the file is read with pandas, turned into dicts
-and saved, as its documentation shows; of a million rows it gets a tenth.
+Both clients also send request bodies that exist before the clock starts: the speed that each would
+reach if it read and converted tables in no time.
+
+Each way runs in a process of its own against one service. The process has imported pandas and its
+client before the clock starts, and reports the time of its first call (cold), of later calls (warm)
+and its peak memory. With the official client, the file is read with pandas, converted to dicts and
+saved, as its documentation shows; of a million rows it loads a tenth.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import asyncio
 import json
 import os
 import re
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -25,7 +26,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trials import Trial, Work, print_ratio, print_trials, read_trial, run_trial, wait_for_imports
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+from benchmarks.figures import record  # noqa: E402
+from benchmarks.trials import (  # noqa: E402
+    Trial,
+    Work,
+    print_ratio,
+    print_trials,
+    read_trial,
+    record_rates,
+    run_trial,
+    wait_for_imports,
+)
 
 if TYPE_CHECKING:
     from algoliasearch.search.client import SearchClientSync
@@ -34,11 +47,14 @@ if TYPE_CHECKING:
 
 TRIALS = 3
 ROWS = (10, 1000, 200_000, 1_000_000)
-# The ratio to the official client that is wanted, by the number of rows.
-WANTED = {10: 1, 1000: 1, 200_000: 8, 1_000_000: 12}
-WANTED_OF_PREPARED = "wanted >= 0.4"
-# The official client gets a tenth of more rows; these are compared with bodies made beforehand.
+# The ratio to the official client, and the peak memory in MB, by the number of rows.
+WANTED = {10: ">= 1", 1000: ">= 1", 200_000: ">= 8", 1_000_000: ">= 12"}
+WANTED_PEAK_MB = {1_000_000: "<= 350"}
+WANTED_OF_PREPARED = ">= 0.4"
+# From this number on, the official client loads a tenth of the rows, and prepared bodies are sent.
 MANY_ROWS = 500_000
+OFFICIAL = "official client"
+PREPARED = {"prepared": "prepared bodies", "prepared, theirs": f"prepared bodies, {OFFICIAL}"}
 WORDS = ["amber", "brass", "cedar", "copper", "desk", "lamp", "oak", "silver", "table", "chair"]
 LENGTH = re.compile(rb"content-length: *(\d+)", re.IGNORECASE)
 ANSWER = json.dumps(
@@ -47,8 +63,8 @@ ANSWER = json.dumps(
 HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
 
 
-class Swallow(asyncio.Protocol):
-    """Reads requests, forgets them, and answers that all is well."""
+class DiscardingServer(asyncio.Protocol):
+    """Reads requests, discards them, and responds with success."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.WriteTransport)
@@ -73,7 +89,7 @@ class Swallow(asyncio.Protocol):
 
 async def serve() -> None:
     """Run the service; the first line printed is its address."""
-    server = await asyncio.get_running_loop().create_server(Swallow, "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(DiscardingServer, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
@@ -102,14 +118,14 @@ def write_table(path: Path, rows: int) -> None:
 
 
 def load_ours(path: Path, port: int, rows: int) -> Work:
-    import pandas  # noqa: F401 - as the other way does
+    import pandas  # noqa: F401 - imported before the clock starts, as for the official client
 
     import svc_notebook as svc
 
     connect(port)
 
     def work() -> int:
-        result = svc.load(path, "swallowed", progress=False)
+        result = svc.load(path, "discarded", progress=False)
         assert result.complete
         assert result.published == rows
         return result.published
@@ -118,7 +134,7 @@ def load_ours(path: Path, port: int, rows: int) -> Work:
 
 
 def connect(port: int) -> None:
-    """Connect, and wait as a user does who writes the first call."""
+    """Connect, and wait until packages are imported in the background."""
     import svc_notebook as svc
 
     svc.connect(url=f"http://127.0.0.1:{port}", app_id="app", api_key="key")
@@ -134,14 +150,14 @@ def load_theirs(path: Path, port: int, rows: int) -> Work:
         frame = pd.read_csv(path, nrows=rows).astype(object)
         frame["objectID"] = frame["sku"]
         records = frame.where(frame.notna(), None).to_dict("records")
-        client.save_objects("swallowed", records)  # type: ignore[arg-type]
+        client.save_objects("discarded", records)  # type: ignore[arg-type]
         return len(records)
 
     return work
 
 
 def send_prepared(path: Path, port: int, rows: int) -> Work:
-    """Send bodies that were made before the clock starts."""
+    """Send bodies that exist before the clock starts."""
     from svc_notebook.api import RequestSpec, SearchApi
 
     bodies, count = _bodies(path, rows)
@@ -154,8 +170,8 @@ def send_prepared(path: Path, port: int, rows: int) -> Work:
 
     async def send_lane(lane: int) -> None:
         for body in bodies[lane::4]:
-            parcel = RequestSpec("POST", "/1/indexes/swallowed/batch", {}, body)
-            await client.perform(SearchApi.batch.endpoint, parcel)
+            request = RequestSpec("POST", "/1/indexes/discarded/batch", {}, body)
+            await client.perform(SearchApi.batch.endpoint, request)
 
     def work() -> int:
         asyncio.run(send())
@@ -165,14 +181,14 @@ def send_prepared(path: Path, port: int, rows: int) -> Work:
 
 
 def send_prepared_theirs(path: Path, port: int, rows: int) -> Work:
-    """Send the same bodies as dicts: the official client writes the JSON of every one itself."""
+    """Send the same bodies as dicts: the official client encodes the JSON of each itself."""
     bodies, count = _bodies(path, rows)
     prepared = [json.loads(body) for body in bodies]
     client = _their_client(port)
 
     def work() -> int:
         for body in prepared:
-            client.batch("swallowed", body)
+            client.batch("discarded", body)
         return count
 
     return work
@@ -185,7 +201,7 @@ def _bodies(path: Path, rows: int) -> tuple[list[bytes], int]:
     from svc_notebook.loading.sending.batches import pack_batches
 
     with Database() as db:
-        batches = list(pack_batches(prepare(path, "swallowed", LoadSettings(limit=rows), db)))
+        batches = list(pack_batches(prepare(path, "discarded", LoadSettings(limit=rows), db)))
     return [batch.body for batch in batches], sum(batch.rows for batch in batches)
 
 
@@ -223,7 +239,7 @@ def measure(way: str, path: Path, port: int, rows: int) -> Trial:
 
 
 def compare(rows: int, port: int, folder: Path) -> None:
-    """Print the table of one file."""
+    """Print and record the comparison for one file."""
     path = folder / f"products-{rows}.csv"
     write_table(path, rows)
     print(f"\n{rows:,} rows, {path.stat().st_size / 1e6:.1f} MB", flush=True)
@@ -235,14 +251,22 @@ def compare(rows: int, port: int, folder: Path) -> None:
         {way: measure(way, path, port, size) for way, size in sizes.items()} for _ in range(TRIALS)
     ]
     print_trials(rounds)
-    print_ratio(rounds, "ours", "theirs", f"wanted >= {WANTED.get(rows, '')}")
-    for other in ("prepared", "prepared, theirs"):
+    wanted = WANTED.get(rows, "")
+    name = f"{rows:,} rows"
+    print_ratio(rounds, "ours", "theirs", wanted and f"wanted {wanted}")
+    record_rates(name, rounds, "ours", "theirs", peer=OFFICIAL, wanted=wanted)
+    for other, peer in PREPARED.items():
         if other in sizes:
-            print_ratio(rounds, "ours", other, WANTED_OF_PREPARED)
+            print_ratio(rounds, "ours", other, f"wanted {WANTED_OF_PREPARED}")
+            record_rates(
+                f"{name} / {peer}", rounds, "ours", other, peer=peer, wanted=WANTED_OF_PREPARED
+            )
+    peak = statistics.median(one["ours"].peak for one in rounds)
+    record(f"{name}, peak memory", peak, "MB", wanted=WANTED_PEAK_MB.get(rows, ""))
 
 
 def compare_all(sizes: list[int]) -> None:
-    """Print the tables of files of several sizes."""
+    """Compare with files of several sizes."""
     command = [sys.executable, __file__, "--serve"]
     with (
         tempfile.TemporaryDirectory() as folder,

@@ -33,7 +33,6 @@ from random import Random
 from typing import Any
 
 import ir_measures
-from engine import BATCH, SETTINGS, make_queries, make_records, misspell, timed
 from ir_measures import AP, Qrel, ScoredDoc, nDCG
 from pandas import DataFrame, read_csv
 
@@ -42,6 +41,14 @@ sys.path[:0] = [str(ROOT), str(ROOT / "notebooks")]
 from films import write_films  # noqa: E402
 
 import svc_notebook as svc  # noqa: E402
+from benchmarks.engine import (  # noqa: E402
+    BATCH,
+    SETTINGS,
+    make_queries,
+    make_records,
+    misspell,
+    timed,
+)
 from svc_notebook.service.engine import Index  # noqa: E402
 from svc_notebook.service.engine.semantic.latent_model import LatentModel  # noqa: E402
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex  # noqa: E402
@@ -131,7 +138,7 @@ def make_films(folder: Path) -> Collection:
     films = read_csv(write_films(folder / "films.csv")).drop_duplicates("imdbID")
     films = films[films["Reviews"] >= MIN_REVIEWS].rename(columns={"imdbID": "objectID"})
     titles = films["Title"].str.lower()
-    chosen = films[titles.str.split().str.len() >= 2].sample(
+    chosen = films[titles.str.split().map(len) >= 2].sample(
         FILM_QUERIES, weights="Reviews", random_state=7
     )
     chance, grades = Random(7), {}
@@ -176,7 +183,7 @@ def find_bm25(collection: Collection, queries: DataFrame) -> dict[str, Any]:
     best, options = -1.0, {}
     for values, (k1, b) in itertools.product(BM25_WEIGHTS, BM25_SHAPES):
         weights = dict(zip(collection.attributes, values, strict=False))
-        tried = {"attributes": weights, "k1": k1, "b": b}
+        tried: dict[str, Any] = {"attributes": weights, "k1": k1, "b": b}
         run = svc.tuning.baseline(INDEX, queries=chosen, k=DEPTH, **tried)
         mean = statistics.fmean(each[0] for each in collection.score(run, chosen).values())
         if mean > best:

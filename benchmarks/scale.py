@@ -5,8 +5,8 @@
 10 million by default. A Parquet file of generated products is loaded by `svc load` into a new
 service, then queries of several classes are sent one after the other, and the service is started
 again. `own` is the memory that only the process has; resident memory also contains the pages of
-segment files, which the system can free. About 15 GB of disk are needed. A folder that is given is
-kept, and searched again without a load by the next run.
+segment files, which the system can free. About 15 GB of disk are needed. The folder of `--folder`
+is kept, and the next run searches its data without a load.
 """
 
 from __future__ import annotations
@@ -15,12 +15,11 @@ import argparse
 import json
 import os
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from http.client import HTTPConnection
 from itertools import accumulate
 from pathlib import Path
@@ -34,20 +33,29 @@ from pyarrow import parquet
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 from benchmarks.engine import SETTINGS, make_queries, make_vocabulary  # noqa: E402
+from benchmarks.figures import (  # noqa: E402
+    compute_percentiles,
+    record,
+    record_percentiles,
+)
 from svc_notebook.service.maintenance import MERGED_RECORDS_PER_QUIET_SECOND  # noqa: E402
 from tests.conftest import Running, credentials, start_service, stop_service  # noqa: E402
 
+AFTER_LOAD, AFTER_RESTART = "after the load", "after a restart"
 INDEX, FILE = "products", "products.parquet"
 MILLION, CHUNK_RECORDS, SAMPLE_RECORDS = 1_000_000, 100_000, 5_000
 QUERIES, GB = 100, 1e9
 SAMPLE_SECONDS, IDLE_SECONDS, STOP_SECONDS = 2.0, 20, 600
-# What takes longer than the default of four seconds is measured as well.
+# The slowest million as a ratio to the first; resident memory of the service; and times.
+WANTED_SLOWEST, WANTED_MEMORY_GB = ">= 0.33", "<= 9"
+WANTED_RESTART_SECONDS, WANTED_P95_MS = "< 10", "< 150"
+# Searches that take longer than the default of four seconds are measured, too.
 OPTIONS = ("--search-timeout", "60")
-Ask = Callable[[str, str, object], Any]
+Call = Callable[[str, str, object], Any]
 
 
 def make_table(first: int, count: int) -> pa.Table:
-    """Make product records as those of `engine.py`, by NumPy, whose chunks need no earlier ones."""
+    """Make product records like those of `engine.py` by NumPy, each chunk independent of others."""
     chance, words = np.random.default_rng(first), np.array(make_vocabulary(), dtype=object)
 
     def texts(exponent: float, low: int, high: int) -> list[str]:
@@ -84,47 +92,47 @@ def write_file(path: Path, records: int) -> None:
             writer.write_table(make_table(start, min(CHUNK_RECORDS, records - start)))
 
 
-def open_connection(running: Running) -> Ask:
-    """Return a function that sends requests on one connection, and returns the decoded answer."""
+def open_connection(running: Running) -> Call:
+    """Return a function that sends a request on one connection and returns the decoded response."""
     connection = HTTPConnection(running.url.removeprefix("http://"))
     headers = {
         **credentials(running.appId, running.adminKey),
         "content-type": "application/json",
     }
 
-    def ask(verb: str, path: str, body: object = None) -> Any:
+    def call(verb: str, path: str, body: object = None) -> Any:
         content = b"" if body is None else json.dumps(body).encode()
         connection.request(verb, path, content, headers)
-        answer = connection.getresponse()
-        text = answer.read()
-        assert answer.status < 300, text
+        response = connection.getresponse()
+        text = response.read()
+        assert response.status < 300, text
         return json.loads(text)
 
-    return ask
+    return call
 
 
-def shown_memory(process: psutil.Process) -> tuple[float, float]:
+def measure_memory(process: psutil.Process) -> tuple[float, float]:
     """Return the resident memory of a process and its own, in GB."""
     found = process.memory_full_info()
     return found.rss / GB, found.uss / GB
 
 
 def load_file(path: Path, running: Running, service: psutil.Process, records: int) -> None:
-    """Load the file by `svc load`, and print rates and memory for each million records."""
+    """Load the file by `svc load`; print and record rates and memory for each million records."""
     start = "from svc_notebook.cli import main; main()"
     command = [sys.executable, "-c", start, "load", str(path), INDEX, "--id", "objectID"]
     named = {"URL": running.url, "APP_ID": running.appId, "API_KEY": running.adminKey}
     environment = os.environ | {f"SVC_{name}": value for name, value in named.items()}
-    ask = open_connection(running)
+    call = open_connection(running)
     begun = time.perf_counter()
     loader = psutil.Popen(command, stdout=subprocess.DEVNULL, env=environment, cwd=ROOT)
     peaks, next_million, last, rates = [0.0] * 3, MILLION, 0.0, []
     print(f"{'records':>12} {'rows/s':>8} resident     own  loader  GB", flush=True)
     while loader.poll() is None:
         time.sleep(SAMPLE_SECONDS)
-        found = [each["entries"] for each in ask("GET", "/1/indexes", None)["items"]]
+        found = [each["entries"] for each in call("GET", "/1/indexes", None)["items"]]
         try:
-            sizes = [*shown_memory(service), loader.memory_info().rss / GB]
+            sizes = [*measure_memory(service), loader.memory_info().rss / GB]
         except psutil.NoSuchProcess:
             break
         peaks = list(map(max, peaks, sizes))
@@ -141,55 +149,77 @@ def load_file(path: Path, running: Running, service: psutil.Process, records: in
             )
     assert loader.wait() == 0, "the load failed"
     seconds = time.perf_counter() - begun
+    report_load(records, seconds, rates, peaks)
+
+
+def report_load(
+    records: int, seconds: float, rates: Sequence[float], peaks: Sequence[float]
+) -> None:
+    """Print and record the rates of a load, and the peak memory of service and loader in GB."""
     print(f"whole load: {seconds:,.0f} s, {records / seconds:,.0f} rows/s")
+    record(f"load of {records:,} rows", records / seconds, "rows/s")
     if rates:
-        print(f"slowest million / first: {min(rates) / rates[0]:.2f}   wanted >= 0.33")
+        slowest = min(rates)
+        print(f"slowest million / first: {slowest / rates[0]:.2f}   wanted {WANTED_SLOWEST}")
+        record(
+            "slowest million", slowest, "rows/s", peer="first million", peer_value=rates[0],
+            wanted=WANTED_SLOWEST,
+        )  # fmt: skip
     print(
         f"most memory: service {peaks[0]:.2f} GB resident, {peaks[1]:.2f} own; "
-        f"loader {peaks[2]:.2f} GB   wanted <= 9"
+        f"loader {peaks[2]:.2f} GB   wanted {WANTED_MEMORY_GB}"
     )
+    record("load, memory of the service", peaks[0], "GB", wanted=WANTED_MEMORY_GB)
+    record("load, own memory of the service", peaks[1], "GB")
+    record("load, memory of the loader", peaks[2], "GB")
 
 
 def wait_merged(data: Path, service: psutil.Process, records: int) -> None:
-    """Wait until the idle service has merged its segments; print what that takes."""
+    """Wait until the idle service has merged its segments; print and record time and memory."""
     begun, peaks = time.perf_counter(), [0.0, 0.0]
     time.sleep(records / MERGED_RECORDS_PER_QUIET_SECOND)
     worked = idle = 0.0
     while idle < IDLE_SECONDS:
         time.sleep(SAMPLE_SECONDS)
-        peaks = list(map(max, peaks, shown_memory(service)))
+        peaks = list(map(max, peaks, measure_memory(service)))
         before, worked = worked, service.cpu_times().user
         idle = idle + SAMPLE_SECONDS if worked - before < SAMPLE_SECONDS / 10 else 0.0
     seconds, count = time.perf_counter() - begun - idle, len([*data.rglob("*.segment")])
     most = f"{peaks[0]:.2f} GB resident, {peaks[1]:.2f} own"
     print(f"{count} segments after {seconds:.0f} s, at most {most}", flush=True)
+    record("merge of segments", seconds, "s")
+    record("merge of segments, memory of the service", peaks[0], "GB")
+    record("merge of segments, own memory of the service", peaks[1], "GB")
 
 
-def measure_queries(ask: Ask, table: pa.Table) -> None:
-    """Print the median and 95th percentile of each class of queries, in milliseconds."""
+def measure_queries(call: Call, table: pa.Table, when: str) -> None:
+    """Print and record the median and 95th percentile of each class of queries."""
     queries = make_queries(table.to_pylist(), QUERIES)
-    print(f"{'milliseconds over HTTP':36} {'first':>8} {'p50':>8} {'p95':>8}   wanted p95 < 150")
+    wanted = f"wanted p95 {WANTED_P95_MS}"
+    print(f"{'milliseconds over HTTP':36} {'first':>8} {'p50':>8} {'p95':>8}   {wanted}")
     for name, some in queries.items():
-        took = []
+        times = []
         for query in some:
             begun = time.perf_counter()
-            ask("POST", f"/1/indexes/{INDEX}/query", query)
-            took.append((time.perf_counter() - begun) * 1000)
-        ordered = sorted(took)
-        p95 = ordered[int(len(ordered) * 0.95)]
-        print(f"  {name:34} {took[0]:8.1f} {statistics.median(took):8.1f} {p95:8.1f}", flush=True)
+            call("POST", f"/1/indexes/{INDEX}/query", query)
+            times.append((time.perf_counter() - begun) * 1000)
+        p50, p95 = percentiles = compute_percentiles(times)
+        print(f"  {name:34} {times[0]:8.1f} {p50:8.1f} {p95:8.1f}", flush=True)
+        record_percentiles(f"{when}, {name}", percentiles, wanted_p95=WANTED_P95_MS)
 
 
-def browse(ask: Ask, records: int = 100_000) -> None:
-    """Print the time of the first page of a browse, and how many records a second follow."""
+def browse(call: Call, when: str, records: int = 100_000) -> None:
+    """Print and record the time of the first page of a browse, and the records per second after."""
     begun = time.perf_counter()
-    answer = ask("POST", f"/1/indexes/{INDEX}/browse", {"hitsPerPage": 1000})
+    response = call("POST", f"/1/indexes/{INDEX}/browse", {"hitsPerPage": 1000})
     first, count = time.perf_counter(), 0
-    while count < records and "cursor" in answer:
-        answer = ask("POST", f"/1/indexes/{INDEX}/browse", {"cursor": answer["cursor"]})
-        count += len(answer["hits"])
+    while count < records and "cursor" in response:
+        response = call("POST", f"/1/indexes/{INDEX}/browse", {"cursor": response["cursor"]})
+        count += len(response["hits"])
     rate = count / (time.perf_counter() - first)
     print(f"browse: first page after {first - begun:.1f} s, then {rate:,.0f} records/s", flush=True)
+    record(f"{when}, first page of a browse", first - begun, "s")
+    record(f"{when}, browse", rate, "records/s")
 
 
 def main() -> None:
@@ -222,11 +252,13 @@ def measure_load(folder: Path, records: int) -> None:
         service = psutil.Process(process.pid)
         open_connection(running)("PUT", f"/1/indexes/{INDEX}/settings", SETTINGS)
         load_file(path, running, service, records)
-        print(f"disk: {sum(sizes(data)) / GB:.2f} GB", flush=True)
+        disk = sum(sizes(data)) / GB
+        print(f"disk: {disk:.2f} GB", flush=True)
+        record("load, disk", disk, "GB")
         wait_merged(data, service, records)
-        measure_queries(open_connection(running), read_sample(path))
-        browse(open_connection(running))
-        print("after searches: {:.2f} GB resident, {:.2f} own".format(*shown_memory(service)))
+        measure_queries(open_connection(running), read_sample(path), AFTER_LOAD)
+        browse(open_connection(running), AFTER_LOAD)
+        print("after searches: {:.2f} GB resident, {:.2f} own".format(*measure_memory(service)))
     finally:
         begun = time.perf_counter()
         stop_service(process, STOP_SECONDS)
@@ -242,17 +274,17 @@ def measure_restart(folder: Path) -> None:
     begun = time.perf_counter()
     process, running = start_service(data, *OPTIONS)
     try:
-        ask = open_connection(running)
-        found = ask("POST", f"/1/indexes/{INDEX}/query", {"query": sample["title"][0].as_py()})
+        call = open_connection(running)
+        found = call("POST", f"/1/indexes/{INDEX}/query", {"query": sample["title"][0].as_py()})
         seconds = time.perf_counter() - begun
-        print(
-            f"start to the first answer: {seconds:.1f} s   wanted < 10   {found['nbHits']:,} hits"
-        )
+        wanted, hits = f"wanted {WANTED_RESTART_SECONDS}", f"{found['nbHits']:,} hits"
+        print(f"start to the first response: {seconds:.1f} s   {wanted}   {hits}")
+        record("start to the first response", seconds, "s", wanted=WANTED_RESTART_SECONDS)
         service = psutil.Process(process.pid)
-        print("then: {:.2f} GB resident, {:.2f} own".format(*shown_memory(service)))
-        measure_queries(ask, sample)
-        browse(ask)
-        print("after searches: {:.2f} GB resident, {:.2f} own".format(*shown_memory(service)))
+        print("then: {:.2f} GB resident, {:.2f} own".format(*measure_memory(service)))
+        measure_queries(call, sample, AFTER_RESTART)
+        browse(call, AFTER_RESTART)
+        print("after searches: {:.2f} GB resident, {:.2f} own".format(*measure_memory(service)))
     finally:
         stop_service(process, STOP_SECONDS)
 
