@@ -83,7 +83,7 @@ class _OccurrenceWeights:
         cells = rows
         if len(self.weights) > 1:
             groups = self.fields.groups_of(chunk.spots())
-            cells = rows * len(self.weights) + groups
+            cells = groups * self.lengths.shape[1] + rows
         lengths = self.lengths.reshape(-1).take(cells)
         factor = 1 if chunk.exact else INEXACT_WEIGHT
         if len(lengths) < (self.highest + 1) * len(self.weights):
