@@ -47,7 +47,7 @@ class VectorTable:
         vectors[unknown] = 0
         largest = np.abs(vectors).max(axis=1, initial=0)
         steps = largest / MAX_CODE
-        filled = largest > 0
+        filled = steps > 0  # not if the largest value is too small for a float to have a part of it
         np.divide(vectors, steps[:, np.newaxis], out=vectors, where=filled[:, np.newaxis])
         codes = np.rint(vectors).astype(np.int8)
         scales = steps
