@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,6 +20,14 @@ from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLooku
 from svc_notebook.service.engine.ranking.term_statistics import NOT_FOUND_TYPOS, TermStatistics
 
 
+MAX_CACHED_MATCH_BYTES = 32 * 2**20
+"""Maximum memory of the word matches that are kept for one segment."""
+MAX_CACHED_MATCHES = 2000
+"""Maximum number of word matches that are kept for one segment."""
+MAX_KEPT_ROWS = 1 << 16
+"""The rows of larger chunks are not kept: reading them again takes less than other steps."""
+
+
 @dataclass(frozen=True, eq=False)
 class WordMatch:
     """One query word in one segment: its occurrences, and the fewest typos per row."""
@@ -25,6 +35,19 @@ class WordMatch:
     word: QueryWord
     chunks: Sequence[Chunk]
     typos: Array
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the match takes while it is kept, in bytes."""
+        rows = sum(len(chunk) for chunk in self.chunks if len(chunk) <= MAX_KEPT_ROWS)
+        selections = [chunk.selection for chunk in self.chunks]
+        selected = sum(each.nbytes for each in selections if not isinstance(each, slice))
+        return 2 * self.typos.nbytes + rows * np.dtype(np.intp).itemsize + selected
+
+    def to_keep(self) -> WordMatch:
+        """Return the match without the rows of large chunks."""
+        chunks = [replace(each) if len(each) > MAX_KEPT_ROWS else each for each in self.chunks]
+        return WordMatch(self.word, chunks, self.typos)
 
     @cached_property
     def max_typos(self) -> int:
@@ -140,7 +163,10 @@ def match_query(
     words_without_typos: frozenset[str],
 ) -> SegmentMatch:
     """Find the rows that contain every query word that is not optional."""
-    words, rows = match_words(segment.postings, alive, query, fields, words_without_typos)
+    kept = _caches.get(segment)
+    if kept is None:
+        kept = _caches.setdefault(segment, WordMatchCache())
+    words, rows = match_words(segment.postings, alive, query, fields, words_without_typos, kept)
     return SegmentMatch(segment, fields, words, rows)
 
 
@@ -150,10 +176,20 @@ def match_words(
     query: Query,
     fields: SearchedAttributes,
     words_without_typos: frozenset[str],
+    kept: WordMatchCache | None = None,
 ) -> tuple[Sequence[WordMatch], Array]:
     """Match each query word, and return which of the rows match the whole query."""
-    lookup = PostingsLookup.of(postings, query, fields, words_without_typos)
-    words = [_match_word(lookup, len(rows), word) for word in query.words]
+
+    @cache
+    def lookup() -> PostingsLookup:
+        return PostingsLookup.of(postings, query, fields, words_without_typos)
+
+    words = []
+    for word in query.words:
+        check_time()
+        match = partial(_match_word, lookup, len(rows), word)
+        key = (fields, words_without_typos, word)
+        words.append(match() if kept is None else kept.get_or_match(key, match))
     for match in words:
         if not match.word.optional:
             rows = rows & match.found
@@ -162,15 +198,56 @@ def match_words(
     for variant in query.excluded:
         check_time()
         rows = rows.copy()
-        rows[lookup.find_rows(variant)] = False
+        rows[lookup().find_rows(variant)] = False
     return words, rows
 
 
-def _match_word(lookup: PostingsLookup, records: int, word: QueryWord) -> WordMatch:
-    check_time()
-    chunks = lookup.find_chunks(word.variants)
+def _match_word(lookup: Callable[[], PostingsLookup], records: int, word: QueryWord) -> WordMatch:
+    chunks = lookup().find_chunks(word.variants)
     typos = np.full(records, NOT_FOUND_TYPOS, np.int8)
     # Chunks with fewer typos come last and overwrite.
     for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):
         typos[chunk.rows] = chunk.typos
+    typos.flags.writeable = False
     return WordMatch(word, chunks, typos)
+
+
+class WordMatchCache:
+    """The matches of words in one segment, for later searches; the oldest are dropped first.
+
+    Searches for the same words often follow each other: with another ranking, other filters, the
+    next page, or one more word.
+    """
+
+    def __init__(self) -> None:
+        self._matches: dict[MatchKey, WordMatch] = {}
+        self._bytes = 0
+        self._lock = threading.Lock()
+
+    def get_or_match(self, key: MatchKey, match: Callable[[], WordMatch]) -> WordMatch:
+        """Return the match of a word, by `match` unless it is kept."""
+        _, _, word = key
+        if any(variant.splitter for variant in word.variants):
+            return match()  # comparing splitters takes longer than a lookup
+        found = self._matches.get(key)
+        if found is None:
+            found = match()
+            self._keep(key, found)
+        return found
+
+    def _keep(self, key: MatchKey, match: WordMatch) -> None:
+        size = match.nbytes
+        if size > MAX_CACHED_MATCH_BYTES:
+            return
+        with self._lock:
+            if key in self._matches:
+                return
+            self._matches[key] = match.to_keep()
+            self._bytes += size
+            while self._bytes > MAX_CACHED_MATCH_BYTES or len(self._matches) > MAX_CACHED_MATCHES:
+                self._bytes -= self._matches.pop(next(iter(self._matches))).nbytes
+
+
+MatchKey = tuple[SearchedAttributes, frozenset[str], QueryWord]
+"""The attributes, the words without typo tolerance, and the word with its variants."""
+_caches: WeakKeyDictionary[Segment, WordMatchCache] = WeakKeyDictionary()
