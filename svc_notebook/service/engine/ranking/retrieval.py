@@ -19,7 +19,6 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
 from svc_notebook.service.engine.ranking.term_statistics import NOT_FOUND_TYPOS, TermStatistics
 
-
 MAX_CACHED_MATCH_BYTES = 32 * 2**20
 """Maximum memory of the word matches that are kept for one segment."""
 MAX_CACHED_MATCHES = 2000
