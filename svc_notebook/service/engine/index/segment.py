@@ -126,7 +126,7 @@ class Segment:
         return groups, places.astype(np.int32)
 
     def lengths(self, groups: Array, count: int) -> Array:
-        """Return the words of each record: a row for each group of attributes; made on first use."""
+        """Return the words of each record, a row for each group of attributes; cached."""
         return self._measured(groups, count)[0]
 
     def length_totals(self, groups: Array, count: int, alive: Array) -> LengthTotals:

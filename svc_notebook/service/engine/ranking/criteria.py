@@ -30,6 +30,8 @@ TEXT = "text"
 """The criterion of textual relevance."""
 MIN_OCCURRENCES_PER_SEARCHED_ROW = 64
 """With more occurrences for each row, searching for the row is faster than reading them all."""
+MIN_RENUMBERED_SHARE = 16
+"""If fewer than one of this many rows is left, their occurrences are looked up again."""
 UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3
 
@@ -279,7 +281,8 @@ class Candidates:
 
     def _occurrences(self, number: int) -> Sequence[OwnedOccurrences]:
         """Return a word's occurrences in the rows, with the index of each one's row."""
-        if self._found is None:
+        if self._found is None or self._has_few_rows_left():
+            self._renumbering = None
             owners = _Owners(self.rows, len(self.match.segment))
             self._found = [
                 [owners.with_fewest_typos(match, chunk) for chunk in match.chunks]
@@ -292,6 +295,11 @@ class Candidates:
                 for word in self._found
             ]
         return self._found[number]
+
+    def _has_few_rows_left(self) -> bool:
+        """Return whether looking up the occurrences again is faster than renumbering them."""
+        before = self._renumbering
+        return before is not None and len(self.rows) * MIN_RENUMBERED_SHARE < len(before)
 
 
 COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from operator import attrgetter
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,11 +20,11 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
 from svc_notebook.service.engine.ranking.term_statistics import NOT_FOUND_TYPOS, TermStatistics
 
-MAX_CACHED_MATCH_BYTES = 32 * 2**20
-"""Maximum memory of the word matches that are kept for one segment."""
+MAX_CACHED_MATCH_BYTES = 64 * 2**20
+"""Maximum memory of the word matches that a process keeps for later searches."""
 MAX_CACHED_MATCHES = 2000
 """Maximum number of word matches that are kept for one segment."""
-MAX_KEPT_ROWS = 1 << 16
+MAX_KEPT_ROWS = 1 << 12
 """The rows of larger chunks are not kept: reading them again takes less than other steps."""
 
 
@@ -162,9 +163,7 @@ def match_query(
     words_without_typos: frozenset[str],
 ) -> SegmentMatch:
     """Find the rows that contain every query word that is not optional."""
-    kept = _caches.get(segment)
-    if kept is None:
-        kept = _caches.setdefault(segment, WordMatchCache())
+    kept = find_cache(segment)
     words, rows = match_words(segment.postings, alive, query, fields, words_without_typos, kept)
     return SegmentMatch(segment, fields, words, rows)
 
@@ -186,9 +185,9 @@ def match_words(
     words = []
     for word in query.words:
         check_time()
-        match = partial(_match_word, lookup, len(rows), word)
+        match_now = partial(_match_word, lookup, len(rows), word)
         key = (fields, words_without_typos, word)
-        words.append(match() if kept is None else kept.get_or_match(key, match))
+        words.append(match_now() if kept is None else kept.get_or_match(key, match_now))
     for match in words:
         if not match.word.optional:
             rows = rows & match.found
@@ -212,41 +211,58 @@ def _match_word(lookup: Callable[[], PostingsLookup], records: int, word: QueryW
 
 
 class WordMatchCache:
-    """The matches of words in one segment, for later searches; the oldest are dropped first.
+    """The matches of words in one segment, for later searches; the least recent are dropped first.
 
     Searches for the same words often follow each other: with another ranking, other filters, the
-    next page, or one more word.
+    next page, or one more word. The caches of a process share `MAX_CACHED_MATCH_BYTES`.
     """
 
     def __init__(self) -> None:
         self._matches: dict[MatchKey, WordMatch] = {}
-        self._bytes = 0
-        self._lock = threading.Lock()
+        self.nbytes = 0
 
     def get_or_match(self, key: MatchKey, match: Callable[[], WordMatch]) -> WordMatch:
         """Return the match of a word, by `match` unless it is kept."""
         _, _, word = key
         if any(variant.splitter for variant in word.variants):
             return match()  # comparing splitters takes longer than a lookup
-        found = self._matches.get(key)
+        with _cache_lock:
+            found = self._matches.pop(key, None)
+            if found is not None:
+                self._matches[key] = found
         if found is None:
             found = match()
             self._keep(key, found)
         return found
 
+    def drop_oldest(self) -> None:
+        """Drop the match that was not used for longest."""
+        self.nbytes -= self._matches.pop(next(iter(self._matches))).nbytes
+
     def _keep(self, key: MatchKey, match: WordMatch) -> None:
         size = match.nbytes
-        if size > MAX_CACHED_MATCH_BYTES:
-            return
-        with self._lock:
-            if key in self._matches:
+        with _cache_lock:
+            if key in self._matches or size > MAX_CACHED_MATCH_BYTES:
                 return
             self._matches[key] = match.to_keep()
-            self._bytes += size
-            while self._bytes > MAX_CACHED_MATCH_BYTES or len(self._matches) > MAX_CACHED_MATCHES:
-                self._bytes -= self._matches.pop(next(iter(self._matches))).nbytes
+            self.nbytes += size
+            if len(self._matches) > MAX_CACHED_MATCHES:
+                self.drop_oldest()
+            caches = [*_caches.values()]
+            while sum(cached.nbytes for cached in caches) > MAX_CACHED_MATCH_BYTES:
+                max(caches, key=attrgetter("nbytes")).drop_oldest()
+
+
+def find_cache(segment: Segment) -> WordMatchCache:
+    """Return the word matches that are kept for a segment, as long as it lives."""
+    found = _caches.get(segment)
+    if found is None:
+        with _cache_lock:
+            found = _caches.setdefault(segment, WordMatchCache())
+    return found
 
 
 MatchKey = tuple[SearchedAttributes, frozenset[str], QueryWord]
 """The attributes, the words without typo tolerance, and the word with its variants."""
 _caches: WeakKeyDictionary[Segment, WordMatchCache] = WeakKeyDictionary()
+_cache_lock = threading.Lock()
