@@ -110,5 +110,5 @@ def test_a_file_without_lengths_is_counted_when_they_are_needed() -> None:
 
     read = decode_segment(encode_segment(earlier), "a")
 
-    assert read.lengths(np.zeros(1, np.intp), 1).tolist() == [[2], [0]]
+    assert read.lengths(np.zeros(1, np.intp), 1).tolist() == [[2, 0]]
     assert merge_segments([read], [np.ones(2, bool)]).word_counts.shape == (0, 0)

@@ -117,6 +117,12 @@ def test_a_stored_vector_has_length_one_and_its_direction(rows: list[list[float]
             assert not stored.any() or np.linalg.norm(stored) == pytest.approx(1, abs=1e-5)
 
 
+def test_a_vector_of_the_smallest_floats_is_stored_as_zeros() -> None:
+    table = VectorTable.of(np.array([[0, 0, 1e-45], [0, 0, 1]], np.float32))
+
+    assert table.decoded().tolist() == [[0, 0, 0], [0, 0, 1]]
+
+
 def test_a_row_with_a_value_that_is_not_finite_has_no_vector() -> None:
     table = VectorTable.of(np.array([[1, 0], [np.nan, 1], [0, 0]], np.float32))
 

@@ -84,6 +84,8 @@ class FilterEvaluation:
 
     def all_scores(self, segment: Segment, rows: Rows) -> Array:
         """Return the full filter scores of rows that pass."""
+        if not self.required and not self.optional:
+            return np.zeros(len(rows) if not isinstance(rows, slice) else len(segment), np.int32)
         return Scoring((*self.required, *self.optional), self.add_scores).add_up(segment, rows)
 
     @cached_property

@@ -47,9 +47,9 @@ class LengthTotals(NamedTuple):
 
 
 def add_up(lengths: Array) -> LengthTotals:
-    """Return the totals of a table of lengths with a column per attribute."""
-    records = np.count_nonzero(lengths, axis=0)
-    return LengthTotals(lengths.sum(axis=0, dtype=np.int64), records, int(lengths.max(initial=0)))
+    """Return the totals of a table of lengths with a row for each attribute."""
+    records = np.count_nonzero(lengths, axis=1)
+    return LengthTotals(lengths.sum(axis=1, dtype=np.int64), records, int(lengths.max(initial=0)))
 
 
 def count_words(postings: Postings, slots: int) -> Array:
@@ -59,7 +59,7 @@ def count_words(postings: Postings, slots: int) -> Array:
     """
     if slots > MAX_STORED_ATTRIBUTES:
         return no_word_counts()
-    return np.ascontiguousarray(measure_lengths(postings, np.arange(slots), slots).T)
+    return measure_lengths(postings, np.arange(slots), slots)
 
 
 def no_word_counts() -> Array:
@@ -82,21 +82,21 @@ def merge_word_counts(
 
 
 def group_lengths(word_counts: Array, groups: Array, count: int) -> Array:
-    """Add up the words of each record in each of `count` groups of attributes.
+    """Add up the words of each record: a table with a row for each of `count` groups of attributes.
 
     `groups` is the group number of each attribute.
     """
     slots, records = word_counts.shape
     if slots == count and np.array_equal(groups, np.arange(count)):
-        return word_counts.T
+        return word_counts
     total = np.zeros((count, records), np.uint32)
     for slot, group in enumerate(groups.tolist()):
         total[group] += word_counts[slot]
-    return np.minimum(total, MAX_LENGTH_WORDS).astype(np.uint16).T
+    return np.minimum(total, MAX_LENGTH_WORDS).astype(np.uint16)
 
 
 def measure_lengths(postings: Postings, groups: Array, count: int) -> Array:
-    """Count the words of each record in each of `count` groups of attributes.
+    """Count the words of each record: a table with a row for each of `count` groups of attributes.
 
     `groups` is the group number of each attribute. The marked words of placeholders are not
     counted: they are at the positions of other words.
@@ -106,10 +106,10 @@ def measure_lengths(postings: Postings, groups: Array, count: int) -> Array:
     for start, stop in _unmarked_spans(postings):
         for begin in range(start, stop, COUNTED_OCCURRENCES):
             some = slice(begin, min(begin + COUNTED_OCCURRENCES, stop))
-            cells = postings.rows[some].astype(np.int64) * count
-            cells += groups[postings.spots[some] >> SLOT_SHIFT]
+            cells = groups[postings.spots[some] >> SLOT_SHIFT] * records
+            cells += postings.rows[some]
             total += np.bincount(cells, minlength=len(total))
-    return np.minimum(total, MAX_LENGTH_WORDS).astype(np.uint16).reshape(records, count)
+    return np.minimum(total, MAX_LENGTH_WORDS).astype(np.uint16).reshape(count, records)
 
 
 def _unmarked_spans(postings: Postings) -> list[tuple[int, int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from svc_notebook.errors import BadInput
@@ -17,6 +18,9 @@ INTERNAL = frozenset({OBJECT_ID, TAGS, GEOLOC})
 """Attributes that are searched only if searchableAttributes names them."""
 MIN_WEIGHT = 0.1
 """The least weight of an attribute in textual relevance; the first attribute has 1."""
+
+MAX_CACHED_SETTINGS = 256
+"""Settings and entries of settings whose meaning is kept: every search reads them."""
 
 _MODIFIER = re.compile(r"\s*(\w+)\((.*)\)\s*\Z", re.DOTALL)
 
@@ -103,20 +107,30 @@ def names_path(entries: Sequence[str], path: str) -> bool:
 
 def read_searched(settings: Mapping[str, Any]) -> list[Searched]:
     """Read searchableAttributes; attributes of one `a,b` entry are equal and unordered."""
+    return [*_read_searched(tuple(settings.get("searchableAttributes") or ()))]
+
+
+@lru_cache(MAX_CACHED_SETTINGS)
+def _read_searched(entries: tuple[str, ...]) -> tuple[Searched, ...]:
     found: dict[str, Searched] = {}
-    for rank, entry in enumerate(settings.get("searchableAttributes") or ()):
+    for rank, entry in enumerate(entries):
         paths = _split_outside(entry)
         for text in paths:
             modifier, path = _modified(text, "searchableAttributes", {"unordered", "ordered"})
             ordered = modifier != "unordered" and len(paths) == 1
             found.setdefault(path, Searched(path, rank, ordered))
-    return list(found.values())
+    return (*found.values(),)
 
 
 def read_faceted(settings: Mapping[str, Any]) -> dict[str, Faceted]:
     """Read attributesForFaceting."""
+    return dict(_read_faceted(tuple(settings.get("attributesForFaceting") or ())))
+
+
+@lru_cache(MAX_CACHED_SETTINGS)
+def _read_faceted(entries: tuple[str, ...]) -> Mapping[str, Faceted]:
     found = {}
-    for text in settings.get("attributesForFaceting") or ():
+    for text in entries:
         modifiers, path = set(), text.strip()
         while _MODIFIER.match(path):
             modifier, path = _modified(path, "attributesForFaceting", FACET_MODIFIERS)
@@ -166,6 +180,7 @@ def read_sorts(settings: Mapping[str, Any]) -> list[Sorted]:
     return custom + [read_sort(entry, "ranking") for entry in ranking]
 
 
+@lru_cache(MAX_CACHED_SETTINGS)
 def read_sort(entry: str, setting: str) -> Sorted:
     """Read one `asc(x)` or `desc(x)`."""
     match = _MODIFIER.match(entry)

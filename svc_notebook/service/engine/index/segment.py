@@ -126,7 +126,7 @@ class Segment:
         return groups, places.astype(np.int32)
 
     def lengths(self, groups: Array, count: int) -> Array:
-        """Return the words of each record in each group of attributes; computed on first use."""
+        """Return the words of each record, a row for each group of attributes; cached."""
         return self._measured(groups, count)[0]
 
     def length_totals(self, groups: Array, count: int, alive: Array) -> LengthTotals:
@@ -137,8 +137,8 @@ class Segment:
             return totals
         # Adding up the fewer of both is faster.
         if 2 * living < len(self):
-            return add_up(lengths[np.flatnonzero(alive)])
-        return totals.minus(add_up(lengths[np.flatnonzero(~alive)]))
+            return add_up(lengths[:, np.flatnonzero(alive)])
+        return totals.minus(add_up(lengths[:, np.flatnonzero(~alive)]))
 
     def highest_length(self, groups: Array, count: int) -> int:
         """Return the length of the longest attribute."""

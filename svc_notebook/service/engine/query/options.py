@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from svc_notebook.api.parameters import default_of
+from svc_notebook.api.parameters import PARAMETERS
 from svc_notebook.service.engine.index.schema import (
     Faceted,
     Searched,
@@ -32,6 +32,7 @@ EMBEDDED_LISTS = "_embeddedLists"
 
 Attributes outside these lists are never returned.
 """
+DEFAULTS = {name: parameter.default for name, parameter in PARAMETERS.items()}
 BOOLEAN_TEXTS = {"true": True, "false": False}
 
 
@@ -44,10 +45,15 @@ class EffectiveParameters:
     resources: LanguageResources = NO_LANGUAGE_RESOURCES
 
     def __getitem__(self, name: str) -> Any:
-        value = self.params.get(name)
-        if value is None:
-            value = self.settings.get(name)
-        return default_of(name) if value is None else value
+        return self._values[name]
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        """The value of every parameter and setting: a search reads dozens of them."""
+        values = dict(DEFAULTS)
+        for source in (self.settings, self.params):
+            values.update((name, value) for name, value in source.items() if value is not None)
+        return values
 
     @property
     def typo_tolerance(self) -> bool | str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,6 +28,10 @@ from svc_notebook.service.engine.ranking.text_relevance import OwnedOccurrences,
 
 TEXT = "text"
 """The criterion of textual relevance."""
+MIN_OCCURRENCES_PER_SEARCHED_ROW = 64
+"""With more occurrences for each row, searching for the row is faster than reading them all."""
+MIN_RENUMBERED_SHARE = 16
+"""If fewer than one of this many rows is left, their occurrences are looked up again."""
 UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3
 
@@ -276,11 +281,11 @@ class Candidates:
 
     def _occurrences(self, number: int) -> Sequence[OwnedOccurrences]:
         """Return a word's occurrences in the rows, with the index of each one's row."""
-        if self._found is None:
-            place = np.full(len(self.match.segment), -1, np.int32)
-            place[self.rows] = np.arange(len(self.rows), dtype=np.int32)
+        if self._found is None or self._has_few_rows_left():
+            self._renumbering = None
+            owners = _Owners(self.rows, len(self.match.segment))
             self._found = [
-                [_with_fewest_typos(match, chunk, place) for chunk in match.chunks]
+                [owners.with_fewest_typos(match, chunk) for chunk in match.chunks]
                 for match in self.match.words
             ]
         if self._renumbering is not None:  # deferred until needed: usually it never is
@@ -290,6 +295,11 @@ class Candidates:
                 for word in self._found
             ]
         return self._found[number]
+
+    def _has_few_rows_left(self) -> bool:
+        """Return whether looking up the occurrences again is faster than renumbering them."""
+        before = self._renumbering
+        return before is not None and len(self.rows) * MIN_RENUMBERED_SHARE < len(before)
 
 
 COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
@@ -316,12 +326,33 @@ def _renumber(chunk: Chunk, owners: Array, renumbering: Array) -> OwnedOccurrenc
     return chunk.within(kept), owner[kept]
 
 
-def _with_fewest_typos(match: WordMatch, chunk: Chunk, place: Array) -> OwnedOccurrences:
-    """Return the occurrences with the fewest typos in each record."""
-    owners = place[chunk.rows]
-    kept = np.flatnonzero(owners >= 0)
-    if match.mixed:
-        kept = kept[match.typos[chunk.rows[kept]] == chunk.typos]
-    if len(kept) == len(owners):
-        return chunk, owners
-    return chunk.within(kept), owners[kept]
+class _Owners:
+    """Finds the occurrences in some rows of a segment, with the index of each one's row."""
+
+    def __init__(self, rows: Array, records: int) -> None:
+        self._rows = rows
+        self._records = records
+
+    def with_fewest_typos(self, match: WordMatch, chunk: Chunk) -> OwnedOccurrences:
+        """Return the occurrences with the fewest typos in each record."""
+        kept, owners = self._find(chunk)
+        if match.mixed:
+            fewest = match.typos[self._rows[owners]] == chunk.typos
+            kept, owners = kept[fewest], owners[fewest]
+        return chunk if len(kept) == len(chunk) else chunk.within(kept), owners
+
+    def _find(self, chunk: Chunk) -> tuple[Array, Array]:
+        rows = self._rows
+        is_range = chunk.of_one_word and isinstance(chunk.selection, slice)
+        if is_range and len(rows) * MIN_OCCURRENCES_PER_SEARCHED_ROW < len(chunk):
+            return chunk.find_in(rows)
+        owners = self._places[chunk.rows]
+        kept = np.flatnonzero(owners >= 0)
+        return kept, owners if len(kept) == len(owners) else owners[kept]
+
+    @cached_property
+    def _places(self) -> Array:
+        """The index of each record of the segment, -1 for others."""
+        places = np.full(self._records, -1, np.int32)
+        places[self._rows] = np.arange(len(self._rows), dtype=np.int32)
+        return places

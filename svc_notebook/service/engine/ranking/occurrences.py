@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import (
@@ -27,7 +27,7 @@ NO_OCCURRENCES = np.zeros(0, np.int64)
 class Chunk:
     """Occurrences with the same typo cost; `length` is the number of text words each covers.
 
-    `span` is the span of their variant.
+    `span` is the span of their variant. `of_one_word` are ordered by record.
     """
 
     postings: Postings
@@ -36,6 +36,7 @@ class Chunk:
     exact: bool
     length: int = 1
     span: int = 0
+    of_one_word: bool = False
 
     @cached_property
     def rows(self) -> Array:
@@ -52,6 +53,17 @@ class Chunk:
             else self.selection[kept]
         )
         return Chunk(self.postings, selection, self.typos, self.exact, self.length, self.span)
+
+    def find_in(self, rows: Array) -> tuple[Array, Array]:
+        """Return the numbers of the occurrences in a few ascending rows, and the place of each row.
+
+        The occurrences must be a range of one word's, so that they are ordered by record.
+        """
+        own = self.postings.rows[self.selection]
+        wanted = rows.astype(own.dtype)
+        starts = np.searchsorted(own, wanted)
+        lengths = np.searchsorted(own, wanted, "right") - starts
+        return concatenate_ranges(starts, lengths), np.repeat(np.arange(len(rows)), lengths)
 
     def spots(self) -> Array:
         """Return the attribute and position of each occurrence."""
@@ -153,7 +165,9 @@ class PostingsLookup:
     def find_word(self, variant: TermVariant) -> Chunk:
         """Return the occurrences of the word itself."""
         occurrences = self.span(variant.words[0])
-        return Chunk(self.postings, occurrences, variant.typos, variant.exact, span=variant.span)
+        return Chunk(
+            self.postings, occurrences, variant.typos, variant.exact, 1, variant.span, True
+        )
 
     def find_prefix(self, variant: TermVariant) -> Chunk:
         """Return the occurrences of longer words with this prefix."""

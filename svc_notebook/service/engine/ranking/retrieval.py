@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
+from operator import attrgetter
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -17,6 +20,13 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
 from svc_notebook.service.engine.ranking.term_statistics import NOT_FOUND_TYPOS, TermStatistics
 
+MAX_CACHED_MATCH_BYTES = 64 * 2**20
+"""Maximum memory of the word matches that a process keeps for later searches."""
+MAX_CACHED_MATCHES = 2000
+"""Maximum number of word matches that are kept for one segment."""
+MAX_KEPT_ROWS = 1 << 12
+"""The rows of larger chunks are not kept: reading them again takes less than other steps."""
+
 
 @dataclass(frozen=True, eq=False)
 class WordMatch:
@@ -25,6 +35,19 @@ class WordMatch:
     word: QueryWord
     chunks: Sequence[Chunk]
     typos: Array
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that the match takes while it is kept, in bytes."""
+        rows = sum(len(chunk) for chunk in self.chunks if len(chunk) <= MAX_KEPT_ROWS)
+        selections = [chunk.selection for chunk in self.chunks]
+        selected = sum(each.nbytes for each in selections if not isinstance(each, slice))
+        return 2 * self.typos.nbytes + rows * np.dtype(np.intp).itemsize + selected
+
+    def to_keep(self) -> WordMatch:
+        """Return the match without the rows of large chunks."""
+        chunks = [replace(each) if len(each) > MAX_KEPT_ROWS else each for each in self.chunks]
+        return WordMatch(self.word, chunks, self.typos)
 
     @cached_property
     def max_typos(self) -> int:
@@ -140,7 +163,8 @@ def match_query(
     words_without_typos: frozenset[str],
 ) -> SegmentMatch:
     """Find the rows that contain every query word that is not optional."""
-    words, rows = match_words(segment.postings, alive, query, fields, words_without_typos)
+    kept = find_cache(segment)
+    words, rows = match_words(segment.postings, alive, query, fields, words_without_typos, kept)
     return SegmentMatch(segment, fields, words, rows)
 
 
@@ -150,10 +174,20 @@ def match_words(
     query: Query,
     fields: SearchedAttributes,
     words_without_typos: frozenset[str],
+    kept: WordMatchCache | None = None,
 ) -> tuple[Sequence[WordMatch], Array]:
     """Match each query word, and return which of the rows match the whole query."""
-    lookup = PostingsLookup.of(postings, query, fields, words_without_typos)
-    words = [_match_word(lookup, len(rows), word) for word in query.words]
+
+    @cache
+    def lookup() -> PostingsLookup:
+        return PostingsLookup.of(postings, query, fields, words_without_typos)
+
+    words = []
+    for word in query.words:
+        check_time()
+        match_now = partial(_match_word, lookup, len(rows), word)
+        key = (fields, words_without_typos, word)
+        words.append(match_now() if kept is None else kept.get_or_match(key, match_now))
     for match in words:
         if not match.word.optional:
             rows = rows & match.found
@@ -162,15 +196,73 @@ def match_words(
     for variant in query.excluded:
         check_time()
         rows = rows.copy()
-        rows[lookup.find_rows(variant)] = False
+        rows[lookup().find_rows(variant)] = False
     return words, rows
 
 
-def _match_word(lookup: PostingsLookup, records: int, word: QueryWord) -> WordMatch:
-    check_time()
-    chunks = lookup.find_chunks(word.variants)
+def _match_word(lookup: Callable[[], PostingsLookup], records: int, word: QueryWord) -> WordMatch:
+    chunks = lookup().find_chunks(word.variants)
     typos = np.full(records, NOT_FOUND_TYPOS, np.int8)
     # Chunks with fewer typos come last and overwrite.
     for chunk in sorted(chunks, key=lambda chunk: -chunk.typos):
         typos[chunk.rows] = chunk.typos
+    typos.flags.writeable = False
     return WordMatch(word, chunks, typos)
+
+
+class WordMatchCache:
+    """The matches of words in one segment, for later searches; the least recent are dropped first.
+
+    Searches for the same words often follow each other: with another ranking, other filters, the
+    next page, or one more word. The caches of a process share `MAX_CACHED_MATCH_BYTES`.
+    """
+
+    def __init__(self) -> None:
+        self._matches: dict[MatchKey, WordMatch] = {}
+        self.nbytes = 0
+
+    def get_or_match(self, key: MatchKey, match: Callable[[], WordMatch]) -> WordMatch:
+        """Return the match of a word, by `match` unless it is kept."""
+        _, _, word = key
+        if any(variant.splitter for variant in word.variants):
+            return match()  # comparing splitters takes longer than a lookup
+        with _cache_lock:
+            found = self._matches.pop(key, None)
+            if found is not None:
+                self._matches[key] = found
+        if found is None:
+            found = match()
+            self._keep(key, found)
+        return found
+
+    def drop_oldest(self) -> None:
+        """Drop the match that was not used for longest."""
+        self.nbytes -= self._matches.pop(next(iter(self._matches))).nbytes
+
+    def _keep(self, key: MatchKey, match: WordMatch) -> None:
+        size = match.nbytes
+        with _cache_lock:
+            if key in self._matches or size > MAX_CACHED_MATCH_BYTES:
+                return
+            self._matches[key] = match.to_keep()
+            self.nbytes += size
+            if len(self._matches) > MAX_CACHED_MATCHES:
+                self.drop_oldest()
+            caches = [*_caches.values()]
+            while sum(cached.nbytes for cached in caches) > MAX_CACHED_MATCH_BYTES:
+                max(caches, key=attrgetter("nbytes")).drop_oldest()
+
+
+def find_cache(segment: Segment) -> WordMatchCache:
+    """Return the word matches that are kept for a segment, as long as it lives."""
+    found = _caches.get(segment)
+    if found is None:
+        with _cache_lock:
+            found = _caches.setdefault(segment, WordMatchCache())
+    return found
+
+
+MatchKey = tuple[SearchedAttributes, frozenset[str], QueryWord]
+"""The attributes, the words without typo tolerance, and the word with its variants."""
+_caches: WeakKeyDictionary[Segment, WordMatchCache] = WeakKeyDictionary()
+_cache_lock = threading.Lock()

@@ -86,18 +86,19 @@ class SearchPlan:
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
 
     def _statistics_of(self, matches: Sequence[SegmentMatch]) -> TermStatistics:
+        return TermStatistics(partial(self._find_terms, matches))
+
+    def _find_terms(self, matches: Sequence[SegmentMatch]) -> list[SegmentTerms]:
         seen = SearchPlan(self.readers, EffectiveParameters(self.options.settings, self.visible))
-        return TermStatistics(
-            [
-                SegmentTerms(
-                    match.segment,
-                    seen.eligible(reader),
-                    match.fields,
-                    [one.typos for one in match.words],
-                )
-                for reader, match in zip(self.readers, matches, strict=True)
-            ]
-        )
+        return [
+            SegmentTerms(
+                match.segment,
+                seen.eligible(reader),
+                match.fields,
+                [one.typos for one in match.words],
+            )
+            for reader, match in zip(self.readers, matches, strict=True)
+        ]
 
     def match_or_relax(self, query: Query) -> tuple[Query, list[SegmentMatch]]:
         """Find matches; while there are none, make words optional by `removeWordsIfNoResults`."""

@@ -7,7 +7,7 @@ The same records have the same statistics, however they are divided into segment
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
 
@@ -48,7 +48,12 @@ class SegmentTerms:
 class TermStatistics:
     """Statistics over all segments, computed only if a search needs them."""
 
-    parts: Sequence[SegmentTerms]
+    find_parts: Callable[[], Sequence[SegmentTerms]]
+
+    @cached_property
+    def parts(self) -> Sequence[SegmentTerms]:
+        """The words in each segment."""
+        return self.find_parts()
 
     @cached_property
     def records(self) -> int:

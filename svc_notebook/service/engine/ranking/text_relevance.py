@@ -29,6 +29,11 @@ INEXACT_WEIGHT = 0.5
 WEIGHT_SCALE = 1 << 20
 """Weights of occurrences are multiples of 1 / WEIGHT_SCALE: their sums are exact in any order."""
 SCORE_DIGITS = 4
+NUMBER_BITS = 32
+NUMBER_MASK = (1 << NUMBER_BITS) - 1
+NO_PLACES = np.zeros(0, np.int32)
+MIN_PLACES_PER_SORTED = 128
+"""With fewer places for each occurrence, a table of places is faster than sorting."""
 
 OwnedOccurrences = tuple[Chunk, Array]
 """Occurrences, with the index of each one's record among the scored rows."""
@@ -83,7 +88,7 @@ class _OccurrenceWeights:
         cells = rows
         if len(self.weights) > 1:
             groups = self.fields.groups_of(chunk.spots())
-            cells = rows * len(self.weights) + groups
+            cells = groups * self.lengths.shape[1] + rows
         lengths = self.lengths.reshape(-1).take(cells)
         factor = 1 if chunk.exact else INEXACT_WEIGHT
         if len(lengths) < (self.highest + 1) * len(self.weights):
@@ -116,18 +121,33 @@ def _without_repeats(
     if _are_disjoint([chunk.selection for chunk, _ in found]):
         yield from found
         return
-    # The last occurrence written at a place counts; sorting them would take longer.
-    last = np.empty(int(segment.postings.first_places[-1]), np.int32)
-    numbered, count = [], 0
+    places = np.concatenate([NO_PLACES, *(chunk.places() for chunk, _ in found)])
+    last = _last_at_each_place(places, int(segment.postings.first_places[-1]))
+    start = 0
     for chunk, owners in found:
-        numbers = np.arange(count, count + len(owners), dtype=np.int32)
-        places = chunk.places()
-        last[places] = numbers
-        numbered.append((chunk, owners, places, numbers))
-        count += len(owners)
-    for chunk, owners, places, numbers in numbered:
-        kept = np.flatnonzero(last[places] == numbers)
-        yield (chunk, owners) if len(kept) == count else (chunk.within(kept), owners[kept])
+        kept = np.flatnonzero(last[start : start + len(owners)])
+        start += len(owners)
+        whole = len(kept) == len(owners)
+        yield (chunk, owners) if whole else (chunk.within(kept), owners[kept])
+
+
+def _last_at_each_place(places: Array, size: int) -> Array:
+    """Return the mask of the occurrences that are the last at their place; places are below `size`.
+
+    Sorting few of them is faster than a table of all places, whose memory is new to the process.
+    """
+    numbers = np.arange(len(places))
+    if len(places) > size // MIN_PLACES_PER_SORTED:
+        table = np.empty(size, np.int32)
+        table[places] = numbers
+        return np.asarray(table[places] == numbers)
+    keys = places.astype(np.int64) << NUMBER_BITS | numbers
+    keys.sort()
+    ends = np.ones(len(keys), bool)
+    np.not_equal(keys[1:] >> NUMBER_BITS, keys[:-1] >> NUMBER_BITS, out=ends[:-1])
+    last = np.zeros(len(keys), bool)
+    last[keys[ends] & NUMBER_MASK] = True
+    return last
 
 
 def _are_disjoint(selections: Sequence[Selection]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -127,6 +127,9 @@ class _Tokens:
         for number, variant in variants:
             if not _is_analyzed(variant):
                 self._index_word(_QueryWordMatcher.of(number, variant, match_options))
+        self._heads = _Heads(
+            self._by_first, self._by_second, self._exact, every=bool(self._analyzed)
+        )
 
     def _index_word(self, one: _QueryWordMatcher) -> None:
         """Index a word by the first or second letters of the tokens that may match it."""
@@ -143,10 +146,9 @@ class _Tokens:
         new = tokens - self._seen
         if new:
             self._seen |= new
-            first, second, whole = self._by_first, self._by_second, self._exact
-            for token in new:
-                if token[0] in first or token[1:2] in second or token in whole or self._analyzed:
-                    self._match_new(token)
+            heads = self._heads
+            for token in [token for token in new if heads[token[:2]]]:
+                self._match_new(token)
         matches = self._matches
         return {token: matches[token] for token in matches.keys() & tokens}
 
@@ -159,6 +161,28 @@ class _Tokens:
         found += _match_analyzed(token, self._analyzed)
         if found:
             self._matches[token] = _choose(found)
+
+
+class _Heads(dict[str, bool]):
+    """Whether a token with these first two letters may match, filled as tokens are seen."""
+
+    def __init__(
+        self,
+        by_first: Collection[str],
+        by_second: Collection[str],
+        whole: Iterable[str],
+        *,
+        every: bool,
+    ) -> None:
+        self._by_first = by_first
+        self._by_second = by_second
+        self._whole = {word[:2] for word in whole}
+        self._every = every
+
+    def __missing__(self, head: str) -> bool:
+        found = head[0] in self._by_first or head[1:] in self._by_second or head in self._whole
+        self[head] = found or self._every
+        return self[head]
 
 
 def _choose(found: Sequence[TokenHit]) -> TokenMatch:

@@ -47,7 +47,7 @@ class VectorTable:
         vectors[unknown] = 0
         largest = np.abs(vectors).max(axis=1, initial=0)
         steps = largest / MAX_CODE
-        filled = largest > 0
+        filled = steps > 0  # a part of the smallest floats is 0
         np.divide(vectors, steps[:, np.newaxis], out=vectors, where=filled[:, np.newaxis])
         codes = np.rint(vectors).astype(np.int8)
         scales = steps
