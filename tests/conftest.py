@@ -133,8 +133,12 @@ def wait_published(service: Service, *tasks: int) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _apart_from_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Keep what a session leaves behind, as a journal of changes, out of the user's folder."""
+    """Keep what a session leaves behind, as a journal of changes, out of the user's folder.
+
+    Services start no search workers unless a test says so: hundreds of processes would start.
+    """
     with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SVC_WORKERS", "0")
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("user")))
         yield
 

@@ -39,9 +39,10 @@ MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
 # Each cluster is a name in lists and a row of a table.
 MAX_CLUSTERS = 100
 # Each search process takes memory of its own.
-MAX_WORKERS = 64
+MAX_WORKERS, MAX_DEFAULT_WORKERS = 64, 8
 MIN_TIMEOUT_SECONDS = 0.1
 ADMIN_KEY_VARIABLE = "SVC_ADMIN_KEY"
+WORKERS_VARIABLE = "SVC_WORKERS"
 STANDARD_INPUT = "-"
 MAX_KEY_FILE_CHARACTERS = 10_000  # maximum characters read from a key file
 _HEADER_VALUE = re.compile(r"[!-~]+")
@@ -67,7 +68,7 @@ def serve(
     parent: int | None = None,
     reset_allowlist: bool = False,
     search_timeout: float | None = None,
-    workers: int = 0,
+    workers: int | None = None,
     embedder: str | None = None,
 ) -> int:
     """Run the local service in the foreground until it is stopped.
@@ -101,7 +102,7 @@ def serve(
         Remove all networks from the allowlist.
     search_timeout : float, default 4
         Maximum duration of a search in seconds.
-    workers : int, default 0
+    workers : int, default that of SVC_WORKERS, or the number of processors, at most 8
         Number of worker processes for concurrent searches. They start when searches overlap, and
         read the same files. With 0 or 1, all searches run in the service's own process.
     embedder : str, default None
@@ -119,7 +120,7 @@ def serve(
     try:
         check_clusters(clusters)
         check_search_timeout(seconds)
-        check_workers(workers)
+        processes = choose_workers(workers)
         facts = read_credentials(app_id, admin_key, admin_key_file)
         embed = Embedder.load(embedder) if embedder else None
         # All files created from here on are private to this user: they contain all keys.
@@ -149,7 +150,7 @@ def serve(
         "allowsPrivateCrawl": allow_private_crawl,
         "searchTimeoutSeconds": seconds,
     }
-    app = App(service, search_timeout=seconds, workers=workers)
+    app = App(service, search_timeout=seconds, workers=processes)
     try:
         run(service, app, listener, lambda: announce(folder, stored, note, json), parent)
     finally:
@@ -211,10 +212,24 @@ def check_search_timeout(seconds: float) -> None:
         )
 
 
-def check_workers(workers: int) -> None:
-    """Raise `LocalServiceFailed` for an invalid number of worker processes."""
-    if workers not in range(MAX_WORKERS + 1):
-        raise LocalServiceFailed(f"invalid number of workers {workers}: use 0 to {MAX_WORKERS}")
+def choose_workers(given: int | None) -> int:
+    """Return the number of worker processes: the given one, that of SVC_WORKERS, or the default.
+
+    The default is the number of processors that this process may use, at most
+    `MAX_DEFAULT_WORKERS`. Raises `LocalServiceFailed` for an invalid number.
+    """
+    if given is None and (text := os.environ.get(WORKERS_VARIABLE, "").strip()):
+        if not (text.isascii() and text.isdigit()):
+            raise LocalServiceFailed(
+                f"{WORKERS_VARIABLE} is {text!r}: use a number from 0 to {MAX_WORKERS}"
+            )
+        given = int(text)
+    if given is None:
+        usable = getattr(os, "sched_getaffinity", None)  # not on Windows and macOS
+        return min(len(usable(0)) if usable else os.cpu_count() or 1, MAX_DEFAULT_WORKERS)
+    if given not in range(MAX_WORKERS + 1):
+        raise LocalServiceFailed(f"invalid number of workers {given}: use 0 to {MAX_WORKERS}")
+    return given
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -18,6 +18,8 @@ import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 
 from svc_notebook.api.secured_keys import sign
+from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.server import MAX_DEFAULT_WORKERS, choose_workers
 from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import start_service, stop_service
 from tests.service.parameter_examples import SCENES
@@ -320,8 +322,11 @@ def search_until(url: str, facts: Any, stop: threading.Event, statuses: list[int
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.sampled(1)
-def test_no_process_outlives_the_service(tmp_path: Path, number: int) -> None:
-    process, running = start_service(tmp_path, "--workers", "2")
+def test_no_process_outlives_the_service(
+    tmp_path: Path, number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SVC_WORKERS", "2")
+    process, running = start_service(tmp_path)
     try:
         with running.client() as client:
             record = {"action": "addObject", "body": {"objectID": "1", "title": "lamp"}}
@@ -380,6 +385,30 @@ def test_an_invalid_number_of_workers_is_refused(tmp_path: Path, count: str) -> 
 
     assert done.returncode == 1
     assert f"invalid number of workers {count}: use 0 to" in done.stderr
+
+
+@pytest.mark.parametrize("text", ["two", "-1", "1.5", "65"])
+def test_an_invalid_number_in_the_environment_is_refused(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setenv("SVC_WORKERS", text)
+
+    with pytest.raises(LocalServiceFailed, match=r"0 to 64"):
+        choose_workers(None)
+
+
+def test_a_given_number_of_workers_precedes_the_environment_and_the_processors(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("SVC_WORKERS", " 3 ")
+
+    assert (choose_workers(2), choose_workers(0), choose_workers(None)) == (2, 0, 3)
+
+
+def test_the_default_is_a_worker_for_each_processor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SVC_WORKERS", "")
+
+    assert choose_workers(None) == min(len(os.sched_getaffinity(0)), MAX_DEFAULT_WORKERS)
 
 
 def test_searches_by_vectors_are_answered_in_the_service(
