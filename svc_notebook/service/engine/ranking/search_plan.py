@@ -164,7 +164,9 @@ class SearchPlan:
         for match in matches:
             check_time()
             candidates = self.candidates(match, self._select_rows(match, wanted))
-            ranked.append(rank_segment(candidates, steps, wanted, scores_ties=self.scores_ties))
+            alone = len(matches) == 1 and len(candidates.rows) < 2
+            compared = () if alone else steps  # a single record needs no criteria
+            ranked.append(rank_segment(candidates, compared, wanted, scores_ties=self.scores_ties))
         order = order_all([one for one in ranked if len(one.rows)], scores_ties=self.scores_ties)
         return order.take(slice(wanted))
 

@@ -17,7 +17,7 @@ from svc_notebook.service.engine.response.highlight_matcher import make_marker
 
 Fetch = Callable[[Sequence[str]], Sequence[Mapping[str, Any] | None]]
 Hit = dict[str, Any]
-EMPTY_QUERY = Query()
+NO_MARKER = make_marker(Query(), EffectiveParameters({}, {}))
 
 
 def make_hits(
@@ -32,7 +32,7 @@ def make_hits(
     retrieve, restrict = make_retriever(options), make_restrictor(options)
     style = Style.of(options.settings, options.params, [word.text for word in query.words])
     highlights, snippets = bool(style.highlighted), bool(style.snippeted)
-    marker = make_marker(query if highlights or snippets else EMPTY_QUERY, options)
+    marker = make_marker(query, options) if highlights or snippets else NO_MARKER
     hits = []
     for number, record in enumerate(fetch(ids)):
         check_time()
