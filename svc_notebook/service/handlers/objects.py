@@ -199,11 +199,15 @@ def _saved(call: RequestContext, index: str, operation: BatchOperation) -> Saved
     return {"taskID": task, "objectID": operation.id, "updatedAt": stamp_now()}
 
 
-def _operations(requests: Iterable[BatchRequest]) -> list[BatchOperation]:
-    return [
-        check_operation(request["action"], request.get("body"), f"requests[{number}].body")
-        for number, request in enumerate(requests)
-    ]
+def _operations(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
+    try:
+        return [check_operation(one["action"], one.get("body"), "") for one in requests]
+    except BadInput:
+        # Only the error has the position: writing that of each operation is a part of its time.
+        return [
+            check_operation(one["action"], one.get("body"), f"requests[{number}].body")
+            for number, one in enumerate(requests)
+        ]
 
 
 def _index_of(request: ObjectRequest, number: int) -> str:

@@ -42,16 +42,19 @@ def check_operation(action: str, body: Any, at: str) -> BatchOperation:
 def _object_id(body: Record, at: str) -> str:
     if "objectID" not in body:
         raise BadInput(f"`{at}.objectID` is missing" if at else "`objectID` is missing")
-    return read_object_id(body["objectID"], f"{at}.objectID".lstrip("."))
+    return read_object_id(body["objectID"], f"{at}.objectID" if at else "objectID")
 
 
 def _object_id_or_new(body: Record, at: str) -> str:
     return _object_id(body, at) if "objectID" in body else secrets.token_hex(20)
 
 
+_ENCODER = msgspec.json.Encoder()
+
+
 def _packed(body: Record, object_id: str) -> bytes:
     same = body.get("objectID") == object_id  # a record with a number as id is copied
-    packed = msgspec.json.encode(body if same else {**body, "objectID": object_id})
+    packed = _ENCODER.encode(body if same else {**body, "objectID": object_id})
     if len(packed) > limits.MAX_RECORD_BYTES:
         raise BadInput(
             f"the record `{object_id[:80]}` has {len(packed)} bytes; "
