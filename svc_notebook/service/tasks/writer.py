@@ -74,6 +74,7 @@ class Writer:
                 return
             self._discard(run[0])
         self._tasks.published = run[-1].id
+        self._merge(run)
 
     def _wait_for_storage(self, error: Exception) -> None:
         if is_damage(error):
@@ -106,6 +107,17 @@ class Writer:
                 else:
                     traceback.print_exc(file=sys.stderr)
                 self._catalog.refresh()
+
+    def _merge(self, run: Sequence[QueuedTask]) -> None:
+        """Merge small segments once the run is published, so that its callers need not wait."""
+        waiting = self._tasks.last > run[-1].id
+        try:
+            self._catalog.merge_small_segments({task.index_name for task in run}, busy=waiting)
+        except Exception as error:
+            if is_damage(error):
+                self._store.report_damage(error)
+            elif not self._stopping.is_set():
+                traceback.print_exc(file=sys.stderr)
 
     def _discard(self, task: QueuedTask) -> None:
         """Delete a task that can never be applied, because it would block all later tasks."""
