@@ -217,7 +217,9 @@ class IndexRegistry:
         """Merge small segments of some indices; fewer if they are `busy`: more writes wait."""
         found = (index for name in names if (index := self.get(name)))
         group = {one.id: one for index in found for one in self.replica_group(index)}
-        for segment_store in segment_stores_of([one for one in group.values() if one.engine.is_open]):
+        for segment_store in segment_stores_of(
+            [one for one in group.values() if one.engine.is_open]
+        ):
             segment_store.merge_small_segments(busy=busy)
 
     def list_open(self) -> list[PublishedIndex]:

@@ -16,7 +16,6 @@ from svc_notebook.service import limits
 from svc_notebook.service.indices.partial_update import check_changes, update_record
 from svc_notebook.service.limits import read_object_id
 
-
 _ENCODER = msgspec.json.Encoder()
 MAX_SHORT_ID_CHARACTERS = limits.MAX_OBJECT_ID_BYTES // 4
 """An objectID with at most so many characters is not too long in any script."""

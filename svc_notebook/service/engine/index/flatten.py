@@ -104,7 +104,8 @@ def _columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, 
 
 
 def _uneven_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
-    names = dict.fromkeys(chain.from_iterable(objects))
+    forms = dict.fromkeys(map(tuple, objects))  # few, even of many objects
+    names = dict.fromkeys(chain.from_iterable(forms))
     if len(names) * len(objects) > MAX_CELLS_PER_VALUE * sum(map(len, objects)):
         return _sparse_columns(rows, objects)
     return [(name, _read_column(rows, objects, name)) for name in names]

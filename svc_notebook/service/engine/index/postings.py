@@ -172,9 +172,7 @@ def _select_range(
     return (terms[kept].astype(np.int64) << PLACE_BITS) | places, rows, one.spots[span][kept]
 
 
-def _split_texts(
-    texts: Sequence[str], rules: TokenizerSettings
-) -> tuple[Array, Array, list[str]]:
+def _split_texts(texts: Sequence[str], rules: TokenizerSettings) -> tuple[Array, Array, list[str]]:
     """Return how many words each text has, the number of each word, and the distinct words.
 
     If most texts occur several times, as brands do, each is split once.

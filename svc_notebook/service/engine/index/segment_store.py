@@ -195,7 +195,7 @@ def _find_full_size_class(
         classes.setdefault(_size_class(reader.count), []).append(reader)
     for _, members in sorted(classes.items()):
         smallest = _group_by_size(members)[0]
-        large = smallest[-1].count >= BUSY_SEGMENT_RECORDS
+        large = smallest[0].count >= BUSY_SEGMENT_RECORDS
         if len(smallest) >= (BUSY_MERGE_FACTOR if busy and large else MERGE_FACTOR):
             return smallest
     return []
