@@ -178,7 +178,7 @@ def play(records: dict[str, bytes], steps: list[BatchOperation]) -> dict[str, by
     return records
 
 
-RECORDS = st.fixed_dictionaries(
+RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
     {}, optional={"objectID": st.sampled_from(["1", "é" * 130, "", "a\0", "x" * 600, 7, None, []])}
 ) | st.just({"objectID": "2", "text": "x" * 100_001})
 REQUESTS = st.fixed_dictionaries(

@@ -43,9 +43,9 @@ def _write_records(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
     Empty if it does something else, or one of them is invalid. Thousands of records are validated
     in a third of the time that they take one by one.
     """
-    actions = [one["action"] for one in requests]
+    actions: list[str] = [one["action"] for one in requests]
     records = [one.get("body", {}) for one in requests]
-    ids = [record.get("objectID") for record in records]
+    ids: list[Any] = [record.get("objectID") for record in records]
     if not {*actions} <= WRITE_ACTIONS or {*map(type, ids)} != {str} or not all(ids):
         return []
     bodies = [*map(_ENCODER.encode, records)]
