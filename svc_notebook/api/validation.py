@@ -8,6 +8,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from functools import lru_cache
+from itertools import chain
 from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_args, get_origin
 
 import msgspec
@@ -134,9 +135,56 @@ class Text(str):
 
 def check_value(value: Any, wanted: Any, name: str) -> Any:
     """Return `value` unchanged if it has the type `wanted`; `name` is its position in errors."""
+    if is_valid_list(value, wanted):
+        return value
     _refuse_unknown(value, wanted, name)
     _converted(value, wanted, name, strict=True)
     return value
+
+
+def is_valid_list(value: Any, wanted: Any) -> bool:
+    """Return whether a list certainly has the type `wanted`; if not, the full check decides.
+
+    Covers lists of objects with texts and free objects, such as the operations of a batch: they are
+    checked a member at a time, which is ten times as fast for thousands of them.
+    """
+    known = _uniform_members(wanted) if type(value) is list and value else None
+    if known is None or set(map(type, value)) != {dict}:
+        return False
+    shape = get_args(wanted)[0]
+    found = [set(members) for members in set(map(tuple, value))]
+    if not all(required(shape) <= members <= known.keys() for members in found):
+        return False
+    for name in set().union(*found):
+        values = [one[name] for one in value if name in one]
+        kind, words = known[name]
+        if set(map(type, values)) != {kind} or (words and not words.issuperset(values)):
+            return False
+        if kind is dict and set(map(type, chain.from_iterable(values))) - {str}:
+            return False
+    return True
+
+
+@lru_cache(maxsize=256)
+def _uniform_members(wanted: Any) -> Mapping[str, tuple[type, frozenset[str]]] | None:
+    """Return the type and the allowed words of each member of a list of objects.
+
+    None if `wanted` is another type, or a member has more than texts and free objects.
+    """
+    item = get_args(wanted)[0] if get_origin(wanted) is list else None
+    if not is_shape(item):
+        return None
+    members = {name: _uniform_member(kind) for name, kind in hints(item).items()}
+    known = {name: member for name, member in members.items() if member}
+    return known if len(known) == len(members) else None
+
+
+def _uniform_member(kind: Any) -> tuple[type, frozenset[str]] | None:
+    if kind is str:
+        return str, frozenset()
+    if get_origin(kind) is Literal and all(isinstance(word, str) for word in get_args(kind)):
+        return str, frozenset(get_args(kind))
+    return (dict, frozenset()) if kind == dict[str, Any] else None
 
 
 def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str, Any]:

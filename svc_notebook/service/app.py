@@ -269,10 +269,15 @@ def _check_body_rights(
     if given.get("index") is not None:
         check_index_name(given["index"])
     requests = given.get("requests") if "*" in endpoint.path or endpoint.acl == "actions" else None
-    for request in requests or ():
-        right = ACTION_RIGHTS[request["action"]] if endpoint.acl == "actions" else endpoint.acl
-        named = request.get("indexName") or request.get("index_name", "")
-        caller.require(right, [given.get("index", named)])
+    needed = {
+        (
+            ACTION_RIGHTS[request["action"]] if endpoint.acl == "actions" else endpoint.acl,
+            given.get("index") or request.get("indexName") or request.get("index_name", ""),
+        ): None
+        for request in requests or ()
+    }
+    for right, index in needed:
+        caller.require(right, [index])
     if endpoint.name == "operate_index":
         caller.require(endpoint.acl, [given["destination"]])
     if given.get("forwardToReplicas") or given.get("forwardToSlaves"):

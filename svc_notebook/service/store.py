@@ -162,6 +162,8 @@ _PRAGMAS = (
     "busy_timeout = 10000",
     "mmap_size = 1073741824",
     "journal_size_limit = 67108864",
+    # In pages of 4 kB. A load writes some pages, such as those of the queue, several times in this.
+    "wal_autocheckpoint = 4000",
     "temp_store = MEMORY",
 )
 

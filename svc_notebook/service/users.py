@@ -63,8 +63,10 @@ class Owners:
 
 
 def named_indices(given: Mapping[str, Any]) -> set[str]:
-    """Return the indices in the arguments of a call: in the path and in each request."""
-    named = {given["index"]} if "index" in given else set()
+    """Return the indices in the arguments of a call: the one of the path, or of each request."""
+    if "index" in given:
+        return {given["index"]}
+    named: set[str] = set()
     for request in given.get("requests") or ():
         named |= {request[name] for name in ("indexName", "index_name") if name in request}
     return named

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_notebook.errors import BadInput
 from svc_notebook.service.tasks.batch_operations import (
     BatchOperation,
     check_operation,
+    check_operations,
     decode_operations,
     encode_operations,
     resolve_operations,
@@ -173,3 +176,40 @@ def play(records: dict[str, bytes], steps: list[BatchOperation]) -> dict[str, by
         gone = set(change.deleted)
         records = {i: b for i, b in (records | dict(change.put)).items() if i not in gone}
     return records
+
+
+RECORDS: st.SearchStrategy[dict[str, Any]] = st.fixed_dictionaries(
+    {}, optional={"objectID": st.sampled_from(["1", "é" * 130, "", "a\0", "x" * 600, 7, None, []])}
+) | st.just({"objectID": "2", "text": "x" * 100_001})
+REQUESTS = st.fixed_dictionaries(
+    {"action": st.sampled_from(["addObject", "updateObject", "deleteObject", "clear"])},
+    optional={"body": st.just({"objectID": "1", "t": 1}) | RECORDS},
+)
+
+
+@given(st.lists(REQUESTS, max_size=3))
+def test_operations_are_validated_together_as_one_by_one(requests: list[Any]) -> None:
+    found, expected = [
+        _outcome(requests, check)
+        for check in (
+            check_operations,
+            lambda some: [
+                check_operation(one["action"], one.get("body"), f"requests[{n}].body")
+                for n, one in enumerate(some)
+            ],
+        )
+    ]
+
+    assert found == expected
+
+
+def _outcome(requests: list[Any], check: Callable[[list[Any]], list[BatchOperation]]) -> Any:
+    """Return the operations, those with new objectIDs without them, or the error."""
+    try:
+        operations = check(requests)
+    except BadInput as error:
+        return str(error)
+    return [
+        one if request.get("body", {}).get("objectID") else one.action
+        for request, one in zip(requests, operations, strict=True)
+    ]

@@ -75,3 +75,30 @@ def test_depth_is_counted_exactly(pair: tuple[str, str]) -> None:
     assert read_json(nested(limits.MAX_JSON_DEPTH))
     with pytest.raises(BadInput, match="nested too deeply"):
         read_json(nested(limits.MAX_JSON_DEPTH + 1))
+
+
+BRACKETS = st.recursive(
+    st.text(st.sampled_from('[]{}",\\\\aé'), max_size=6) | st.integers(0, 9),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(st.sampled_from('[]{}"a'), max_size=3), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+def depth_of(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return int(isinstance(value, (dict, list))) + max(map(depth_of, inner), default=0)
+
+
+@given(BRACKETS, st.integers(1, 5))
+def test_brackets_in_texts_do_not_count_as_depth(value: object, most: int) -> None:
+    raw = json.dumps(value).encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(limits, "MAX_JSON_DEPTH", most)
+        if depth_of(value) <= most:
+            assert read_json(raw) == value
+        else:
+            with pytest.raises(BadInput, match="nested too deeply"):
+                read_json(raw)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,13 @@ from typing import Any
 import msgspec
 import pytest
 
-from svc_notebook.service.indices.records import read_chunks
+from svc_notebook.service.engine.index.segment_store import MERGE_FACTOR
+from svc_notebook.service.indices.records import (
+    STATEMENT_RECORDS,
+    create_table,
+    put_bodies,
+    read_chunks,
+)
 from svc_notebook.service.service import Service
 from svc_notebook.service.tasks.appliers import select_run
 from svc_notebook.service.tasks.batch_operations import check_operation, encode_operations
@@ -121,3 +128,38 @@ def test_many_new_indices_are_created_in_few_transactions(tmp_path: Path) -> Non
 
     assert len(service.catalog.all()) == count
     assert transactions < count / 10
+
+
+def test_records_stored_together_replace_those_before_them(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    for count, turn in ((STATEMENT_RECORDS * 2 + 7, 1), (STATEMENT_RECORDS + 1, 2)):
+        rows = [(str(n % count), b'{"n":%d,"t":%d}' % (n, turn)) for n in range(count + 3)]
+        with service.store.writing() as connection:
+            if turn == 1:
+                create_table(connection, 9)
+            put_bodies(connection, 9, iter(rows), turn)
+
+    found = service.store.read("SELECT id, stamp, body FROM records_9 ORDER BY place")
+
+    total, changed = STATEMENT_RECORDS * 2 + 7, STATEMENT_RECORDS + 1
+    assert found == [
+        (str(n), turn, b'{"n":%d,"t":%d}' % (n if n >= 3 else count + n, turn))
+        for n in range(total)
+        for count, turn in [(changed, 2) if n < changed else (total, 1)]
+    ]
+    service.stop()
+
+
+def test_small_segments_are_merged_after_their_writes_are_published(tmp_path: Path) -> None:
+    with running(tmp_path) as service:
+        for number in range(9):
+            body = {"objectID": str(number)}
+            wait_published(
+                service, *service.tasks.submit(make_records_task("a", "addObject", body))
+            )
+        store = service.catalog.find("a").engine.get().segment_store
+
+        while len(store.readers) >= MERGE_FACTOR:
+            time.sleep(0.01)
+
+        assert len(store) == 9

@@ -143,6 +143,8 @@ class TermDictionary:
 
 def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
     """Merge dictionaries; also return the new positions of each one's strings."""
+    if (in_sequence := _order_ranges(many)) is not None:
+        return _concatenate(many, in_sequence)
     moved = [np.empty(len(one), np.int32) for one in many]
     pieces = [_pack([])]
     start = 0
@@ -155,6 +157,29 @@ def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
         pieces.append(_pack(merged))
         start += len(merged)
     return TermDictionary._joined(pieces), moved
+
+
+def _order_ranges(many: Sequence[TermDictionary]) -> list[int] | None:
+    """Return the order in which each dictionary ends before the next begins, None without one.
+
+    This is so for the objectIDs of most loads, because they arrive in order.
+    """
+    order = sorted((n for n in range(len(many)) if len(many[n])), key=lambda n: many[n]._encoded(0))
+    ends = (many[n]._encoded(len(many[n]) - 1) for n in order)
+    begins = (many[n]._encoded(0) for n in order[1:])
+    return order if all(end < begin for end, begin in zip(ends, begins, strict=False)) else None
+
+
+def _concatenate(
+    many: Sequence[TermDictionary], order: Sequence[int]
+) -> tuple[TermDictionary, list[Array]]:
+    moved = [np.empty(0, np.int32) for _ in many]
+    start = 0
+    for number in order:
+        moved[number] = np.arange(start, start + len(many[number]), dtype=np.int32)
+        start += len(many[number])
+    pieces = [(many[n].blob.tobytes(), np.diff(many[n].starts)) for n in order]
+    return TermDictionary._joined([_pack([]), *pieces]), moved
 
 
 def _split_at_same_strings(many: Sequence[TermDictionary]) -> Iterator[tuple[tuple[int, int], ...]]:

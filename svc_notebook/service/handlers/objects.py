@@ -41,6 +41,7 @@ from svc_notebook.service.service import RequestContext
 from svc_notebook.service.tasks.batch_operations import (
     BatchOperation,
     check_operation,
+    check_operations,
     encode_operations,
 )
 from svc_notebook.service.tasks.queue import NewTask
@@ -115,7 +116,7 @@ def partial_update_object(
 @serves(SearchApi.batch)
 def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Batched:
     """Queue many operations as one task."""
-    operations = _operations(requests)
+    operations = check_operations(requests)
     return {
         "taskID": _accept(call, index, operations),
         "objectIDs": [operation.id for operation in operations],
@@ -125,7 +126,7 @@ def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Bat
 @serves(SearchApi.batch_many)
 def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> BatchedMany:
     """Queue many operations as one task per index, all of them or none."""
-    operations = _operations(requests)
+    operations = check_operations(requests)
     by_index: dict[str, list[BatchOperation]] = {}
     for request, operation in zip(requests, operations, strict=True):
         by_index.setdefault(check_index_name(request["indexName"]), []).append(operation)
@@ -197,13 +198,6 @@ def _accept(call: RequestContext, index: str, operations: Iterable[BatchOperatio
 def _saved(call: RequestContext, index: str, operation: BatchOperation) -> Saved:
     task = _accept(call, index, [operation])
     return {"taskID": task, "objectID": operation.id, "updatedAt": stamp_now()}
-
-
-def _operations(requests: Iterable[BatchRequest]) -> list[BatchOperation]:
-    return [
-        check_operation(request["action"], request.get("body"), f"requests[{number}].body")
-        for number, request in enumerate(requests)
-    ]
 
 
 def _index_of(request: ObjectRequest, number: int) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
+import numpy as np
 
 from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput, Refused, TooMany
@@ -24,6 +25,9 @@ _CONTAINERS = (dict, list)
 # Maps all digits to one, so that one substring search finds a number too long for 64 bits.
 _DIGITS = bytes(ord("1") if 48 <= byte < 58 else byte for byte in range(256))
 _LONG = b"1" * 19
+# The bytes that say nothing of nesting, and how each bracket changes the depth, as signed bytes.
+_NO_STRUCTURE = bytes(byte for byte in range(256) if byte not in b'{}[]"\\')
+_STEPS = bytes.maketrans(b"{[}]", b"\x01\x01\xff\xff")
 
 
 class ClientDisconnected(Exception):
@@ -157,7 +161,7 @@ def read_json(raw: bytes) -> Any:
         raise nested_too_deeply() from None
     except (msgspec.MsgspecError, ValueError) as error:
         raise _explain(raw, error) from None
-    if raw.count(b"[") + raw.count(b"{") > limits.MAX_JSON_DEPTH:
+    if _may_exceed_depth(raw):
         _refuse_depth(body)
     if _LONG in raw.translate(_DIGITS):
         _refuse_long_numbers(body)
@@ -192,6 +196,18 @@ def _explain(raw: bytes, error: Exception) -> MalformedBody:
 
 def _refuse_constant(word: str) -> None:
     raise ValueError(word)
+
+
+def _may_exceed_depth(raw: bytes) -> bool:
+    """Return whether a body may be nested too deeply; its values are not visited."""
+    if raw.count(b"[") + raw.count(b"{") <= limits.MAX_JSON_DEPTH:
+        return False
+    # Outside of texts, quotation marks are next to each other once all else is removed.
+    brackets = raw.translate(None, _NO_STRUCTURE).replace(b'""', b"")
+    if b'"' in brackets or b"\\" in brackets:
+        return True
+    steps = np.frombuffer(brackets.translate(_STEPS), np.int8)
+    return int(np.cumsum(steps, dtype=np.int32).max()) > limits.MAX_JSON_DEPTH
 
 
 def _refuse_depth(body: Any) -> None:

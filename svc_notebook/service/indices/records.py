@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -15,6 +16,8 @@ import msgspec
 from svc_notebook.service.store import Store
 
 CHUNK_RECORDS = 2000
+STATEMENT_RECORDS = 50
+"""Records stored by one statement: many take half of the time that they take one by one."""
 
 
 def create_table(connection: sqlite3.Connection, index: int) -> None:
@@ -81,11 +84,15 @@ def put_bodies(
     connection: sqlite3.Connection, index: int, rows: Iterable[tuple[str, bytes]], stamp: int
 ) -> None:
     """Store the records of a task; a record with a known objectID is replaced."""
-    connection.executemany(
-        f"INSERT INTO records_{index} (id, stamp, body) VALUES (?, {stamp:d}, ?) "
-        "ON CONFLICT (id) DO UPDATE SET body = excluded.body, stamp = excluded.stamp",
-        rows,
-    )
+    stored = [*rows]
+    many = len(stored) - len(stored) % STATEMENT_RECORDS
+    for first, last, count in ((0, many, STATEMENT_RECORDS), (many, len(stored), 1)):
+        values = ", ".join([f"(?, {stamp:d}, ?)"] * count)
+        connection.executemany(
+            f"INSERT INTO records_{index} (id, stamp, body) VALUES {values} "
+            "ON CONFLICT (id) DO UPDATE SET body = excluded.body, stamp = excluded.stamp",
+            ([*chain(*stored[n : n + count])] for n in range(first, last, count)),
+        )
 
 
 def delete_bodies(connection: sqlite3.Connection, index: int, ids: Iterable[str]) -> None:

@@ -27,7 +27,11 @@ from svc_notebook.service.indices.records import (
     read_chunks,
     read_ids,
 )
-from svc_notebook.service.indices.replica_group import merge_schemas, split_by_schema
+from svc_notebook.service.indices.replica_group import (
+    merge_schemas,
+    segment_stores_of,
+    split_by_schema,
+)
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
 
@@ -208,6 +212,15 @@ class IndexRegistry:
         repeat_after = now + MEASUREMENT_PAUSE_FACTOR * (now - begun) if slow else now
         self._sizes[index.id] = _Measured(index.stamp, count, size, repeat_after)
         return count, size
+
+    def merge_small_segments(self, names: Iterable[str], *, busy: bool) -> None:
+        """Merge small segments of some indices; fewer if they are `busy`: more writes wait."""
+        found = (index for name in names if (index := self.get(name)))
+        group = {one.id: one for index in found for one in self.replica_group(index)}
+        for segment_store in segment_stores_of(
+            [one for one in group.values() if one.engine.is_open]
+        ):
+            segment_store.merge_small_segments(busy=busy)
 
     def list_open(self) -> list[PublishedIndex]:
         """Return the indices with an open engine; the first one of each shared segment store."""

@@ -120,8 +120,6 @@ def _prepare_change(group: ReplicaGroup, change: RecordsChange) -> Publish:
     def publish() -> None:
         for publish_one in publications:
             publish_one()
-        for segment_store in segment_stores:
-            segment_store.merge_small_segments()
 
     return publish
 

@@ -6,23 +6,54 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
-from svc_notebook.api.shapes import Record
+from svc_notebook.api.shapes import BatchRequest, Record
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.indices.partial_update import check_changes, update_record
 from svc_notebook.service.limits import read_object_id
 
+_ENCODER = msgspec.json.Encoder()
+MAX_SHORT_ID_CHARACTERS = limits.MAX_OBJECT_ID_BYTES // 4
+"""An objectID with at most so many characters is not too long in any script."""
 
-class BatchOperation(NamedTuple):
+
+class BatchOperation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One operation on a record (`id`) or on the whole index; `body` is compact JSON."""
 
     action: str
     id: str = ""
     body: bytes = b""
+
+
+def check_operations(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
+    """Validate the operations of a batch; raises `BadInput` with the position of an invalid one."""
+    return _write_records(requests) or [
+        check_operation(one["action"], one.get("body"), f"requests[{number}].body")
+        for number, one in enumerate(requests)
+    ]
+
+
+def _write_records(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
+    """Return the operations of a batch that only writes records with texts as objectIDs.
+
+    Empty if it does something else, or one of them is invalid. Thousands of records are validated
+    in a third of the time that they take one by one.
+    """
+    actions: list[str] = [one["action"] for one in requests]
+    records = [one.get("body", {}) for one in requests]
+    ids: list[Any] = [record.get("objectID") for record in records]
+    if not {*actions} <= WRITE_ACTIONS or {*map(type, ids)} != {str} or not all(ids):
+        return []
+    bodies = [*map(_ENCODER.encode, records)]
+    if max(map(len, bodies)) > limits.MAX_RECORD_BYTES:
+        return []
+    if max(map(len, ids)) > MAX_SHORT_ID_CHARACTERS or "\0" in "".join(ids):
+        return []
+    return [*map(BatchOperation, actions, ids, bodies)]
 
 
 def check_operation(action: str, body: Any, at: str) -> BatchOperation:
@@ -42,7 +73,7 @@ def check_operation(action: str, body: Any, at: str) -> BatchOperation:
 def _object_id(body: Record, at: str) -> str:
     if "objectID" not in body:
         raise BadInput(f"`{at}.objectID` is missing" if at else "`objectID` is missing")
-    return read_object_id(body["objectID"], f"{at}.objectID".lstrip("."))
+    return read_object_id(body["objectID"], f"{at}.objectID" if at else "objectID")
 
 
 def _object_id_or_new(body: Record, at: str) -> str:
@@ -51,7 +82,7 @@ def _object_id_or_new(body: Record, at: str) -> str:
 
 def _packed(body: Record, object_id: str) -> bytes:
     same = body.get("objectID") == object_id  # a record with a number as id is copied
-    packed = msgspec.json.encode(body if same else {**body, "objectID": object_id})
+    packed = _ENCODER.encode(body if same else {**body, "objectID": object_id})
     if len(packed) > limits.MAX_RECORD_BYTES:
         raise BadInput(
             f"the record `{object_id[:80]}` has {len(packed)} bytes; "
@@ -107,9 +138,13 @@ def resolve_operations(
     later ones.
     """
     changes = [RecordsChange()]
-    known: Mapping[str, bytes] = current([s.id for s in operations if s.action in PARTIAL_ACTIONS])
+    partial = [s.id for s in operations if s.action in PARTIAL_ACTIONS]
+    known: Mapping[str, bytes] = current(partial) if partial else {}
     for operation in operations:
-        if operation.action in INDEX_ACTIONS:
+        if operation.action in WRITE_ACTIONS:
+            changes[-1].records[operation.id] = operation.body
+            changes[-1].makes = True
+        elif operation.action in INDEX_ACTIONS:
             changes.append(RecordsChange(emptied=operation.action))
             known = {}
         else:
@@ -121,10 +156,8 @@ def _resolve(operation: BatchOperation, change: RecordsChange, known: Mapping[st
     if operation.action == "deleteObject":
         change.records[operation.id] = None
         return
-    body: bytes | None = operation.body
-    if operation.action in PARTIAL_ACTIONS:
-        # A record deleted by an earlier operation is None here, so it is not read from `known`.
-        body = _updated(change.records.get(operation.id, known.get(operation.id)), operation)
+    # A record deleted by an earlier operation is None here, so it is not read from `known`.
+    body = _updated(change.records.get(operation.id, known.get(operation.id)), operation)
     if body is not None:
         change.records[operation.id] = body
         change.makes = True
@@ -150,5 +183,7 @@ ACTION_RIGHTS = {
     "clear": "deleteIndex",
 }
 INDEX_ACTIONS = ("delete", "clear")
+# The actions that write a whole record.
+WRITE_ACTIONS = frozenset({"addObject", "updateObject"})
 # Whether the action creates a missing record.
 PARTIAL_ACTIONS = {"partialUpdateObject": True, "partialUpdateObjectNoCreate": False}

@@ -17,6 +17,8 @@ from svc_notebook.service.tasks.settings_change import Publish
 STOP_SECONDS = 0.4
 # Seconds between two attempts while the disk is full or another program locks the file.
 RETRY_SECONDS = 0.2
+# Seconds without writes before large segments are merged: the batches of a load follow each other.
+MERGE_PAUSE_SECONDS = 0.25
 
 
 class Writer:
@@ -74,6 +76,7 @@ class Writer:
                 return
             self._discard(run[0])
         self._tasks.published = run[-1].id
+        self._merge(run)
 
     def _wait_for_storage(self, error: Exception) -> None:
         if is_damage(error):
@@ -106,6 +109,20 @@ class Writer:
                 else:
                     traceback.print_exc(file=sys.stderr)
                 self._catalog.refresh()
+
+    def _merge(self, run: Sequence[QueuedTask]) -> None:
+        """Merge small segments once the run is published, so that its callers need not wait."""
+        waiting = self._tasks.last > run[-1].id
+        busy = waiting or self._tasks.arrived.wait(MERGE_PAUSE_SECONDS)
+        if self._stopping.is_set():
+            return
+        try:
+            self._catalog.merge_small_segments({task.index_name for task in run}, busy=busy)
+        except Exception as error:
+            if is_damage(error):
+                self._store.report_damage(error)
+            elif not self._stopping.is_set():
+                traceback.print_exc(file=sys.stderr)
 
     def _discard(self, task: QueuedTask) -> None:
         """Delete a task that can never be applied, because it would block all later tasks."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine import Index
+from svc_notebook.service.engine import Index, Schema, SegmentStore
 from svc_notebook.service.engine.index import segment_store
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader, merge_readers
@@ -547,3 +547,22 @@ def test_a_stricter_filter_never_adds_and_an_optional_word_never_loses(seed: int
 
         assert fewer <= some
         assert set(find(index, query, **plain)) <= more or not query
+
+
+def test_large_segments_are_merged_later_while_writes_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(segment_store, "BUSY_SEGMENT_RECORDS", 2)
+    store = SegmentStore(Schema())
+
+    def write(records: int, *, busy: bool) -> int:
+        names = [f"{len(store)}-{number}" for number in range(records)]
+        store.prepare([{"objectID": name} for name in names])()
+        store.merge_small_segments(busy=busy)
+        return len(store.readers)
+
+    assert [write(2, busy=True) for _ in range(8)] == [1, 2, 3, 4, 5, 6, 7, 1]
+    assert [write(1, busy=True) for _ in range(3)] == [2, 3, 1]
+    assert [write(2, busy=True) for _ in range(3)] == [2, 3, 4]
+    assert write(2, busy=False) == 1
+    assert len(store) == 27

@@ -22,6 +22,7 @@ from svc_notebook.service.engine.index.columns import Labels, Numbers
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID, Schema
 from svc_notebook.service.engine.index.segment import Segment, merge_segments
+from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.index.storage import decode_segment, encode_segment
 from tests.service.engine import cases
 
@@ -112,3 +113,37 @@ def test_a_file_without_lengths_is_counted_when_they_are_needed() -> None:
 
     assert read.lengths(np.zeros(1, np.intp), 1).tolist() == [[2, 0]]
     assert merge_segments([read], [np.ones(2, bool)]).word_counts.shape == (0, 0)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_texts_that_repeat_are_indexed_as_others(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    random = Random(seed)
+    shape = Schema.of(cases.make_settings(random))
+    few = [cases.make_record(random, number) for number in range(6)]
+    some = ["", "a <b c> d", "<e>", "É\x01 1.5", "one", "two one"]
+    records = _in_order(
+        {**random.choice(few), OBJECT_ID: f"{number:03}", "title": random.choice(some)}
+        for number in range(80)
+    )
+
+    once = Segment.of(records, shape)
+
+    monkeypatch.setattr(postings, "SAMPLED_TEXTS", 1)  # which is as many as distinct ones
+    each = Segment.of(records, shape)
+    found, expected = arrays_of(once), arrays_of(each)
+    assert found.keys() == expected.keys()
+    for name, array in expected.items():
+        np.testing.assert_array_equal(found[name], array, name)
+        assert found[name].dtype == array.dtype
+
+
+def test_deleted_records_are_found_among_those_of_other_segments() -> None:
+    reader = SegmentReader.of(Segment.of([{OBJECT_ID: name} for name in "bdf"], Schema()))
+
+    assert reader.without(["a"]) is reader
+    assert reader.without(["c", "g"]) is reader
+    assert reader.without([*"abcfg"]).alive.tolist() == [False, True, False]
+    empty = SegmentReader.of(Segment.of([], Schema()))
+    assert empty.without(["a"]) is empty

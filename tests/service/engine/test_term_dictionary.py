@@ -62,3 +62,16 @@ def test_a_union_returns_the_new_positions(block: int, one: list[str], other: li
     assert together.all() == sorted({*one, *other})
     assert [together[place] for place in moved[0].tolist()] == one
     assert [together[place] for place in moved[1].tolist()] == other
+
+
+@given(st.lists(MANY, min_size=1, max_size=4))
+def test_dictionaries_in_sequence_are_merged_as_others(many: list[list[str]]) -> None:
+    in_sequence = [sorted({f"{n}{text}" for text in names}) for n, names in enumerate(many)]
+    stored = [TermDictionary.of(names) for names in reversed(in_sequence)]
+    merged, moved = union(stored)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(term_dictionary, "_order_ranges", lambda many: None)
+        expected, expected_moved = union(stored)
+
+    assert merged.all() == expected.all() == [name for names in in_sequence for name in names]
+    assert [to.tolist() for to in moved] == [to.tolist() for to in expected_moved]

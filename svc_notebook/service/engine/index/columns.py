@@ -63,6 +63,7 @@ def _hash(texts: Sequence[str]) -> Array:
     return np.fromiter(map(hash, texts), np.int64, len(texts))
 
 
+NUMBER_TYPES = frozenset({int, float})
 MAX_LINEAR_LABELS = 6
 """Up to this many labels are found faster one by one."""
 
@@ -77,16 +78,12 @@ class Numbers:
     @classmethod
     def of(cls, leaf: Leaf) -> Numbers | None:
         """Build the column from the numbers of a leaf, None if it has none."""
-        kinds = set(map(type, leaf.values))
-        if not kinds & {int, float}:
+        leaf = leaf.only(NUMBER_TYPES)
+        if not leaf.values:
             return None
-        rows, values = leaf.rows, leaf.values
-        if kinds - {int, float}:
-            kept = [n for n, value in enumerate(values) if type(value) in (int, float)]
-            rows, values = [rows[n] for n in kept], [values[n] for n in kept]
-        found = _floats(values)
+        rows, found = leaf.row_numbers, _floats(leaf.values)
         finite = np.isfinite(found)
-        return cls(np.array(rows, np.int32)[finite], found[finite])
+        return cls(rows, found) if finite.all() else cls(rows[finite], found[finite])
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
@@ -145,7 +142,7 @@ class Labels:
         names = sorted(set(texts))
         code = {name: number for number, name in enumerate(names)}
         codes = np.fromiter(map(code.__getitem__, texts), np.int32, len(texts))
-        return cls(TermDictionary.of(names), *_distinct_pairs(np.array(leaf.rows, np.int32), codes))
+        return cls(TermDictionary.of(names), *_distinct_pairs(leaf.row_numbers, codes))
 
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Labels:

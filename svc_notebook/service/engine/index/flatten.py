@@ -3,38 +3,64 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, compress
 from operator import itemgetter
 from typing import Any
+
+import numpy as np
+
+from svc_notebook.service.engine.arrays import Array
 
 Record = Mapping[str, Any]
 
 MAX_DEPTH = 60
 """Objects nested deeper than this are stored but not indexed."""
+_NO_SCALARS = {dict, type(None)}
+_MISSING = object()
 MAX_CELLS_PER_VALUE = 4
 """Columns are read one by one if at least a fourth of all cells has a value."""
 
 
 @dataclass
 class Leaf:
-    """The scalars under one path: `values[n]` belongs to record number `rows[n]`."""
+    """The scalars under one path: `values[n]` belongs to record number `rows[n]`.
 
-    rows: list[int] = field(default_factory=list)
-    values: list[Any] = field(default_factory=list)
+    The rows are a `range` if each of some consecutive records has one value.
+    """
 
-    def add(self, rows: list[int], values: list[Any]) -> None:
-        """Add values, keeping the rows in order."""
-        if not self.rows or self.rows[-1] <= rows[0]:
-            self.rows += rows
-            self.values += values
-            return
-        together = sorted(
-            zip(self.rows + rows, self.values + values, strict=True), key=lambda pair: pair[0]
-        )
-        self.rows, self.values = [row for row, _ in together], [value for _, value in together]
+    rows: Sequence[int]
+    values: list[Any]
+
+    @cached_property
+    def kinds(self) -> Set[type]:
+        """The types of the values."""
+        return set(map(type, self.values))
+
+    @property
+    def row_numbers(self) -> Array:
+        """The rows as an array."""
+        if isinstance(self.rows, range):
+            return np.arange(self.rows.start, self.rows.stop, dtype=np.int32)
+        return np.array(self.rows, np.int32)
+
+    def only(self, kinds: Set[type]) -> Leaf:
+        """Return the values of some types, this leaf if they are all."""
+        if self.kinds <= kinds:
+            return self
+        if self.kinds.isdisjoint(kinds):
+            return Leaf([], [])
+        kept = [type(value) in kinds for value in self.values]
+        return Leaf([*compress(self.rows, kept)], [*compress(self.values, kept)])
+
+    def joined(self, other: Leaf) -> Leaf:
+        """Return the values of both in the order of their rows."""
+        pairs = zip([*self.rows, *other.rows], self.values + other.values, strict=True)
+        together = sorted(pairs, key=itemgetter(0))
+        return Leaf([row for row, _ in together], [value for _, value in together])
 
 
 def read_leaves(records: Sequence[Record]) -> dict[str, Leaf]:
@@ -43,22 +69,21 @@ def read_leaves(records: Sequence[Record]) -> dict[str, Leaf]:
     waiting = deque((path, leaf, 1) for path, leaf in _columns(range(len(records)), records))
     while waiting:
         path, leaf, depth = waiting.popleft()
-        kinds = set(map(type, leaf.values))
+        kinds = leaf.kinds
         if list in kinds or tuple in kinds:
             waiting.append((path, _unpack(leaf), depth))
             continue
         if dict in kinds:
-            inner = _only(leaf, dict)
+            inner = leaf.only({dict})
             if depth < MAX_DEPTH:
                 waiting.extend(
                     (f"{path}.{name}", column, depth + 1)
                     for name, column in _columns(inner.rows, inner.values)
                 )
-            leaf = _without(leaf, dict)
-        if type(None) in kinds:
-            leaf = _without(leaf, type(None))
+        if not kinds.isdisjoint(_NO_SCALARS):
+            leaf = leaf.only(kinds - _NO_SCALARS)
         if leaf.rows:
-            leaves.setdefault(path, Leaf()).add(leaf.rows, leaf.values)
+            leaves[path] = leaves[path].joined(leaf) if path in leaves else leaf
     return leaves
 
 
@@ -72,16 +97,15 @@ def number_text(value: float) -> str:
 def _columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
     names = tuple(objects[0]) if objects else ()
     if all(tuple(one) == names for one in objects):
-        columns = zip(*(one.values() for one in objects), strict=True)
-        return [
-            (name, Leaf(list(rows), list(values)))
-            for name, values in zip(names, columns, strict=True)
-        ]
+        # One pass over the objects, and one over the values of each column.
+        cells = [*chain.from_iterable(one.values() for one in objects)]
+        return [(name, Leaf(rows, cells[n :: len(names)])) for n, name in enumerate(names)]
     return _uneven_columns(rows, objects)
 
 
 def _uneven_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
-    names = dict.fromkeys(chain.from_iterable(objects))
+    forms = dict.fromkeys(map(tuple, objects))  # few, even of many objects
+    names = dict.fromkeys(chain.from_iterable(forms))
     if len(names) * len(objects) > MAX_CELLS_PER_VALUE * sum(map(len, objects)):
         return _sparse_columns(rows, objects)
     return [(name, _read_column(rows, objects, name)) for name in names]
@@ -89,9 +113,10 @@ def _uneven_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tupl
 
 def _read_column(rows: Sequence[int], objects: Sequence[Record], name: str) -> Leaf:
     with suppress(KeyError):  # most columns have a value in each row
-        return Leaf(list(rows), list(map(itemgetter(name), objects)))
-    having = [(row, one) for row, one in zip(rows, objects, strict=True) if name in one]
-    return Leaf([row for row, _ in having], [one[name] for _, one in having])
+        return Leaf(rows, list(map(itemgetter(name), objects)))
+    values = [one.get(name, _MISSING) for one in objects]
+    having = [value is not _MISSING for value in values]
+    return Leaf([*compress(rows, having)], [*compress(values, having)])
 
 
 def _sparse_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tuple[str, Leaf]]:
@@ -107,24 +132,13 @@ def _sparse_columns(rows: Sequence[int], objects: Sequence[Record]) -> list[tupl
 
 
 def _unpack(leaf: Leaf) -> Leaf:
-    unpacked = Leaf()
+    rows: list[int] = []
+    values: list[Any] = []
     for row, value in zip(leaf.rows, leaf.values, strict=True):
         if isinstance(value, list | tuple):
-            unpacked.rows += [row] * len(value)
-            unpacked.values += value
+            rows += [row] * len(value)
+            values += value
         else:
-            unpacked.rows.append(row)
-            unpacked.values.append(value)
-    return unpacked
-
-
-def _only(leaf: Leaf, kind: type) -> Leaf:
-    pairs = zip(leaf.rows, leaf.values, strict=True)
-    kept = [(row, value) for row, value in pairs if type(value) is kind]
-    return Leaf([row for row, _ in kept], [value for _, value in kept])
-
-
-def _without(leaf: Leaf, kind: type) -> Leaf:
-    pairs = zip(leaf.rows, leaf.values, strict=True)
-    kept = [(row, value) for row, value in pairs if type(value) is not kind]
-    return Leaf([row for row, _ in kept], [value for _, value in kept])
+            rows.append(row)
+            values.append(value)
+    return Leaf(rows, values)

@@ -40,6 +40,8 @@ SLOT_SHIFT = 11
 """Layout of an occurrence's `spot`: attribute number, flag for a one-word text, position."""
 PLACE_BITS = 40
 PLACE_MASK = (1 << PLACE_BITS) - 1
+SAMPLED_TEXTS = 1000
+"""Texts that are compared to decide whether each distinct text is split once."""
 CHUNK_OCCURRENCES = 1 << 20
 """Occurrences sorted at one time: those of a million records would take gigabytes."""
 
@@ -60,27 +62,28 @@ class Postings:
         cls, texts: Sequence[str], rows: Array, slots: Array, records: int, rules: TokenizerSettings
     ) -> Postings:
         """Index texts ordered by row, then by slot."""
-        numbers, words = _number_words(split_all(texts, rules))
-        lengths, numbers = _split_at_breaks(numbers)
+        lengths, numbers, words = _split_texts(texts, rules)
         text = np.repeat(np.arange(len(texts)), lengths)
-        within = np.arange(len(text)) - np.repeat(starts_of(lengths)[:-1], lengths)
+        starts = starts_of(lengths)[:-1].astype(np.int32)
+        within = np.arange(len(text), dtype=np.int32) - starts[text]
         if placeholders := _find_placeholders(texts, rules):
             numbers, text, within = _append_placeholders(placeholders, words, numbers, text, within)
         ascending = sorted(words)
         ranks = {word: number for number, word in enumerate(ascending)}
-        rank = np.fromiter(map(ranks.__getitem__, words), np.int64, len(words))
-        position = np.minimum(within + _earlier_words(rows, slots, lengths)[text], LAST_POSITION)
-        spot = (slots[text] << SLOT_SHIFT) | np.where(lengths[text] == 1, ALONE_FLAG, 0) | position
-        place = (ELEMENT_GAP + starts_of(lengths + ELEMENT_GAP)[:-1])[text] + within
+        rank = np.fromiter(map(ranks.__getitem__, words), np.int32, len(words))
         terms = rank[numbers]
         sequence = _order_by(terms)
+        text, within = text[sequence], within[sequence]
+        earlier = _earlier_words(rows, slots, lengths).astype(np.int32)
+        layout = (slots << SLOT_SHIFT) | np.where(lengths == 1, ALONE_FLAG, 0)
+        first = (ELEMENT_GAP + starts_of(lengths + ELEMENT_GAP)[:-1]).astype(np.int32)
         spans = np.bincount(rows, weights=lengths + ELEMENT_GAP, minlength=records).astype(np.int64)
         return cls(
             Vocabulary.of(TermDictionary.of(ascending)),
             starts_of(np.bincount(terms, minlength=len(words))),
-            rows[text][sequence].astype(np.int32),
-            spot[sequence].astype(np.int32),
-            place[sequence].astype(np.int32),
+            rows.astype(np.int32)[text],
+            layout.astype(np.int32)[text] | np.minimum(within + earlier[text], LAST_POSITION),
+            first[text] + within,
             starts_of(spans),
         )
 
@@ -169,24 +172,41 @@ def _select_range(
     return (terms[kept].astype(np.int64) << PLACE_BITS) | places, rows, one.spots[span][kept]
 
 
-def _number_words(words: list[str]) -> tuple[Array, list[str]]:
-    """Number words by first occurrence; the break is number 0 and not listed."""
-    known: defaultdict[str, int] = defaultdict(count().__next__)
-    known[BREAK]
-    numbers = np.fromiter(map(known.__getitem__, words), np.int64, len(words))
-    return numbers, [*known][1:]
+def _split_texts(texts: Sequence[str], rules: TokenizerSettings) -> tuple[Array, Array, list[str]]:
+    """Return how many words each text has, the number of each word, and the distinct words.
+
+    If most texts occur several times, as brands do, each is split once.
+    """
+    sample = texts[:SAMPLED_TEXTS]
+    if 2 * len(set(sample)) > len(sample):
+        return _split_distinct(texts, rules)
+    places, distinct = _number_by_occurrence(texts)
+    lengths, numbers, words = _split_distinct(distinct, rules)
+    starts, lengths = starts_of(lengths)[places], lengths[places]
+    return lengths, numbers[concatenate_ranges(starts, lengths)], words
 
 
-def _split_at_breaks(numbers: Array) -> tuple[Array, Array]:
+def _split_distinct(
+    texts: Sequence[str], rules: TokenizerSettings
+) -> tuple[Array, Array, list[str]]:
+    numbers, words = _number_by_occurrence([BREAK, *split_all(texts, rules)])
     breaks = np.flatnonzero(numbers == 0)
-    lengths = np.diff(breaks, prepend=-1) - 1
-    return lengths, numbers[numbers != 0] - 1
+    return np.diff(breaks) - 1, numbers[numbers != 0] - 1, words[1:]
+
+
+def _number_by_occurrence(texts: Sequence[str]) -> tuple[Array, list[str]]:
+    """Number texts by first occurrence; also return the distinct ones."""
+    known: defaultdict[str, int] = defaultdict(count().__next__)
+    numbers = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
+    return numbers, [*known]
 
 
 def _find_placeholders(
     texts: Sequence[str], rules: TokenizerSettings
 ) -> list[tuple[str, int, int]]:
     """Return the marked words of bracketed tokens, with their text numbers and positions."""
+    if "<" not in "".join(texts):
+        return []
     return [
         (word, number, place)
         for number, text in enumerate(texts)
@@ -209,9 +229,9 @@ def _append_placeholders(
     added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in placeholders]
     words += known
     return (
-        np.concatenate([numbers, np.array(added, np.int64)]),
+        np.concatenate([numbers, np.array(added, np.int32)]),
         np.concatenate([text, np.array([one for _, one, _ in placeholders], np.int64)]),
-        np.concatenate([within, np.array([place for _, _, place in placeholders], np.int64)]),
+        np.concatenate([within, np.array([place for _, _, place in placeholders], np.int32)]),
     )
 
 

@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -23,6 +24,7 @@ from svc_notebook.service.engine.index.attribute_lengths import (
     no_word_counts,
 )
 from svc_notebook.service.engine.index.columns import (
+    NUMBER_TYPES,
     Labels,
     Numbers,
     join_labels,
@@ -289,18 +291,20 @@ def _read_texts(
     searched = [path for path in sorted(leaves) if _is_searched(path, schema)]
     everything = not schema.searched
     found = {path: _texts_of(leaves[path], everything=everything) for path in searched}
-    found = {path: column for path, column in found.items() if column[0]}
-    texts: list[str] = []
-    rows: list[int] = []
-    numbers: list[int] = []
-    for number, (path, (some, written)) in enumerate(found.items()):
-        rows += some
-        texts += map(split_camel, written) if path in schema.rules.camel else written
-        numbers += [number] * len(some)
-    order = np.lexsort((numbers, rows)) if rows else np.zeros(0, np.int64)
-    ordered = [texts[n] for n in order.tolist()]
-    slots = tuple(found)
-    return slots, ordered, np.array(rows, np.int64)[order], np.array(numbers, np.int64)[order]
+    found = {path: leaf for path, leaf in found.items() if leaf.rows}
+    slots, columns = tuple(found), [leaf.row_numbers for leaf in found.values()]
+    texts = [
+        [*map(split_camel, leaf.values)] if path in schema.rules.camel else leaf.values
+        for path, leaf in found.items()
+    ]
+    if not columns:
+        return slots, [], np.zeros(0, np.int32), np.zeros(0, np.int32)
+    numbers = np.repeat(np.arange(len(slots), dtype=np.int32), [*map(len, columns)])
+    rows = np.concatenate(columns)
+    # Stable: the texts of a row stay in the order of their paths.
+    order = np.argsort(rows, kind="stable")
+    together = [*chain.from_iterable(texts)]
+    return slots, [together[n] for n in order.tolist()], rows[order], numbers[order]
 
 
 def _is_searched(path: str, schema: Schema) -> bool:
@@ -309,17 +313,13 @@ def _is_searched(path: str, schema: Schema) -> bool:
     return any(covers(entry, path) for entry in schema.searched)
 
 
-def _texts_of(leaf: Leaf, *, everything: bool) -> tuple[list[int], list[str]]:
+def _texts_of(leaf: Leaf, *, everything: bool) -> Leaf:
     """Return the searchable values: texts, and numbers if the attribute is named."""
-    kinds = set(map(type, leaf.values))
-    if kinds == {str}:
-        return leaf.rows, leaf.values
-    searched = (str,) if everything else (str, int, float)
-    pairs = zip(leaf.rows, leaf.values, strict=True)
-    kept = [(row, value) for row, value in pairs if type(value) in searched]
-    return [row for row, _ in kept], [
-        value if type(value) is str else number_text(value) for _, value in kept
-    ]
+    leaf = leaf.only({str} if everything else {str} | NUMBER_TYPES)
+    if leaf.kinds <= {str}:
+        return leaf
+    written = [value if type(value) is str else number_text(value) for value in leaf.values]
+    return Leaf(leaf.rows, written)
 
 
 def _find_facets(leaves: Mapping[str, Leaf], schema: Schema) -> Iterable[str]:
@@ -339,10 +339,9 @@ def _read_numbers(leaves: Mapping[str, Leaf]) -> dict[str, Numbers]:
 def _read_sort_texts(leaves: Mapping[str, Leaf], schema: Schema) -> dict[str, Labels]:
     found = {}
     for path in schema.sorts & leaves.keys():
-        pairs = zip(leaves[path].rows, leaves[path].values, strict=True)
-        texts = [(row, value) for row, value in pairs if type(value) in (str, bool)]
-        if texts:
-            found[path] = Labels.of(Leaf([row for row, _ in texts], [value for _, value in texts]))
+        texts = leaves[path].only({str, bool})
+        if texts.rows:
+            found[path] = Labels.of(texts)
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -30,8 +31,13 @@ class SegmentReader:
         return int(np.count_nonzero(self.alive))
 
     def without(self, ids: Sequence[str]) -> SegmentReader:
-        """Return a reader with these records deleted."""
-        rows = self.segment.ids.find_many(ids)
+        """Return a reader with these records deleted; their ids are in ascending order."""
+        known = self.segment.ids
+        if not len(known):
+            return self
+        # Most loads are in the order of their ids, which are then in few segments.
+        first, last = bisect_left(ids, known[0]), bisect_right(ids, known[len(known) - 1])
+        rows = known.find_many(ids[first:last])
         rows = rows[rows >= 0]
         if not self.alive[rows].any():
             return self
@@ -53,9 +59,9 @@ def apply_deletions(
     readers_now: Sequence[SegmentReader],
 ) -> SegmentReader:
     """Delete from a merged reader the records deleted from its parts since they were read."""
-    deleted = [
+    deleted = sorted(
         name
         for old, new in zip(readers_before, readers_now, strict=True)
         for name in old.segment.ids.take(np.flatnonzero(old.alive & ~new.alive))
-    ]
+    )
     return merged.without(deleted) if deleted else merged

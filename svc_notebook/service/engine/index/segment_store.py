@@ -27,6 +27,8 @@ from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 
 MERGE_FACTOR = 4
 """Number of segments of one size class that are merged into one of the next."""
+BUSY_MERGE_FACTOR, BUSY_SEGMENT_RECORDS = 8, 4096
+"""While more writes wait, segments of at least so many records are merged in larger numbers."""
 MIN_SEGMENT_RECORDS = 256
 MAX_MERGED_RECORDS = 2**21
 """Maximum number of records of a merged segment, which needs memory until it is saved."""
@@ -105,9 +107,9 @@ class SegmentStore:
 
         return publish
 
-    def merge_small_segments(self) -> None:
-        """Merge segments while a size class is full."""
-        while readers := _find_full_size_class(self.readers):
+    def merge_small_segments(self, *, busy: bool = False) -> None:
+        """Merge segments while a size class is full; `busy` means that more writes wait."""
+        while readers := _find_full_size_class(self.readers, busy=busy):
             self._merge(readers)
 
     def fork(self) -> SegmentStore:
@@ -184,14 +186,17 @@ class SegmentStore:
                     self.vectors = self.vectors.with_table(merged, joined).within(self.readers)
 
 
-def _find_full_size_class(readers: Sequence[SegmentReader]) -> Sequence[SegmentReader]:
+def _find_full_size_class(
+    readers: Sequence[SegmentReader], *, busy: bool
+) -> Sequence[SegmentReader]:
     """Return the readers to merge of the smallest size class that is full."""
     classes: dict[int, list[SegmentReader]] = {}
     for reader in readers:
         classes.setdefault(_size_class(reader.count), []).append(reader)
     for _, members in sorted(classes.items()):
         smallest = _group_by_size(members)[0]
-        if len(smallest) >= MERGE_FACTOR:
+        large = smallest[0].count >= BUSY_SEGMENT_RECORDS
+        if len(smallest) >= (BUSY_MERGE_FACTOR if busy and large else MERGE_FACTOR):
             return smallest
     return []
 

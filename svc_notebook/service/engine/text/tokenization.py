@@ -98,24 +98,24 @@ def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
     """Return the words of all texts in one list, with a `BREAK` after each text's last word."""
     if not texts:
         return []
-    by_default = rules.has_default_ascii_folding
-    if by_default:
-        # Few characters are not ASCII; the others are folded together below, which is faster.
-        folded = [text if text.isascii() else _fold_beyond_ascii(text, rules) for text in texts]
-    else:
-        folded = [fold(text, rules) for text in texts]
-    whole = f" {BREAK} ".join(folded)
+    if not rules.has_default_ascii_folding:
+        return [*_join_texts([fold(text, rules) for text in texts]).split(), BREAK]
+    table, whole = _AsciiTable(rules.table), _join_texts(texts)
+    if whole.isascii():
+        return [*whole.translate(table).split(), BREAK]
+    # Few characters are not ASCII: those are folded first, the others together, which is faster.
+    whole = _join_texts(
+        [text if text.isascii() else _fold_beyond_ascii(text, rules) for text in texts]
+    )
+    # One other character would make the translation of the whole text slow.
+    return [*ASCII_RUN.sub(lambda run: run[0].translate(table), whole).split(), BREAK]
+
+
+def _join_texts(texts: Sequence[str]) -> str:
+    whole = f" {BREAK} ".join(texts)
     if whole.count(BREAK) != len(texts) - 1:
-        whole = f" {BREAK} ".join(text.replace(BREAK, " ") for text in folded)
-    if by_default:
-        table = _AsciiTable(rules.table)
-        # One other character would make the translation of the whole text slow.
-        whole = (
-            whole.translate(table)
-            if whole.isascii()
-            else ASCII_RUN.sub(lambda run: run[0].translate(table), whole)
-        )
-    return [*whole.split(), BREAK]
+        whole = f" {BREAK} ".join(text.replace(BREAK, " ") for text in texts)
+    return whole
 
 
 def _fold_beyond_ascii(text: str, rules: TokenizerSettings) -> str:
