@@ -241,14 +241,18 @@ def _write_text(value: Any) -> str:
 def _write_texts(texts: Texts) -> list[str | None]:
     """Return the JSON of texts, which are encoded all at once, one on each line."""
     present = [text for text in texts if text is not None]
-    if UPPER_CASE_ESCAPE.search("".join(present)):
-        raise NeedsDatabase
     try:
         lines = _ENCODER.encode_lines(present).decode()
     except UnicodeEncodeError:
         raise NeedsDatabase from None
-    written = iter(lines.split("\n"))
-    return [None if text is None else next(written) for text in texts]
+    # Every control character without a short escape is encoded as `\\u00` and two digits.
+    if "\\u00" in lines and UPPER_CASE_ESCAPE.search("".join(present)):
+        raise NeedsDatabase
+    written = lines.split("\n")
+    if len(present) == len(texts):
+        return [*written[: len(texts)]]
+    each = iter(written)
+    return [None if text is None else next(each) for text in texts]
 
 
 def _write_number(value: Any) -> str:

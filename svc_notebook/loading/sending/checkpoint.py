@@ -64,10 +64,20 @@ class Checkpoint(Generic[Entry]):
     found: str | None = None
     entries: list[Entry] = field(default_factory=list)
     kind: Any = AcknowledgedBatch
+    # Whether the file has the name of the target index, without which entries mean nothing.
+    _begun: bool = True
 
-    def begin(self, target: str) -> None:
-        """Discard the checkpoint of an earlier load, and write the name of the target index."""
+    def begin(self, target: str, *, at_once: bool = True) -> None:
+        """Discard the checkpoint of an earlier load, and write the name of the target index.
+
+        If not `at_once`, the name is written with the first entry: for an index that is not
+        deleted if a load that has sent nothing is interrupted.
+        """
         self.target, self.entries = target, []
+        self._begun = at_once
+        if not at_once:
+            self.discard()
+            return
         with suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(self.path, _line(CheckpointHeader(target, self.state)))
@@ -77,8 +87,12 @@ class Checkpoint(Generic[Entry]):
 
         If the disk is full, a batch is at worst sent again.
         """
-        with suppress(OSError), self.path.open("ab") as file:
-            file.write(_line(entry))
+        line = _line(entry)
+        if not self._begun:
+            line = _line(CheckpointHeader(self.target or "", self.state)) + line
+        with suppress(OSError), self.path.open("ab" if self._begun else "wb") as file:
+            file.write(line)
+            self._begun = True
         self.entries.append(entry)
 
     def discard(self) -> None:

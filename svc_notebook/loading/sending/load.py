@@ -285,7 +285,7 @@ class _LoadRun:
             self._note(
                 "the source, the options or the index have changed: all rows were sent again"
             )
-        checkpoint.begin(target)
+        checkpoint.begin(target, at_once=target != self.counts.index)
         return target
 
     async def _restore_progress(

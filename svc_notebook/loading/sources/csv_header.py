@@ -79,7 +79,9 @@ def sniff_dialect(
     quote = known.dialect.quote if known else options.quote or quote_of(text)
     escape = known.dialect.escape if known else escape_of(text, quote)
     parsed = known.rows if known else [row for _, row in parse_rows(text, separator, quote)]
-    first = _read_first(text, parsed[0], Dialect(separator, quote, escape, True, ())) if parsed else []
+    first = (
+        _read_first(text, parsed[0], Dialect(separator, quote, escape, True, ())) if parsed else []
+    )
     rows = [first, *parsed[1:]] if parsed else []
     header = True if options.header_rows is not None or upper else options.header
     if header is None and known and first == parsed[0]:

@@ -206,7 +206,9 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
     comment = options.comment or DEFAULT_COMMENT
     if not any(line.startswith(comment) for line in lines):
         comment = ""
-    likely = list(_without_comments(lines[skipped:], comment, quote)) if comment else lines[skipped:]
+    likely = (
+        list(_without_comments(lines[skipped:], comment, quote)) if comment else lines[skipped:]
+    )
     if separator is None:
         separator = find_separator("".join(likely or lines[skipped:]), quote)
         if separator in UNUSUAL_SEPARATORS:
