@@ -43,10 +43,10 @@ from svc_notebook.loading.load_plan.profile import (
     id_fields,
 )
 from svc_notebook.loading.load_plan.type_inference import (
-    MISSING_WORDS,
     CountedTexts,
     frequent_type,
     infer_column,
+    is_missing_text,
     possible_types,
 )
 from svc_notebook.loading.options import LoadSettings
@@ -147,7 +147,7 @@ def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None)
     if profile.sent_as == "text":
         return Cells(field, _write_texts(texts), profile, texts)
     # A cell that is a number is its own JSON.
-    values = [None if text in MISSING_WORDS else text for text in texts]
+    values = [None if is_missing_text(text) else text for text in texts]
     if profile.sent_as == "boolean":
         values = [text and text.lower() for text in values]
     return Cells(field, values, profile, texts)

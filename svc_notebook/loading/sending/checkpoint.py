@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -142,7 +142,7 @@ def facts_of(if_exists: str, options: LoadSettings, hash_scheme: str = "") -> st
     import duckdb
 
     # Another release can read a file differently.
-    facts = {**asdict(options), "if_exists": if_exists, "duckdb": duckdb.__version__}
+    facts = {**vars(options), "if_exists": if_exists, "duckdb": duckdb.__version__}
     if hash_scheme:
         facts["ids"] = hash_scheme
     return str(sorted(facts.items(), key=str))
