@@ -48,11 +48,11 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
 def row_pattern(separator: str, quote: str) -> re.Pattern[str]:
     """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes."""
     separator, quote = re.escape(separator), re.escape(quote)
-    # No repeat gives back what it took, so that a row that does not match is rejected in linear
-    # time. All cells up to a quote are taken at once.
+    # Each repeat ends at one place, so that a row that does not match is rejected in linear time.
+    # All cells up to a quote are taken at once.
     begin, end = rf"(?:\A|(?<={separator}))", rf"(?:{separator}|\Z)"
-    quoted = f"{begin}{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}{end}"
-    return re.compile(f"(?:[^{quote}]*+{quoted})*+[^{quote}]*+")
+    quoted = f"{begin}{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}{end}"
+    return re.compile(f"(?:[^{quote}]*{quoted})*[^{quote}]*")
 
 
 def _read_lines(path: Path) -> list[str] | None:
