@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,6 @@ from svc_notebook.loading.load_plan.fast_path import MAX_CELLS
 from svc_notebook.loading.load_plan.plan import prepare
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.batches import pack_batches
-from svc_notebook.loading.sources.csv_few_rows import row_pattern
 from tests.conftest import examples
 from tests.loading.encoded_records import Packed, assert_same, pack, pack_small
 
@@ -171,18 +169,6 @@ def test_a_wide_table_of_more_cells_opens_no_database(tmp_path: Path) -> None:
 
     assert quick(path, id="c0") is not None
     compare(path, {"id": "c0"})
-
-
-CELL = '(?:"[^"]*(?:""[^"]*)*"|[^",]*)'
-PLAIN_PATTERN = re.compile(f"{CELL}(?:,{CELL})*")
-
-
-@given(row=st.text(st.sampled_from('",a \n'), max_size=12))
-@settings(max_examples=examples(300))
-def test_the_pattern_of_a_row_accepts_quotes_around_whole_cells(row: str) -> None:
-    found = row_pattern(",", '"').fullmatch(row)
-
-    assert (found is None) is (PLAIN_PATTERN.fullmatch(row) is None)
 
 
 def quick(path: Path, **options: Any) -> Packed | None:

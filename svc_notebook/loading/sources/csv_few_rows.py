@@ -31,7 +31,7 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
         return None
     # A scan of several columns skips blank lines, too.
     rows = [line for line in lines[int(dialect.header) :] if line]
-    well_quoted = row_pattern(dialect.separator, dialect.quote).fullmatch
+    well_quoted = _row_pattern(dialect.separator, dialect.quote).fullmatch
     if not all(map(well_quoted, rows)):
         return None
     reader = csv.reader(rows, delimiter=dialect.separator, quotechar=dialect.quote, strict=True)
@@ -45,14 +45,13 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
 
 
 @lru_cache
-def row_pattern(separator: str, quote: str) -> re.Pattern[str]:
+def _row_pattern(separator: str, quote: str) -> re.Pattern[str]:
     """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes."""
     separator, quote = re.escape(separator), re.escape(quote)
     # Each repeat ends at one place, so that a row that does not match is rejected in linear time.
-    # All cells up to a quote are taken at once.
-    begin, end = rf"(?:\A|(?<={separator}))", rf"(?:{separator}|\Z)"
-    quoted = f"{begin}{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}{end}"
-    return re.compile(f"(?:[^{quote}]*{quoted})*[^{quote}]*")
+    quoted = f"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}"
+    cell = f"(?:{quoted}|[^{quote}{separator}]*)"
+    return re.compile(f"{cell}(?:{separator}{cell})*")
 
 
 def _read_lines(path: Path) -> list[str] | None:
