@@ -27,7 +27,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {"api": {"msgspec"}},
     {
         "client": {
-            *("httpcore", "httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "numpy", "pandas"),
+            *("h11", "httpx", "msgspec", "nest_asyncio2", "nest_asyncio", "numpy", "pandas"),
             *("tqdm",),
         },
         "service": {

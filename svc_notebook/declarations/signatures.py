@@ -23,29 +23,31 @@ from svc_notebook.declarations.members import describe_member
 
 LINE_WIDTH = 96
 ROW_SHAPES = ("RowOptions", "LoadOptions")
-_SPELLED = "__spelled_out__"
+_SPELLED, _WRITTEN_DOC = "__spelled_out__", "__written_doc__"
 
 
 def spell_out(function: Callable[..., Any]) -> None:
     """List what a function takes by name, with type, default and description."""
     if vars(function).get(_SPELLED):
         return
-    function.__dict__[_SPELLED] = True
+    # Another thread can do the same at the same time: what both start from is never changed, and
+    # whoever finds the new signature finds the new docstring, too.
+    doc = inspect.cleandoc(vars(function).setdefault(_WRITTEN_DOC, function.__doc__) or "")
     signature = inspect.signature(function)
     spread = [p for p in signature.parameters.values() if p.kind is Parameter.VAR_KEYWORD]
     shape = shape_of(function, spread[0]) if spread else None
-    if shape is None:
-        return
-    own = [p for p in signature.parameters.values() if p not in spread]
-    taken = {parameter.name for parameter in own}
-    names = [name for name in hints(shape) if name.isidentifier() and name not in taken]
-    more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
-    function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
-    doc, entries = inspect.getdoc(function) or "", _entries(shape, tuple(names))
-    described = spread[0].name in read_entries(doc)
-    function.__doc__ = (
-        replace_entry(doc, spread[0].name, entries) if described else add_entries(doc, entries)
-    )
+    if shape is not None:
+        own = [p for p in signature.parameters.values() if p not in spread]
+        taken = {parameter.name for parameter in own}
+        names = [name for name in hints(shape) if name.isidentifier() and name not in taken]
+        more = [Parameter(name, Parameter.KEYWORD_ONLY, default=None) for name in names]
+        entries = _entries(shape, tuple(names))
+        described = spread[0].name in read_entries(doc)
+        function.__doc__ = (
+            replace_entry(doc, spread[0].name, entries) if described else add_entries(doc, entries)
+        )
+        function.__signature__ = signature.replace(parameters=[*own, *more])  # type: ignore[attr-defined]
+    function.__dict__[_SPELLED] = True
 
 
 def shape_of(function: Callable[..., Any], spread: Parameter) -> Any:

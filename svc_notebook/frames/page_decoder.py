@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from operator import attrgetter
+from functools import lru_cache
 from types import GenericAlias
 from typing import Any, ClassVar
 
@@ -142,7 +142,14 @@ def join_parts(parts: Sequence[Part]) -> pd.Series[Any]:
 
 
 def _kind(part: Part) -> str:
-    return str(getattr(part, "dtype", "arrow"))
+    dtype = getattr(part, "dtype", None)
+    return "arrow" if dtype is None else _name_of(dtype)
+
+
+@lru_cache
+def _name_of(dtype: Any) -> str:
+    """Return the text of a dtype, which NumPy assembles each time."""
+    return str(dtype)
 
 
 def _common(kinds: set[str], *, gaps: bool) -> str | None:
@@ -188,8 +195,10 @@ class RecordRow(msgspec.Struct):
     @classmethod
     def pivot(cls, rows: Sequence[RecordRow]) -> Iterator[tuple[str, list[Any], Kind | None]]:
         """Yield each attribute with its values, None where a row has none, and their kind."""
-        for field, (name, kind) in zip(cls.__struct_fields__, cls.kinds.items(), strict=True):
-            yield name, [*map(attrgetter(field), rows)], kind
+        # Faster than reading attribute after attribute, which visits each row many times.
+        columns = zip(*map(msgspec.structs.astuple, rows), strict=True)
+        for (name, kind), values in zip(cls.kinds.items(), columns, strict=True):
+            yield name, [*values], kind
 
 
 class _DecodedPage(msgspec.Struct):

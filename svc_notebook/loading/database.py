@@ -236,6 +236,9 @@ class Database:
 
     async def leave(self) -> None:
         """Close without blocking the event loop, because ending the threads takes a while."""
+        if self.__dict__.keys().isdisjoint(("connection", "folder")):
+            self.close()  # nothing is open that takes time
+            return
         await asyncio.shield(asyncio.to_thread(self.close))
 
     def __enter__(self) -> Database:

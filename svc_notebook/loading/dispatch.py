@@ -14,7 +14,7 @@ from svc_notebook.loading.options import IfExists, LoadSettings, RowOptions
 from svc_notebook.loading.sending.concurrency_limiter import DEFAULT_IN_FLIGHT
 from svc_notebook.loading.sending.load import load_source
 from svc_notebook.loading.sending.replacement import check_min_share
-from svc_notebook.loading.sources.partitions import find_partitions
+from svc_notebook.loading.sources.partitions import find_partitions, may_have_partitions
 from svc_notebook.loading.sources.python_records import Rows, refuse_early
 
 if TYPE_CHECKING:
@@ -84,7 +84,8 @@ async def load(
     check_min_share(min_share, if_exists)
     checked = LoadSettings.of(options)
     refuse_early(source, look=dry_run, resume=resume)
-    if partitions := await asyncio.to_thread(find_partitions, source, checked):
+    may_be_many = may_have_partitions(source)
+    if may_be_many and (partitions := await asyncio.to_thread(find_partitions, source, checked)):
         return await load_partitions(
             client, partitions, index, checked, if_exists=if_exists, min_share=min_share,
             dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,

@@ -1,4 +1,4 @@
-"""The thread that imports what first calls need, while the user writes the first call.
+"""The thread that imports and prepares what first calls need, while the user writes the first call.
 
 Two threads that import the same packages can wait for each other's module locks; Python then breaks
 the cycle with a module that is not complete. So this thread holds the interpreter's import lock
@@ -16,6 +16,8 @@ from collections.abc import Iterable
 from importlib import import_module
 from typing import Any
 
+# The module that prepares the first calls when all is imported.
+PREPARATION = "svc_notebook.functions.preparation"
 # What loads and browses import; a package that fails to import fails again in the call.
 MODULES = (
     "numpy",
@@ -25,6 +27,7 @@ MODULES = (
     "anyio._backends._asyncio",
     "svc_notebook.functions.browse",
     "svc_notebook.functions.loads",
+    PREPARATION,
 )
 
 _started = False
@@ -52,6 +55,9 @@ def _import(names: Iterable[str]) -> None:
             if not threading.main_thread().is_alive():
                 return
             import_module(name)
+        for _ in import_module(PREPARATION).prepare_calls():
+            if not threading.main_thread().is_alive():
+                return
     except Exception:
         return
     finally:

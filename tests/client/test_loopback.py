@@ -15,7 +15,8 @@ from svc_notebook.api import SearchApi
 from svc_notebook.client.config import ClientConfig
 from svc_notebook.client.secret import Secret
 from svc_notebook.client.transport.exchange import HttpReply, Keys, Request
-from svc_notebook.client.transport.loopback import MAX_COALESCED_BYTES, READ_BUFFER_BYTES, Loopback
+from svc_notebook.client.transport.loopback import Loopback
+from svc_notebook.client.transport.loopback_connection import MAX_COALESCED_BYTES, READ_BUFFER_BYTES
 from tests.client.stub import Act, closed_port, drop, hang, raw, reset, serving
 
 KEYS = Keys(ClientConfig("APP", Secret("k3y"), url="http://localhost:1"), SearchApi.search.endpoint)
@@ -141,3 +142,114 @@ def test_a_request_says_what_http_wants_to_know(content: bytes | None, length: s
         "x-service-api-key": "k3y",
         "content-length": length,
     }
+
+
+def in_pieces(message: bytes, *, hang_up: bool = False) -> Act:
+    """Answer with these bytes, cut at each `|`, and perhaps hang up."""
+
+    async def act(writer: asyncio.StreamWriter) -> None:
+        for piece in message.split(b"|"):
+            writer.write(piece)
+            await writer.drain()
+            await asyncio.sleep(0.01)
+        if hang_up:
+            writer.close()
+
+    return act
+
+
+HEAD = b"HTTP/1.1 200 OK\r\n"
+FRAMES = {
+    "length": HEAD + b"content-length: 5\r\n\r\nhello",
+    "cut head": HEAD + b"content-le|ngth: 5\r\n\r|\nhel|lo",
+    "cut after head": HEAD + b"content-length: 5\r\n\r\n|hello",
+    "bare line ends": b"HTTP/1.1 200 OK\ncontent-length: 9\n\nhel|lo\r\n\r\n",
+    "chunks": HEAD + b"transfer-encoding: chunked\r\n\r\n2\r\nhe|\r\n3\r\nllo\r\n0\r\n|\r\n",
+    "cut head of chunks": HEAD + b"transfer-encoding: chunked\r\n\r|\n5\r\nhello\r\n0\r\n\r\n",
+    "early hints": b"HTTP/1.1 103 Early\r\n\r\n" + HEAD + b"content-length: 5\r\n\r\nhello",
+    "cut early hints": b"HTTP/1.1 103 E\r\n\r\n|" + HEAD + b"content-length: 1\r\n\r\nh",
+    "no content": b"HTTP/1.1 204 No\r\n\r\n",
+    "no content with a length": b"HTTP/1.1 304 No\r\ncontent-length: 5\r\n\r\n",
+    "empty": HEAD + b"content-length: 0\r\n\r\n",
+}
+LAST_FRAMES = {
+    "until the end": HEAD + b"\r\nhel|lo",
+    "old version": b"HTTP/1.0 200 OK\r\ncontent-length: 5\r\n\r\nhello",
+    "close": HEAD + b"connection: close\r\ncontent-length: 5\r\n\r\nhello",
+    "surplus": HEAD + b"content-length: 5\r\n\r\nhello, world",
+    "late surplus": HEAD + b"content-length: 5\r\n\r\nhel|lo, world",
+}
+
+
+def read_as_library(url: str) -> tuple[int, bytes]:
+    response = httpx.post(url + "/1/x", content=b"{}", trust_env=False)
+    return response.status_code, response.content
+
+
+@pytest.mark.parametrize("name", FRAMES)
+def test_an_answer_is_read_as_the_library_reads_it(name: str) -> None:
+    async def post() -> list[HttpReply]:
+        async with aclosing(Loopback(httpx.Limits())) as loopback:
+            return [await loopback.exchange(asking(server.url)) for _ in range(2)]
+
+    with serving(in_pieces(FRAMES[name])) as server:
+        replies = asyncio.run(post())
+        connections = server.connections
+        expected = read_as_library(server.url)
+
+    assert [(reply.status, reply.content) for reply in replies] == [expected] * 2
+    assert connections == 1
+
+
+@pytest.mark.parametrize("name", LAST_FRAMES)
+def test_an_answer_after_which_no_other_can_follow_ends_the_connection(name: str) -> None:
+    async def post() -> list[HttpReply]:
+        async with aclosing(Loopback(httpx.Limits())) as loopback:
+            return [await loopback.exchange(asking(server.url)) for _ in range(2)]
+
+    with serving(in_pieces(LAST_FRAMES[name], hang_up=name == "until the end")) as server:
+        replies = asyncio.run(post())
+
+    assert [(reply.status, reply.content) for reply in replies] == [(200, b"hello")] * 2
+    assert server.connections == 2
+
+
+def test_idle_connections_expire() -> None:
+    async def post() -> None:
+        async with aclosing(Loopback(httpx.Limits(keepalive_expiry=0.01))) as loopback:
+            await loopback.exchange(asking(server.url))
+            await asyncio.sleep(0.05)
+            await loopback.exchange(asking(server.url))
+
+    with serving() as server:
+        asyncio.run(post())
+
+    assert server.connections == 2
+
+
+def test_requests_beyond_the_limit_wait_for_a_connection() -> None:
+    async def post() -> list[HttpReply]:
+        async with aclosing(Loopback(httpx.Limits(max_connections=2))) as loopback:
+            calls = (loopback.exchange(asking(server.url)) for _ in range(6))
+            return await asyncio.gather(*calls)
+
+    with serving() as server:
+        replies = asyncio.run(post())
+
+    assert [reply.status for reply in replies] == [200] * 6
+    assert server.connections == 2
+
+
+def test_a_cancelled_request_ends_its_connection() -> None:
+    async def post() -> HttpReply:
+        async with aclosing(Loopback(httpx.Limits())) as loopback:
+            await loopback.exchange(asking(server.url))
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.1):
+                    await loopback.exchange(asking(server.url))
+            return await loopback.exchange(asking(server.url))
+
+    with serving(raw(b"1"), hang, raw(b"3")) as server:
+        reply = asyncio.run(post())
+
+    assert (reply.content, server.connections) == (b"3", 2)

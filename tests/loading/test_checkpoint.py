@@ -101,6 +101,19 @@ def test_resuming_appends() -> None:
     assert len(opened().entries) == 3
 
 
+def test_a_target_that_is_not_deleted_is_stored_with_the_first_acknowledgement() -> None:
+    written()
+    checkpoint = opened()
+    checkpoint.begin("index", at_once=False)
+
+    before = opened().target
+    for entry in ENTRIES:
+        checkpoint.write(entry)
+
+    assert before is None
+    assert (opened().target, opened().entries) == ("index", ENTRIES)
+
+
 def test_a_completed_load_leaves_no_file(state: Path) -> None:
     checkpoint = opened()
     with checkpoint.hold():

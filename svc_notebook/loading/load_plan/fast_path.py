@@ -43,10 +43,10 @@ from svc_notebook.loading.load_plan.profile import (
     id_fields,
 )
 from svc_notebook.loading.load_plan.type_inference import (
-    MISSING_WORDS,
     CountedTexts,
     frequent_type,
     infer_column,
+    is_missing_text,
     possible_types,
 )
 from svc_notebook.loading.options import LoadSettings
@@ -147,7 +147,7 @@ def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None)
     if profile.sent_as == "text":
         return Cells(field, _write_texts(texts), profile, texts)
     # A cell that is a number is its own JSON.
-    values = [None if text in MISSING_WORDS else text for text in texts]
+    values = [None if is_missing_text(text) else text for text in texts]
     if profile.sent_as == "boolean":
         values = [text and text.lower() for text in values]
     return Cells(field, values, profile, texts)
@@ -241,14 +241,18 @@ def _write_text(value: Any) -> str:
 def _write_texts(texts: Texts) -> list[str | None]:
     """Return the JSON of texts, which are encoded all at once, one on each line."""
     present = [text for text in texts if text is not None]
-    if UPPER_CASE_ESCAPE.search("".join(present)):
-        raise NeedsDatabase
     try:
         lines = _ENCODER.encode_lines(present).decode()
     except UnicodeEncodeError:
         raise NeedsDatabase from None
-    written = iter(lines.split("\n"))
-    return [None if text is None else next(written) for text in texts]
+    # Every control character without a short escape is encoded as `\\u00` and two digits.
+    if "\\u00" in lines and UPPER_CASE_ESCAPE.search("".join(present)):
+        raise NeedsDatabase
+    written = lines.split("\n")
+    if len(present) == len(texts):
+        return [*written[: len(texts)]]
+    each = iter(written)
+    return [None if text is None else next(each) for text in texts]
 
 
 def _write_number(value: Any) -> str:

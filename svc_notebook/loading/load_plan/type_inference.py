@@ -20,7 +20,7 @@ from svc_notebook.loading.table import SourceTable, TableColumn
 Aggregates = Mapping[str, Any]
 # Words for a missing value in a column whose other values are numbers or booleans.
 MISSING_WORDS = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-")
-
+is_missing_text = frozenset(MISSING_WORDS).__contains__
 
 BOOLEANS = ("true", "false")
 # The same in upper and lower case, mixed in every way.
@@ -96,8 +96,6 @@ MAX_SAMPLE_CHARACTERS = 400
 # Aggregates that are kept as SQL: those of a few hundred columns.
 MAX_CACHED_SQL = 4096
 
-_MISSING_WORDS = frozenset(MISSING_WORDS)
-
 
 class CountedTexts(dict[str, Any]):
     """The aggregates over columns of text, by their SQL; each is counted when it is read."""
@@ -109,7 +107,7 @@ class CountedTexts(dict[str, Any]):
             present = [text for text in texts if text is not None]
             early = [text for text in present if text < END_OF_DIGITS]
             self[null_count(field)] = rows - len(present)
-            self[_missing_word_count(field)] = sum(map(_MISSING_WORDS.__contains__, present))
+            self[_missing_word_count(field)] = sum(map(is_missing_text, present))
             for fits in (*TYPES.values(), *LIKELY_TYPES.values(), *HINTS.values()):
                 texts_to_test = early if fits.begins_early else present
                 self._conditions[_match_count(field, fits)] = texts_to_test, fits

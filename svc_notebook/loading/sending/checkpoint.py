@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -64,10 +64,20 @@ class Checkpoint(Generic[Entry]):
     found: str | None = None
     entries: list[Entry] = field(default_factory=list)
     kind: Any = AcknowledgedBatch
+    # Whether the file has the name of the target index, without which entries mean nothing.
+    _begun: bool = True
 
-    def begin(self, target: str) -> None:
-        """Discard the checkpoint of an earlier load, and write the name of the target index."""
+    def begin(self, target: str, *, at_once: bool = True) -> None:
+        """Discard the checkpoint of an earlier load, and write the name of the target index.
+
+        If not `at_once`, the name is written with the first entry: for an index that is not
+        deleted if a load that has sent nothing is interrupted.
+        """
         self.target, self.entries = target, []
+        self._begun = at_once
+        if not at_once:
+            self.discard()
+            return
         with suppress(OSError):
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_atomically(self.path, _line(CheckpointHeader(target, self.state)))
@@ -77,8 +87,12 @@ class Checkpoint(Generic[Entry]):
 
         If the disk is full, a batch is at worst sent again.
         """
-        with suppress(OSError), self.path.open("ab") as file:
-            file.write(_line(entry))
+        line = _line(entry)
+        if not self._begun:
+            line = _line(CheckpointHeader(self.target or "", self.state)) + line
+        with suppress(OSError), self.path.open("ab" if self._begun else "wb") as file:
+            file.write(line)
+            self._begun = True
         self.entries.append(entry)
 
     def discard(self) -> None:
@@ -128,7 +142,7 @@ def facts_of(if_exists: str, options: LoadSettings, hash_scheme: str = "") -> st
     import duckdb
 
     # Another release can read a file differently.
-    facts = {**asdict(options), "if_exists": if_exists, "duckdb": duckdb.__version__}
+    facts = {**vars(options), "if_exists": if_exists, "duckdb": duckdb.__version__}
     if hash_scheme:
         facts["ids"] = hash_scheme
     return str(sorted(facts.items(), key=str))

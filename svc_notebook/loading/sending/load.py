@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
     from svc_notebook.loading.sources.source import Source
 
+# Cutting operations of this size into batches takes about as long as a thread's turn.
+MAX_QUICK_CHARACTERS = 1_000_000
 # A partial update that is not idempotent, inside the JSON of a batch.
 NOT_IDEMPOTENT = re.compile(rb'"_operation"\s*:\s*"(Increment|Decrement|Add)"')
 
@@ -283,7 +285,7 @@ class _LoadRun:
             self._note(
                 "the source, the options or the index have changed: all rows were sent again"
             )
-        checkpoint.begin(target)
+        checkpoint.begin(target, at_once=target != self.counts.index)
         return target
 
     async def _restore_progress(
@@ -329,7 +331,7 @@ class _LoadRun:
 
     async def _next(self, batches: Iterator[Batch]) -> Batch | None:
         while True:
-            batch: Batch | None = await self._prepared.table.db.in_thread(next, batches, None)
+            batch = await self._cut_next(batches)
             if batch is None:
                 return None
             self._left -= batch.rows
@@ -340,6 +342,13 @@ class _LoadRun:
             self.counts.unchanged += batch.rows - changed.rows
             if changed.rows:
                 return changed
+
+    async def _cut_next(self, batches: Iterator[Batch]) -> Batch | None:
+        operations = self._prepared.operations
+        if operations is not None and sum(map(len, operations)) <= MAX_QUICK_CHARACTERS:
+            return next(batches, None)
+        batch: Batch | None = await self._prepared.table.db.in_thread(next, batches, None)
+        return batch
 
     def _check_repeatable(self, batch: Batch) -> None:
         """Reject rows that may have been sent already, if their operations are not idempotent."""

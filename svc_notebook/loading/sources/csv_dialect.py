@@ -128,6 +128,12 @@ def value_form(value: str) -> str:
     return LETTERS.sub("a", DIGITS.sub("9", value))
 
 
+def value_forms(values: Sequence[str]) -> list[str]:
+    """Return the form of each value; of values without line ends, all at once."""
+    forms = value_form("\n".join(values)).split("\n") if values else []
+    return forms if len(forms) == len(values) else [*map(value_form, values)]
+
+
 def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
     """Return a name that is not taken: the wanted one, or with a number from `first` after it."""
     numbered = (f"{wanted}_{number}" for number in count(first))

@@ -70,8 +70,8 @@ def open_delimited(
 ) -> SourceTable:
     """Open files with the same header as one table."""
     readable, notes = _as_utf8(paths, options, db)
-    readable, layouts, skipped = _as_plain(readable, notes, options, db)
-    dialect = _common_dialect(readable, layouts, options)
+    readable, samples, layouts, skipped = _as_plain(readable, notes, options, db)
+    dialect = _common_dialect(readable, samples, layouts, options)
     if not dialect.names:
         raise BadInput(f"{name} is empty: it has neither a header nor a row")
     given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
@@ -268,6 +268,8 @@ class _CsvReading:
         encoding = guess_encoding(self.paths[0]) if skipped else "utf-8-sig"
         note = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
         again = [rewrite(path, self.db.folder, encoding) for path in self.paths]
+        # Another encoding can give the first rows other cells.
+        layouts = [replace(layout, known=None) for layout in self.layouts]
         given = {
             str(copy): self.given.get(str(path), str(path))
             for copy, path in zip(again, self.paths, strict=True)
@@ -275,7 +277,7 @@ class _CsvReading:
         return replace(
             self,
             paths=tuple(again),
-            dialect=_common_dialect(again, self.layouts, self.options),
+            dialect=_common_dialect(again, [*map(_sample, again)], layouts, self.options),
             given=given,
             notes=(*self.notes, note),
             rewritten=True,
@@ -317,9 +319,9 @@ def _as_utf8(
 
 def _as_plain(
     paths: Sequence[Path], notes: list[str], options: LoadSettings, db: Database
-) -> tuple[list[Path], list[Layout], int]:
-    """Return files in a layout that DuckDB reads, their layouts, and the number of other lines."""
-    plain, layouts, lines = [], [], 0
+) -> tuple[list[Path], list[str], list[Layout], int]:
+    """Return files that DuckDB reads, their samples and layouts, and the number of other lines."""
+    plain, samples, layouts, lines = [], [], [], 0
     for path in paths:
         sample = _sample(path)
         layout = find_layout(sample, options, whole=len(sample) < SAMPLE_CHARACTERS)
@@ -329,20 +331,25 @@ def _as_plain(
         else:
             copy = write_plain(path, db.folder, layout)
             plain.append(copy.path)
+            sample = _sample(copy.path)
             found = (*layout.notes, *copy.notes)
             lines += copy.skipped_lines
+        samples.append(sample)
         layouts.append(layout)
         place = f"{path.name}: " if len(paths) > 1 else ""
         notes += [f"{place}{note}" for note in found]
-    return plain, layouts, lines
+    return plain, samples, layouts, lines
 
 
 def _common_dialect(
-    paths: Sequence[Path], layouts: Sequence[Layout], options: LoadSettings
+    paths: Sequence[Path],
+    samples: Sequence[str],
+    layouts: Sequence[Layout],
+    options: LoadSettings,
 ) -> Dialect:
     first, *others = [
-        sniff_dialect(_sample(path), layout.separator, options, layout.upper)
-        for path, layout in zip(paths, layouts, strict=True)
+        sniff_dialect(sample, layout.separator, options, layout.upper, layout.known)
+        for sample, layout in zip(samples, layouts, strict=True)
     ]
     for path, dialect in zip(paths[1:], others, strict=True):
         if dialect.names != first.names or dialect.separator != first.separator:

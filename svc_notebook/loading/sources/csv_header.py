@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise, starmap
+from typing import NamedTuple
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
@@ -27,6 +28,7 @@ from svc_notebook.loading.sources.csv_dialect import (
     parse_rows,
     quote_of,
     value_form,
+    value_forms,
 )
 
 # A column consists of codes if so many values, and this share of them, have the same form.
@@ -54,21 +56,36 @@ class Names:
     trailing: bool = False
 
 
+class KnownRows(NamedTuple):
+    """The first rows of a text, and the dialect that was found with them."""
+
+    rows: Sequence[list[str]]
+    dialect: Dialect
+    # Whether the first row is a header; None if an option says that.
+    header: bool | None
+
+
 def sniff_dialect(
-    text: str, separator: str, options: LoadSettings, upper: Sequence[Sequence[str]] = ()
+    text: str,
+    separator: str,
+    options: LoadSettings,
+    upper: Sequence[Sequence[str]] = (),
+    known: KnownRows | None = None,
 ) -> Dialect:
     """Infer the dialect from the beginning of a table; options take precedence.
 
-    `upper` are the rows of the header above the last one.
+    `upper` are the rows of the header above the last one; `known` is what was found in this text.
     """
-    quote = options.quote or quote_of(text)
-    escape = escape_of(text, quote)
-    rows = [row for _, row in parse_rows(text, separator, quote)]
-    rows[:1] = [_read_first(text, row, Dialect(separator, quote, escape, True, ()))
-                for row in rows[:1]]  # fmt: skip
-    first = rows[0] if rows else []
-    known = options.header_rows is not None or upper
-    header = True if known else options.header
+    quote = known.dialect.quote if known else options.quote or quote_of(text)
+    escape = known.dialect.escape if known else escape_of(text, quote)
+    parsed = known.rows if known else [row for _, row in parse_rows(text, separator, quote)]
+    first = (
+        _read_first(text, parsed[0], Dialect(separator, quote, escape, True, ())) if parsed else []
+    )
+    rows = [first, *parsed[1:]] if parsed else []
+    header = True if options.header_rows is not None or upper else options.header
+    if header is None and known and first == parsed[0]:
+        header = known.header
     header = is_header(rows) if header is None else header
     found = _name_columns(first, rows, upper) if header else _number_columns(first, options)
     return Dialect(
@@ -261,9 +278,9 @@ def _vote_for_header(cell: str, column: list[str]) -> int:
     if values.count(cell) >= max(MIN_REPEATS, REPEAT_SHARE * len(values)):
         return -1
     least = max(MIN_CODES, CODE_SHARE * len(values))
-    if sum(DIGIT.search(value) is not None for value in values) < least:
+    if len(list(filter(DIGIT.search, values))) < least:
         return 0
-    form, count = Counter(map(value_form, values)).most_common(1)[0]
+    form, count = Counter(value_forms(values)).most_common(1)[0]
     if "9" not in form or count < least:
         return 0
     return -1 if value_form(cell) == form else 1

@@ -26,7 +26,7 @@ from svc_notebook.loading.sources.csv_dialect import (
     quote_of,
     usual_width,
 )
-from svc_notebook.loading.sources.csv_header import count_header_rows, is_header
+from svc_notebook.loading.sources.csv_header import KnownRows, count_header_rows, is_header
 from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
 from svc_notebook.loading.sources.encoding import fresh
@@ -89,6 +89,8 @@ class Layout:
     length: int | None = None
     padded: bool = False
     notes: tuple[str, ...] = ()
+    # The first rows of a file that is read as it is.
+    known: KnownRows | None = field(default=None, compare=False)
 
     @property
     def separator(self) -> str:
@@ -121,6 +123,9 @@ class Layout:
         return bool(line.strip(f"\ufeff \r\n{self.separator}{self.dialect.quote}"))
 
     def _clean(self, lines: Iterable[str], skipped: SkippedLines) -> Iterator[str]:
+        if not self.comment and not self.padded and self.separator != " ":
+            yield from lines  # nothing is removed from a line
+            return
         inside = False
         for line in lines:
             if not inside and self._is_comment(line):
@@ -199,13 +204,18 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
         skipped, separator = 1, separator or named["separator"]
         notes.append(f"line 1 names the separator: {named[0].strip()}")
     comment = options.comment or DEFAULT_COMMENT
-    likely = list(_without_comments(lines[skipped:], comment, quote))
+    if not any(line.startswith(comment) for line in lines):
+        comment = ""
+    likely = (
+        list(_without_comments(lines[skipped:], comment, quote)) if comment else lines[skipped:]
+    )
     if separator is None:
         separator = find_separator("".join(likely or lines[skipped:]), quote)
         if separator in UNUSUAL_SEPARATORS:
             shown = "blanks" if separator == " " else f"`{separator}`"
             notes.append(f"cells are separated by {shown}")
-    width = usual_width(parse_rows("".join(likely), separator, quote))
+    likely_rows = parse_rows("".join(likely), separator, quote)
+    width = usual_width(likely_rows)
     escape = escape_of(text, quote)
     if escape != quote:
         notes.append(f"`{escape}{quote}` inside of values is read as `{quote}`")
@@ -216,7 +226,7 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
     )  # fmt: skip
     comments = SkippedLines()
     table = list(layout.read_lines(lines, comments))
-    rows = parse_rows("".join(table), separator, quote)
+    rows = likely_rows if table == likely else parse_rows("".join(table), separator, quote)
     if not comments.comments:
         layout = replace(layout, comment="")
     elif options.comment is None and (width < 2 or _has_tags(rows)):
@@ -316,7 +326,10 @@ def _find_upper(layout: Layout, rows: Sequence[Row], options: LoadSettings) -> L
     """Find the rows of a header above its last one."""
     number = count_header_rows(rows, options)
     if number < 2 or len(rows) < number:
-        return layout
+        given = (options.header, options.header_rows) != (None, None)
+        texts = [row for _, row in rows]
+        known = KnownRows(texts, layout.dialect, None if given else bool(number))
+        return replace(layout, known=known) if layout.is_plain and rows else layout
     upper = tuple(tuple(row) for _, row in rows[: number - 1])
     first = rows[number - 1][0]
     length = None if layout.length is None else layout.length - first

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -69,7 +70,8 @@ def find_tables(lines: Sequence[str], dialect: Dialect, *, whole: bool = True) -
     Tables have blank lines between them, different names, and values below their names. If the
     lines are not the `whole` file, the last row can be incomplete, and is left out.
     """
-    if not any(_may_be_blank(line, dialect) for line in lines):
+    blank = re.compile(rf"[\s{re.escape(dialect.separator + dialect.quote)}]*")
+    if not any(map(blank.fullmatch, lines)):
         return []
     rows = list(_read_rows(lines, dialect))
     blocks = [_without_titles(block) for block in _split_blocks(rows if whole else rows[:-1])]
@@ -89,10 +91,6 @@ def find_tables(lines: Sequence[str], dialect: Dialect, *, whole: bool = True) -
     if len(tables) < 2:
         return []
     return [*tables[:-1], replace(tables[-1], goes_on=not whole)]
-
-
-def _may_be_blank(line: str, dialect: Dialect) -> bool:
-    return not line.replace(dialect.separator, "").replace(dialect.quote, "").strip()
 
 
 def _read_rows(lines: Sequence[str], dialect: Dialect) -> Iterator[FoundRow]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from svc_notebook.errors import BadInput
+from svc_notebook.loading.database import Database
 from svc_notebook.loading.sources.alphabets import find_encoding
 
 SAMPLE_BYTES = 1_000_000
@@ -68,8 +69,8 @@ COMPRESSIONS: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
 ZIP = b"PK\x03\x04"
 
 
-def decompress(path: Path, folder: Path) -> Path:
-    """Return an uncompressed file: the given one, or a copy in the folder."""
+def decompress(path: Path, db: Database) -> Path:
+    """Return an uncompressed file: the given one, or a temporary copy."""
     with path.open("rb") as file:
         start = file.read(6)
     if start.startswith(ZIP):
@@ -79,7 +80,7 @@ def decompress(path: Path, folder: Path) -> Path:
         )
     for magic, opener in COMPRESSIONS:
         if start.startswith(magic):
-            return _decompressed(path, opener, folder)
+            return _decompressed(path, opener, db.folder)
     return path
 
 

@@ -52,6 +52,12 @@ class SourcePartitions:
         return first if isinstance(first, str) else first.compute(scheduler="synchronous")
 
 
+def may_have_partitions(source: Any) -> bool:
+    """Return whether `find_partitions` can find some: if not, it is not worth a thread."""
+    is_path = isinstance(source, (str, os.PathLike))
+    return is_dask(source) or (is_path and "distributed" in sys.modules)
+
+
 def find_partitions(source: Any, options: LoadSettings) -> SourcePartitions | None:
     """Return the partitions of a Dask DataFrame, or, on a cluster, of a folder of Parquet files.
 

@@ -19,7 +19,11 @@ from svc_notebook.errors import BadInput, did_you_mean_file
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database, import_duckdb
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.archives import is_workbook, refuse_archive
+from svc_notebook.loading.sources.archives import (
+    is_workbook,
+    may_be_workbook,
+    refuse_archive,
+)
 from svc_notebook.loading.sources.csv_file import open_delimited
 from svc_notebook.loading.sources.dataframe import check_unique, open_arrow, open_frame
 from svc_notebook.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
@@ -137,7 +141,7 @@ def open_files(
 ) -> SourceTable:
     """Make a table of files of one format, compressed or not."""
     db.about = name
-    readable = [_readable(path, db.folder) for path in paths]
+    readable = [_readable(path, db) for path in paths]
     readable, notes = _extract_lists(readable, options, db)
     formats = [format_of(path) for path in readable]
     if len(set(formats)) > 1:
@@ -161,14 +165,15 @@ def open_files(
     return with_origin(table)
 
 
-def _readable(path: Path, folder: Path) -> Path:
+def _readable(path: Path, db: Database) -> Path:
     """Return a file that can be read: the given one, or an uncompressed copy in UTF-8."""
     if is_workbook(path):
         return path
     refuse_archive(path, path)
-    plain = decompress(path, folder)
-    refuse_archive(plain, path)
-    return in_utf8(plain, folder)
+    plain = decompress(path, db)
+    if plain != path:
+        refuse_archive(plain, path)
+    return in_utf8(plain, db)
 
 
 def _extract_lists(
@@ -218,22 +223,25 @@ def _count(table: SourceTable) -> int:
     return int(table.db.rows(f"SELECT count(*) FROM {table.sql}")[0][0])
 
 
-def in_utf8(path: Path, folder: Path) -> Path:
-    """Return a file of JSON documents in UTF-8: the given one, or a copy in the folder."""
+def in_utf8(path: Path, db: Database) -> Path:
+    """Return a file of JSON documents in UTF-8: the given one, or a temporary copy."""
     if path.suffix.lower() not in DOCUMENTS:
         return path
     with path.open("rb") as file:
         encoding = sniff_encoding(file.read(FORMAT_SAMPLE_BYTES))
-    return rewrite(path, folder, encoding) if encoding.startswith(("utf-16", "utf-32")) else path
+    if not encoding.startswith(("utf-16", "utf-32")):
+        return path
+    return rewrite(path, db.folder, encoding)
 
 
 def format_of(path: Path) -> str:
     """Return a file's format by its extension, or by its first bytes."""
     with path.open("rb") as file:
-        start = file.read(FORMAT_SAMPLE_BYTES).lstrip(b"\xef\xbb\xbf \t\r\n")
+        sample = file.read(FORMAT_SAMPLE_BYTES)
+    start = sample.lstrip(b"\xef\xbb\xbf \t\r\n")
     if start.startswith(b"PAR1"):
         return "parquet"
-    if is_workbook(path):
+    if may_be_workbook(sample) and is_workbook(path):
         return "workbook"
     suffix = path.suffix.lower()
     if suffix in DELIMITED:
