@@ -18,7 +18,7 @@ from algoliasearch.search.client import SearchClientSync
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import svc_notebook as svc
-from svc_notebook.service.server import ADMIN_KEY_VARIABLE
+from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
 from svc_notebook.session import config
 from tests.conftest import ROOT
 from tests.test_examples import PUBLIC
@@ -161,6 +161,7 @@ def test_the_page_for_the_official_client_has_each_of_its_methods() -> None:
             assert attrgetter(name)(svc if owner == "svc" else svc.Client)
 
 
+SERVICE_VARIABLES = (ADMIN_KEY_VARIABLE, WORKERS_VARIABLE)
 NAME = re.compile(r"`(svc(?:\.[a-z_]\w*)+)(?:\(|`)")
 
 
@@ -173,6 +174,6 @@ def test_functions_that_a_page_names_exist(path: Path) -> None:
 def test_the_page_on_configuration_has_every_value_and_variable() -> None:
     page = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
     rows = {*re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)}
-    variables = {*config.VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", ADMIN_KEY_VARIABLE}
+    variables = {*config.VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", *SERVICE_VARIABLES}
 
     assert rows == {*config.FIELDS, *variables}
