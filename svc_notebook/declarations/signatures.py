@@ -30,8 +30,8 @@ def spell_out(function: Callable[..., Any]) -> None:
     """List what a function takes by name, with type, default and description."""
     if vars(function).get(_SPELLED):
         return
-    # Another thread can do the same at the same time: what both start from is never changed, and
-    # whoever finds the new signature finds the new docstring, too.
+    # Another thread can run this at the same time. Both read the docstring as it is written, which
+    # is kept, and the signature is set last, so that it is never new beside an old docstring.
     doc = inspect.cleandoc(vars(function).setdefault(_WRITTEN_DOC, function.__doc__) or "")
     signature = inspect.signature(function)
     spread = [p for p in signature.parameters.values() if p.kind is Parameter.VAR_KEYWORD]

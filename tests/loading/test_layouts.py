@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_dialect import Dialect
+from svc_notebook.loading.sources.csv_dialect import Dialect, value_form, value_forms
 from svc_notebook.loading.sources.csv_header import sniff_dialect
 from svc_notebook.loading.sources.csv_layout import Layout, find_layout
 from tests.conftest import examples
@@ -33,6 +33,12 @@ RECORDS = [
     {"id": 3, "name": "Men's chair", "price": 30, "day": "2020-01-04"},
     {"id": 4, "name": "shelf", "price": 12.5, "day": "2020-01-05"},
 ]
+
+
+@given(st.lists(st.text(st.sampled_from("aB é9٣-.\n\r\x0b\x85")), max_size=8))
+@settings(max_examples=examples(300))
+def test_the_forms_of_many_values_are_those_of_each(values: list[str]) -> None:
+    assert value_forms(values) == [*map(value_form, values)]
 
 
 def written(separator: str = ",", rows: list[list[str]] = ROWS) -> str:

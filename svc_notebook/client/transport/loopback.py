@@ -20,6 +20,8 @@ from svc_notebook.client.transport.loopback_connection import (
 )
 
 HTTP_PORT = 80
+# Connections at one time if the limits name no number. Idle ones are limited by it, too.
+MAX_CONNECTIONS = 100
 # Methods that send `content-length` even for an empty body.
 WITH_BODY = ("POST", "PUT", "PATCH")
 
@@ -33,7 +35,7 @@ class Loopback:
 
     def __init__(self, limits: httpx.Limits) -> None:
         self._limits = limits
-        self._slots = asyncio.Semaphore(limits.max_connections or 100)
+        self._slots = asyncio.Semaphore(limits.max_connections or MAX_CONNECTIONS)
         # The connections that no request uses, by address, and all.
         self._idle: dict[str, list[LoopbackConnection]] = defaultdict(list)
         self._open: set[LoopbackConnection] = set()

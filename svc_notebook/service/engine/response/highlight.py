@@ -196,8 +196,7 @@ def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     words = set(found)
     matches = matcher(path, words)
     marks = _mark_singles(text, style, camel, matches, folded) if matches else []
-    chosen = runs(path)
-    if chosen and (wanted := _choose_runs(chosen, words, placeholders="<" in body)):
+    if wanted := _choose_runs(runs(path), words, placeholders="<" in body):
         marks = _join_marks([*marks, *_mark_runs(text, style, camel, wanted)])
     return _MarkedText(text, style, camel, len(found), marks)
 
