@@ -12,7 +12,7 @@ import { hitsPanel } from "./rules/hits.js";
 import { ideas } from "./rules/ideas.js";
 import { jsonPanel } from "./rules/json.js";
 import { askRule } from "./rules/new_rule.js";
-import { describeSpan, typicalQuery } from "./rules/shape.js";
+import { describeSpan, typicalQuery, withMember } from "./rules/shape.js";
 
 /** @typedef {{objectID: string, enabled?: boolean, validity?: any[], [more: string]: any}} Rule */
 
@@ -64,9 +64,9 @@ function render(mount) {
     select: (rule) => choose(rule.objectID),
   });
   const known = ideas(view);
-  const form = ruleForm(view, propose, known);
+  const form = ruleForm(view, proposeForm, known);
   const hits = hitsPanel(view, model, () => selected);
-  const json = jsonPanel(view, propose);
+  const json = jsonPanel(view, proposeJson);
   const head = h("div", { class: "rule-head" });
   const summary = h("p", { class: "rule-summary", dir: "auto" });
   const faults = h("div", { class: "faults", "aria-live": "polite" });
@@ -117,10 +117,24 @@ function render(mount) {
     );
   }
 
-  /** Propose a change of the selected rule; redraw when no proposal is waiting. @param {Rule} next */
-  async function propose(next) {
+  /** @param {Rule} next @param {string} id */
+  function proposeForm(next, id) {
+    if (id === selected) json.show(next);
+    propose(next, id);
+  }
+
+  // Only the answer tells whether the form can draw what was typed; an edit of the form meanwhile would
+  // replace it.
+  /** @param {Rule} next */
+  async function proposeJson(next) {
+    form.el.inert = true;
+    await propose(next, selected);
+    form.el.inert = false;
+  }
+
+  /** Propose a change of a rule; redraw when no proposal is waiting. @param {Rule} next @param {string} id */
+  async function propose(next, id) {
     if (view.state()?.readOnly) return;
-    const id = selected;
     waiting += 1;
     const name = await view.run("revise", { document: next, id });
     waiting -= 1;
@@ -179,7 +193,7 @@ function render(mount) {
     const on = h("input", {
       type: "checkbox",
       disabled: isReadOnly,
-      on: { change: () => view.run("enable", { ids: rule.objectID, enabled: on.checked }) },
+      on: { change: () => form.propose((now) => withMember(now, "enabled", on.checked ? undefined : false)) },
     });
     on.checked = rule.enabled ?? true;
     const hadFocus = head.contains(document.activeElement) && document.activeElement?.matches("input");

@@ -230,6 +230,54 @@ def test_the_form_and_json_keep_in_step(editor: Locator, notebook: Notebook) -> 
     notebook.await_value("e.get('lamps')['description']", "as JSON")
 
 
+# The value of a parameter is read for longer than it takes to answer the first edits.
+DELAY = """
+import asyncio, functools, inspect
+def delay(name, seconds, act):
+    @functools.wraps(act)
+    async def delayed(**args):
+        await asyncio.sleep(seconds)
+        value = act(**args)
+        return await value if inspect.isawaitable(value) else value
+    setattr(e, name, delayed)
+delay("read_param", 4, e.read_param)
+delay("revise", 1, e.revise)
+"""
+
+
+def test_all_edits_before_an_answer_are_kept(editor: Locator, notebook: Notebook) -> None:
+    notebook.run(DELAY, cell=1)
+    choose(editor, "Lamps of the week")
+    editor.get_by_label("Parameter", exact=True).fill("hitsPerPage")
+    editor.get_by_label("Its value").fill("7")
+    editor.get_by_label("Its value").press("Enter")
+    editor.get_by_label("How the query matches").select_option("endsWith")
+    alternatives = editor.get_by_label("Match typos, plurals and synonyms")
+    alternatives.check()
+    alternatives.uncheck()
+    editor.get_by_label("in the context").fill("app")
+    editor.get_by_label("Position", exact=True).fill("3")
+    editor.get_by_label("Position", exact=True).press("Enter")
+    editor.get_by_label("Records at 1: add").fill("sku-007")
+    editor.get_by_label("Records at 1: add").press("Enter")
+    switch(editor).uncheck()
+
+    editor.get_by_role("tab", name="JSON").click()
+    shown = json.loads(editor.get_by_label("The rule as JSON").input_value())
+    wanted = {
+        "enabled": False,
+        "conditions": [{"pattern": "lamp", "anchoring": "endsWith", "context": "app"}],
+        "promote": [{"objectIDs": ["sku-021", "sku-007"], "position": 2}],
+        "hide": [{"objectID": "sku-035"}],
+        "params": {"filters": "price < 90"},
+    }
+    assert {name: {**shown, **shown["consequence"]}[name] for name in wanted} == wanted
+    wanted["params"] = {"filters": "price < 90", "hitsPerPage": 7}
+    notebook.await_value("e.get('lamps')['consequence']['params']", wanted["params"])
+    rule = notebook.ask("e.get('lamps')")
+    assert {name: {**rule, **rule["consequence"]}[name] for name in wanted} == wanted
+
+
 def test_an_invalid_rule_is_reported_and_not_accepted(editor: Locator, notebook: Notebook) -> None:
     choose(editor, "Lamps of the week")
     editor.get_by_label("Pattern", exact=True).fill(" ")

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import "./fake.mjs";
 import { TEMPLATES, makeRule } from "../../widgets/rules/new_rule.js";
-import { fromCard, pinOf, rebase, describeSpan, findSpanProblem, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
+import { fromCard, listItem, pinOf, describeSpan, findSpanProblem, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
 
 for (const condition of [
   { pattern: "lamp", anchoring: "contains", alternatives: true },
@@ -59,12 +59,28 @@ test("a rule is tried on the first plain words it is for", () => {
   assert.equal(typicalQuery(undefined), "");
 });
 
-test("two changes made of one state are both kept", () => {
-  const seen = { a: 1, in: { b: [1], c: 2 }, gone: 0 };
-  const now = { a: 1, in: { b: [1], c: 3 }, gone: 0, new: 1 };
+test("items are edited in a list that has changed meanwhile", () => {
+  const [first, second] = [{ a: 1 }, { b: 1 }];
+  const [putFirst, putSecond, append] = [listItem(first, 0), listItem(second, 1), listItem(undefined)];
 
-  assert.deepEqual(rebase(seen, { a: 1, in: { b: [], c: 2 } }, now), { a: 1, in: { b: [], c: 3 }, new: 1 });
-  assert.deepEqual(rebase(seen, { ...seen, d: 4 }, now), { ...now, d: 4 });
+  let list = putSecond([first, second], { b: 2 });
+  assert.deepEqual(list, [{ a: 1 }, { b: 2 }]);
+  list = append(list, { c: 1 });
+  list = append(list, { c: 2 });
+  assert.deepEqual(list, [{ a: 1 }, { b: 2 }, { c: 2 }]);
+  list = putFirst(list, undefined);
+  list = putSecond(list, { b: 3 });
+  assert.deepEqual(list, [{ b: 3 }, { c: 2 }]);
+  list = putSecond(list.toReversed(), { b: 1 });
+  assert.deepEqual(list, [{ c: 2 }, { b: 1 }]);
+});
+
+test("the item of a list that was read again is at its place", () => {
+  const put = listItem({ a: 1 }, 0);
+
+  assert.deepEqual(put([{ a: 1 }, { b: 1 }], { a: 2 }), [{ a: 2 }, { b: 1 }]);
+  assert.equal(listItem({ a: 1 }, 0)([{ a: 1 }], undefined), undefined);
+  assert.deepEqual(listItem(undefined)(undefined, { a: 1 }), [{ a: 1 }]);
 });
 
 const template = (name) => TEMPLATES.find((each) => each.name === name);

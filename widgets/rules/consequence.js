@@ -3,10 +3,10 @@
 import { offer } from "../curation/offer.js";
 import { button, fill, field, freshId, h } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
-import { idsOf, listed, pinOf, withConsequence, withParam } from "./shape.js";
+import { idsOf, listItem, listed, pinOf, withConsequence, withParam } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
-/** @typedef {(rule: any) => void} Propose */
+/** @typedef {import("./form.js").Propose} Propose */
 /** @typedef {import("./ideas.js").Ideas} Ideas */
 
 // Parameters with their own controls in the form.
@@ -40,29 +40,39 @@ const hiddenOf = (rule) => (rule.consequence.hide ?? []).map((/** @type {any} */
 /** @param {any} rule @param {Propose} propose @param {Ideas} known */
 function pins(rule, propose, known) {
   const own = rule.consequence.promote ?? [];
-  /** @param {any[]} next */
-  const put = (next) => propose(withConsequence(rule, "promote", listed([...next].sort((a, b) => a.position - b.position))));
+  /** @param {any} [pin] @param {number} [place] */
+  const changeOf = (pin, place) => {
+    const item = listItem(pin, place);
+    return (/** @type {any} */ next) =>
+      propose((now) => {
+        const pins = item(now.consequence.promote, next);
+        return withConsequence(now, "promote", pins?.toSorted((/** @type {any} */ a, /** @type {any} */ b) => a.position - b.position));
+      });
+  };
   const rows = own.map((/** @type {any} */ pin, /** @type {number} */ place) => {
-    const position = number(pin.position + 1, "Position", (to) => put(own.with(place, { ...pin, position: to - 1 })));
+    let now = pin;
+    const put = changeOf(pin, place);
+    const position = number(pin.position + 1, "Position", (to) => put((now = { ...now, position: to - 1 })));
     const ids = tagInput({
       words: idsOf(pin),
       label: `Records at ${pin.position + 1}`,
       commas: false,
-      change: (words) => put(words.length ? own.with(place, pinOf(words, pin.position)) : own.toSpliced(place, 1)),
+      change: (words) => put(words.length ? (now = pinOf(words, now.position)) : undefined),
     });
     return h("div", { class: ["row", "pin"] }, h("span", { class: "hint" }, "at"), position, h("div", { class: "pinned-ids" }, ids, known.titles(idsOf(pin))));
   });
   const next = own.length ? own[own.length - 1].position + 1 : 0;
+  const append = changeOf();
   const blank = tagInput({
     words: [],
     label: "Pin a record",
     placeholder: "objectID, then Enter…",
     commas: false,
-    change: (words) => words.length && put([...own, pinOf(words, next)]),
+    change: (words) => append(words.length ? pinOf(words, next) : undefined),
   });
   const strict = h("input", {
     type: "checkbox",
-    on: { change: () => propose(withConsequence(rule, "filterPromotes", strict.checked || undefined)) },
+    on: { change: () => propose((now) => withConsequence(now, "filterPromotes", strict.checked || undefined)) },
   });
   strict.checked = Boolean(rule.consequence.filterPromotes);
   return h(
@@ -95,7 +105,7 @@ function hides(rule, propose) {
     label: "Hidden records",
     placeholder: "objectID, then Enter…",
     commas: false,
-    change: (words) => propose(withConsequence(rule, "hide", listed(words.map((objectID) => ({ objectID }))))),
+    change: (words) => propose((now) => withConsequence(now, "hide", listed(words.map((objectID) => ({ objectID }))))),
   });
 }
 
@@ -104,7 +114,7 @@ function query(rule, propose) {
   const now = rule.consequence.params?.query;
   const how = now === undefined || now === null ? "" : typeof now === "string" ? "text" : "edits";
   /** @param {any} value */
-  const put = (value) => propose(withParam(rule, "query", value));
+  const put = (value) => propose((now) => withParam(now, "query", value));
   const choice = h(
     "select",
     {
@@ -171,14 +181,14 @@ function filters(rule, propose, known) {
     class: "input",
     value: params.filters ?? "",
     placeholder: "brand:Acme AND price < 50",
-    on: { change: () => propose(withParam(rule, "filters", text.value.trim() || undefined)) },
+    on: { change: () => propose((now) => withParam(now, "filters", text.value.trim() || undefined)) },
   });
   const plain = (params.automaticFacetFilters ?? []).every((/** @type {any} */ one) => typeof one === "string");
   const facets = tagInput({
     words: plain ? (params.automaticFacetFilters ?? []) : [],
     label: "Automatic facet filters",
     placeholder: "facet, then Enter…",
-    change: (words) => propose(withParam(rule, "automaticFacetFilters", listed(words))),
+    change: (words) => propose((now) => withParam(now, "automaticFacetFilters", listed(words))),
   });
   return [
     field("Filters", text),
@@ -213,7 +223,7 @@ function parameters(view, rule, propose) {
   /** @param {string} key @param {string} text */
   async function read(key, text) {
     const found = await view.run("read_param", { name: key, text });
-    if (found !== undefined) propose(withParam(rule, key, found));
+    if (found !== undefined) propose((now) => withParam(now, key, found));
     return found !== undefined;
   }
 
@@ -222,14 +232,14 @@ function parameters(view, rule, propose) {
       class: "input",
       "aria-label": key,
       value: typeof now === "string" ? now : JSON.stringify(now),
-      on: { change: () => (input.value.trim() ? read(key, input.value) : propose(withParam(rule, key, undefined))) },
+      on: { change: () => (input.value.trim() ? read(key, input.value) : propose((now) => withParam(now, key, undefined))) },
     });
     return h(
       "div",
       { class: ["row", "param"] },
       h("code", { class: "param-name" }, key),
       input,
-      button(`Unset ${key}`, () => propose(withParam(rule, key, undefined)), { icon: "×", bare: true }),
+      button(`Unset ${key}`, () => propose((now) => withParam(now, key, undefined)), { icon: "×", bare: true }),
     );
   });
   return [...rows, h("div", { class: ["row", "param"] }, name, value, known)];
@@ -245,7 +255,7 @@ function others(rule, propose, known) {
     on: {
       change: () => {
         const indexName = redirectInput.value.trim();
-        propose(withConsequence(rule, "redirect", indexName ? { indexName } : undefined));
+        propose((now) => withConsequence(now, "redirect", indexName ? { indexName } : undefined));
       },
     },
   });
@@ -257,7 +267,8 @@ function others(rule, propose, known) {
       change: () => {
         try {
           fill(errorText);
-          propose(withConsequence(rule, "userData", data.value.trim() ? JSON.parse(data.value) : undefined));
+          const value = data.value.trim() ? JSON.parse(data.value) : undefined;
+          propose((now) => withConsequence(now, "userData", value));
         } catch (error) {
           fill(errorText, `Invalid JSON: ${error instanceof Error ? error.message : error}`);
         }

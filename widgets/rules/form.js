@@ -5,15 +5,18 @@ import { button, fill, field, h } from "../kit/dom.js";
 import { momentInput, zone } from "../kit/moment.js";
 import { tagInput } from "../kit/tags.js";
 import { consequenceParts } from "./consequence.js";
-import { WHEN, fromCard, listed, rebase, findSpanProblem, toCard, withMember } from "./shape.js";
+import { WHEN, findSpanProblem, fromCard, listItem, listed, toCard, withMember } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
-/** @typedef {(rule: any) => void} Propose */
+/** @typedef {(edit: (rule: any) => any) => void} Propose */
 /** @typedef {import("./ideas.js").Ideas} Ideas */
 
 const WEEK_SECONDS = 7 * 24 * 3600;
 
-/** @param {Frame} view @param {Propose} send @param {Ideas} known */
+/**
+ * `send(rule, id)` is called with the whole rule and the objectID that it had, after each change.
+ * @param {Frame} view @param {(rule: any, id: string) => void} send @param {Ideas} known
+ */
 export function ruleForm(view, send, known) {
   const el = h("div", {
     class: "rule-form",
@@ -25,29 +28,39 @@ export function ruleForm(view, send, known) {
   });
   /** @type {any} */
   let rule = null;
-  /** @type {any} */
-  let latest = null;
+  // The rule in sight with all edits. Calls of controls can end when another rule is in sight.
+  /** @type {{latest: any, propose: Propose}} */
+  let draft = startDraft("");
   let adding = false;
   let drawing = false;
   let shown = "";
 
-  // A control can change before the answer to the change of another control arrives.
-  /** @type {Propose} */
-  function propose(next) {
-    // Removing a focused control fires a change event with its text.
-    if (drawing) return;
-    latest = rebase(rule, next, latest);
-    send(latest);
+  // Controls show the rule of the last answer; each edit applies to the rule with all earlier edits.
+  /** @param {string} id */
+  function startDraft(id) {
+    const own = {
+      /** @type {any} */
+      latest: null,
+      /** @type {Propose} */
+      propose(edit) {
+        // Removing a focused control fires a change event with its text.
+        if (drawing) return;
+        own.latest = edit(own.latest);
+        send(own.latest, id);
+      },
+    };
+    return own;
   }
 
   function draw() {
     if (!rule) return fill(el);
     const isReadOnly = Boolean(view.state()?.readOnly);
+    const { propose } = draft;
     drawing = true;
     keepFocus(el, () =>
       fill(
         el,
-        section("When", "any condition matches", ...conditions(), validity(rule, propose)),
+        section("When", "any condition matches", ...conditions(propose), validity(rule, propose)),
         section("Then", "", ...consequenceParts(view, rule, propose, known)),
         section("About", "", ...about(rule, propose, known)),
       ),
@@ -57,25 +70,32 @@ export function ruleForm(view, send, known) {
       for (const one of el.querySelectorAll("input, select, textarea, button")) /** @type {any} */ (one).disabled = true;
   }
 
-  function conditions() {
+  /** @param {Propose} propose */
+  function conditions(propose) {
     const own = rule.conditions ?? [];
-    const cards = own.map((/** @type {any} */ condition, /** @type {number} */ place) =>
-      conditionCard({
+    /** @param {any} [condition] @param {number} [place] */
+    const changeOf = (condition, place) => {
+      const put = listItem(condition, place);
+      return (/** @type {any} */ next) => propose((now) => withMember(now, "conditions", put(now.conditions, next)));
+    };
+    const cards = own.map((/** @type {any} */ condition, /** @type {number} */ place) => {
+      const change = changeOf(condition, place);
+      return conditionCard({
         card: toCard(condition),
         at: `condition-${place}`,
         known,
-        change: (next) => propose({ ...rule, conditions: own.with(place, next) }),
-        remove: () =>
-          propose(withMember(rule, "conditions", listed(own.filter((/** @type {any} */ one) => one !== condition)))),
-      }),
-    );
+        change,
+        remove: () => change(undefined),
+      });
+    });
+    const append = changeOf();
     const blank = conditionCard({
       card: toCard({ pattern: " ", anchoring: "contains" }),
       at: `condition-${own.length}`,
       known,
       change: (next) => {
         adding = false;
-        propose({ ...rule, conditions: [...own, next] });
+        append(next);
       },
       remove: () => {
         adding = false;
@@ -100,9 +120,10 @@ export function ruleForm(view, send, known) {
     /** @param {any} next */
     show(next) {
       const state = JSON.stringify(next ?? null);
-      latest = next;
-      if (state === shown) return;
       const other = next?.objectID !== rule?.objectID;
+      if (other) draft = startDraft(next?.objectID ?? "");
+      draft.latest = next;
+      if (state === shown) return;
       if (other) {
         adding = false;
         drawing = true;
@@ -113,6 +134,7 @@ export function ruleForm(view, send, known) {
       if (rule) known.ask();
       draw();
     },
+    propose: (/** @type {(rule: any) => any} */ edit) => draft.propose(edit),
     /** Finish input before another rule is selected. */
     settle() {
       if (el.contains(document.activeElement)) /** @type {HTMLElement} */ (document.activeElement).blur();
@@ -201,17 +223,16 @@ function conditionCard({ card, at, known, change, remove }) {
 /** @param {any} rule @param {Propose} propose */
 function validity(rule, propose) {
   const spans = rule.validity ?? [];
-  /** @param {any[]} next */
-  const put = (next) => propose(withMember(rule, "validity", listed(next)));
   const rows = spans.map((/** @type {any} */ span, /** @type {number} */ place) => {
     const problemText = h("span", { class: "wrong-text", role: "status" });
-    const now = { ...span }; // without a member, open at that end
+    let now = span; // without a member, open at that end
+    const item = listItem(span, place);
+    const put = (/** @type {any} */ next) => propose((whole) => withMember(whole, "validity", item(whole.validity, next)));
     const change = (/** @type {"from" | "until"} */ name) => (/** @type {number | null} */ seconds) => {
-      if (seconds === null) delete now[name];
-      else now[name] = seconds;
+      now = withMember(now, name, seconds ?? undefined);
       const problem = findSpanProblem(now);
       fill(problemText, problem || null);
-      if (!problem) put(spans.with(place, now));
+      if (!problem) put(now);
     };
     return h(
       "div",
@@ -220,17 +241,21 @@ function validity(rule, propose) {
       momentInput({ seconds: span.from, label: "Valid from", change: change("from") }).firstChild,
       "until",
       momentInput({ seconds: span.until, label: "Valid until", change: change("until") }).firstChild,
-      button("Remove this time range", () => put(spans.filter((/** @type {any} */ other) => other !== span)), { icon: "×", bare: true }),
+      button("Remove this time range", () => put(undefined), { icon: "×", bare: true }),
       problemText,
     );
   });
-  const begin = () => Math.floor(Date.now() / 60000) * 60;
+  function schedule() {
+    const from = Math.floor(Date.now() / 60000) * 60;
+    propose((now) => ({ ...now, validity: [...(now.validity ?? []), { from, until: from + WEEK_SECONDS }] }));
+  }
+
   return h(
     "div",
     { class: "times" },
     ...rows,
     spans.length ? h("span", { class: "hint" }, `time zone ${zone()}`) : null,
-    button(spans.length ? "Add a time range" : "Schedule", () => put([...spans, { from: begin(), until: begin() + WEEK_SECONDS }]), { icon: "+" }),
+    button(spans.length ? "Add a time range" : "Schedule", schedule, { icon: "+" }),
   );
 }
 
@@ -241,19 +266,19 @@ function about(rule, propose, known) {
       class: "input",
       value: rule[name] ?? "",
       dir: "auto",
-      on: { change: () => propose(withMember(rule, name, input.value.trim() || undefined)) },
+      on: { change: () => propose((now) => withMember(now, name, input.value.trim() || undefined)) },
     });
     return h("div", { data: { at: name } }, field(label, input));
   };
   const name = h("input", {
     class: "input",
     value: rule.objectID,
-    on: { change: () => name.value.trim() && propose({ ...rule, objectID: name.value.trim() }) },
+    on: { change: () => name.value.trim() && propose((now) => ({ ...now, objectID: name.value.trim() })) },
   });
   const tags = tagInput({
     words: rule.tags ?? [],
     label: "Tags",
-    change: (words) => propose(withMember(rule, "tags", listed(words))),
+    change: (words) => propose((now) => withMember(now, "tags", listed(words))),
   });
   return [
     text("description", "Description"),

@@ -80,18 +80,18 @@ export function typicalQuery(rule) {
 }
 
 /**
- * Apply the changes between two versions of a value to a third version; other members stay.
- * @param {any} before @param {any} after @param {any} current @returns {any}
+ * A function that returns a list with one item replaced, or removed if the new item is undefined. The
+ * item is found by identity, because other items may be added, moved or removed meanwhile; a list that
+ * was read again has it at its place. An item without a place is appended.
+ * @template T @param {T | undefined} item @param {number} [place]
+ * @returns {(list: T[] | undefined, next: T | undefined) => T[] | undefined}
  */
-export function rebase(before, after, current) {
-  if (![before, after, current].every(isObject)) return after;
-  const names = new Set([...Object.keys(current), ...Object.keys(after)]);
-  const members = [...names].map((name) => [
-    name,
-    JSON.stringify(before[name]) === JSON.stringify(after[name]) ? current[name] : rebase(before[name], after[name], current[name]),
-  ]);
-  return Object.fromEntries(members.filter(([, member]) => member !== undefined));
+export function listItem(item, place = Infinity) {
+  return (list = [], next) => {
+    const found = item === undefined ? -1 : list.indexOf(item);
+    const at = found < 0 ? place : found;
+    item = next;
+    if (next === undefined) return listed(list.toSpliced(at, 1));
+    return at < list.length ? list.with(at, next) : [...list, next];
+  };
 }
-
-/** @param {any} value */
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
