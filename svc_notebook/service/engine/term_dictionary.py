@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
+from os.path import commonprefix
 
 import numpy as np
 
@@ -27,7 +28,7 @@ class TermDictionary:
         self.starts = starts
         self._bytes = memoryview(np.ascontiguousarray(blob).data).cast("B") if len(blob) else b""
         self._common = self._read_common()
-        self._heads = _heads(blob, starts, len(self._common))
+        self._heads = _heads(blob, starts[:-1], starts[1:], len(self._common))
 
     @classmethod
     def of(cls, ascending: Sequence[str]) -> TermDictionary:
@@ -110,7 +111,13 @@ class TermDictionary:
         if len(keys) < MAX_PLAIN_SEARCH_KEYS:
             return np.array([_head(key[skipped : skipped + 8]) for key in keys])
         lengths = np.fromiter(map(len, keys), np.int64, len(keys))
-        return _heads(np.frombuffer(b"".join(keys), np.uint8), starts_of(lengths), skipped)
+        starts = starts_of(lengths)
+        return _heads(np.frombuffer(b"".join(keys), np.uint8), starts[:-1], starts[1:], skipped)
+
+    def _heads_at(self, places: Array, skipped: int) -> Array:
+        if skipped == len(self._common):
+            return self._heads[places]
+        return _heads(self.blob, self.starts[places], self.starts[places + 1], skipped)
 
     def _encoded(self, place: int) -> bytes:
         return bytes(self._bytes[int(self.starts[place]) : int(self.starts[place + 1])])
@@ -139,6 +146,39 @@ class TermDictionary:
             else:
                 high = middle
         return low
+
+
+def rank_strings(many: Sequence[TermDictionary], numbers: Array, places: Array) -> Array:
+    """Return the rank of each of some distinct strings of several dictionaries.
+
+    The nth string is that of dictionary `numbers[n]` at `places[n]`.
+    """
+    skipped = len(commonprefix([one._common for one in many if len(one)]))
+    heads = np.empty(len(places), np.uint64)
+    chosen = [np.flatnonzero(numbers == number) for number in range(len(many))]
+    for one, at in zip(many, chosen, strict=True):
+        heads[at] = one._heads_at(places[at], skipped)
+    order = np.argsort(heads, kind="stable")
+    heads = heads[order]
+    equal = np.zeros(len(order) + 1, bool)
+    np.equal(heads[1:], heads[:-1], out=equal[1:-1])
+    undecided = np.flatnonzero(equal[1:] | equal[:-1])
+    if len(undecided):
+        order[undecided] = _sort_strings(many, numbers, places, order[undecided])
+    ranks = np.empty(len(order), np.int64)
+    ranks[order] = np.arange(len(order))
+    return ranks
+
+
+def _sort_strings(
+    many: Sequence[TermDictionary], numbers: Array, places: Array, some: Array
+) -> Array:
+    """Return the indices `some` of strings, sorted by string."""
+    names = np.empty(len(some), object)
+    for number, one in enumerate(many):
+        at = np.flatnonzero(numbers[some] == number)
+        names[at] = one.take(places[some[at]])
+    return some[np.argsort(names, kind="stable")]
 
 
 def union(many: Sequence[TermDictionary]) -> tuple[TermDictionary, list[Array]]:
@@ -215,13 +255,13 @@ def _head(key: bytes) -> np.uint64:
     return np.uint64(int.from_bytes(key.ljust(8, b"\0"), "big"))
 
 
-def _heads(blob: Array, starts: Array, skipped: int) -> Array:
+def _heads(blob: Array, starts: Array, ends: Array, skipped: int) -> Array:
     """Return the eight bytes after the skipped ones as a number with the same sort order."""
-    heads = np.zeros(len(starts) - 1, np.uint64)
+    heads = np.zeros(len(starts), np.uint64)
     if not len(blob):
         return heads
     for place in range(8):
-        at = starts[:-1] + (skipped + place)
-        letters = np.where(at < starts[1:], blob[np.minimum(at, len(blob) - 1)], 0)
+        at = starts + (skipped + place)
+        letters = np.where(at < ends, blob[np.minimum(at, len(blob) - 1)], 0)
         heads = (heads << np.uint64(8)) | letters.astype(np.uint64)
     return heads

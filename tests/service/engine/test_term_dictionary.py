@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc_notebook.service.engine import term_dictionary
-from svc_notebook.service.engine.term_dictionary import TermDictionary, union
+from svc_notebook.service.engine.term_dictionary import TermDictionary, rank_strings, union
 
 TEXT = st.text(st.characters() | st.sampled_from("ab\0é\U0001f600\ud800"), max_size=12)
 PREFIX = st.sampled_from(["", "product-", "prod"])
@@ -75,3 +77,15 @@ def test_dictionaries_in_sequence_are_merged_as_others(many: list[list[str]]) ->
 
     assert merged.all() == expected.all() == [name for names in in_sequence for name in names]
     assert [to.tolist() for to in moved] == [to.tolist() for to in expected_moved]
+
+
+@given(st.lists(MANY, min_size=1, max_size=4), st.randoms(use_true_random=False))
+def test_strings_of_several_dictionaries_are_ranked(many: list[list[str]], draw: Random) -> None:
+    places = {name: (n, at) for n, names in enumerate(many) for at, name in enumerate(names)}
+    names = [name for name in places if draw.random() < 0.8]
+    draw.shuffle(names)
+    numbers, rows = (np.array([places[name][one] for name in names], np.int64) for one in (0, 1))
+
+    ranks = rank_strings([TermDictionary.of(one) for one in many], numbers, rows)
+
+    assert ranks.tolist() == [sorted(names).index(name) for name in names]

@@ -15,7 +15,7 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.criteria import TEXT, Candidates
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
-from svc_notebook.service.engine.term_dictionary import TermDictionary
+from svc_notebook.service.engine.term_dictionary import TermDictionary, rank_strings
 
 Step = str | Sorted
 
@@ -259,7 +259,4 @@ def _read_codes(key: RankingColumn) -> list[str]:
 
 def id_ranks(order: Order) -> Array:
     """Return the rank of each record of an order by its objectID."""
-    ids = order[:]
-    ranks = np.empty(len(ids), np.int64)
-    ranks[sorted(range(len(ids)), key=ids.__getitem__)] = np.arange(len(ids))
-    return ranks
+    return rank_strings([segment.ids for segment in order.segments], order.numbers, order.rows)
