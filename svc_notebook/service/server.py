@@ -29,6 +29,7 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
+from svc_notebook.service.engine.parallel import count_processors
 from svc_notebook.service.folder import Folder
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.service import DATABASE, Service
@@ -225,8 +226,7 @@ def choose_workers(given: int | None) -> int:
             )
         given = int(text)
     if given is None:
-        usable = getattr(os, "sched_getaffinity", None)  # not on Windows and macOS
-        return min(len(usable(0)) if usable else os.cpu_count() or 1, MAX_DEFAULT_WORKERS)
+        return min(count_processors(), MAX_DEFAULT_WORKERS)
     if given not in range(MAX_WORKERS + 1):
         raise LocalServiceFailed(f"invalid number of workers {given}: use 0 to {MAX_WORKERS}")
     return given

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
-from os.path import commonprefix
 
 import numpy as np
 
@@ -125,9 +124,7 @@ class TermDictionary:
     def _read_common(self) -> bytes:
         if not len(self):
             return b""
-        first, last = self._encoded(0), self._encoded(len(self) - 1)
-        differ = (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
-        return first[: next(differ, min(len(first), len(last)))]
+        return _common_prefix(self._encoded(0), self._encoded(len(self) - 1))
 
     def _first_not_below(self, key: bytes) -> int:
         common = self._common
@@ -153,7 +150,10 @@ def rank_strings(many: Sequence[TermDictionary], numbers: Array, places: Array) 
 
     The nth string is that of dictionary `numbers[n]` at `places[n]`.
     """
-    skipped = len(commonprefix([one._common for one in many if len(one)]))
+    ends = [
+        end for one in many if len(one) for end in (one._encoded(0), one._encoded(len(one) - 1))
+    ]
+    skipped = len(_common_prefix(min(ends), max(ends))) if ends else 0
     heads = np.empty(len(places), np.uint64)
     chosen = [np.flatnonzero(numbers == number) for number in range(len(many))]
     for one, at in zip(many, chosen, strict=True):
@@ -249,6 +249,11 @@ def _pack(names: Sequence[str]) -> tuple[bytes, Array]:
 
 def _encode(name: str) -> bytes:
     return name.encode("utf-8", "surrogatepass")
+
+
+def _common_prefix(first: bytes, last: bytes) -> bytes:
+    differ = (n for n, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return first[: next(differ, min(len(first), len(last)))]
 
 
 def _head(key: bytes) -> np.uint64:

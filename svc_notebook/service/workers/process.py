@@ -115,11 +115,16 @@ class WatchfulDeadline(Deadline):
     def __init__(self, seconds: float, link: select.poll) -> None:
         super().__init__(seconds)
         self._link = link
+        self._polling = threading.Lock()
 
     def check(self) -> None:
         """Raise `SearchCancelled` or `Refused`, as for any search."""
-        if self._link.poll(0):
-            self.cancel()
+        if self._polling.acquire(blocking=False):  # one thread of a search is enough
+            try:
+                if self._link.poll(0):
+                    self.cancel()
+            finally:
+                self._polling.release()
         super().check()
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine import Index, SearchResult, parallel
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
 from tests.service.engine import cases
@@ -34,7 +34,10 @@ TOLD = ("aroundLatLng", "automaticRadius")
 
 @pytest.mark.sampled(20)
 @pytest.mark.parametrize("seed", range(INDICES))
-def test_the_engine_agrees_with_the_oracle(seed: int) -> None:
+def test_the_engine_agrees_with_the_oracle(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if seed % 2:  # several threads search the segments
+        monkeypatch.setattr(parallel, "MIN_PARALLEL_RECORDS", 0)
+        monkeypatch.setattr(parallel.segment_threads, "most", 3)
     random = Random(seed)
     settings = cases.make_settings(random)
     index, oracle = Index(settings), Oracle(settings)

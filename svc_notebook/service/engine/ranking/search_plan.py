@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from svc_notebook.service.engine.filters.term_rows import AllOf
 from svc_notebook.service.engine.index.schema import Sorted, read_sort
 from svc_notebook.service.engine.index.segment import TEXT_SORT_VALUE, Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.parallel import segment_threads
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
@@ -34,12 +35,20 @@ from svc_notebook.service.engine.ranking.rank_fusion import (
     read_cosines,
     without_semantic_hits,
 )
-from svc_notebook.service.engine.ranking.ranking import Step, order_all, rank_segment, read_steps
+from svc_notebook.service.engine.ranking.ranking import (
+    Ranked,
+    Step,
+    order_all,
+    rank_segment,
+    read_steps,
+)
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
 from svc_notebook.service.engine.ranking.term_statistics import SegmentTerms, TermStatistics
 from svc_notebook.service.engine.ranking.text_relevance import read_scores
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
 
+T = TypeVar("T")
+R = TypeVar("R")
 MAX_REMOVED_WORDS = 5
 NO_ROWS = np.zeros(0, np.int64)
 KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
@@ -79,7 +88,7 @@ class SearchPlan:
 
     def match(self, query: Query) -> list[SegmentMatch]:
         """Find the matching rows of each segment."""
-        found = [self._match_reader(reader, query) for reader in self.readers]
+        found = self._map(lambda reader: self._match_reader(reader, query), self.readers)
         statistics = self._statistics_of(found) if query.words else None
         matches = [replace(match, statistics=statistics) for match in found]
         kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
@@ -160,15 +169,21 @@ class SearchPlan:
         return Order([*order.segments, *best.segments], numbers, rows, order.ranked)
 
     def _rank(self, matches: Sequence[SegmentMatch], wanted: int, steps: Sequence[Step]) -> Order:
-        ranked = []
-        for match in matches:
+        def rank_match(match: SegmentMatch) -> Ranked:
             check_time()
             candidates = self.candidates(match, self._select_rows(match, wanted))
             alone = len(matches) == 1 and len(candidates.rows) < 2
             compared = () if alone else steps  # a single record needs no criteria
-            ranked.append(rank_segment(candidates, compared, wanted, scores_ties=self.scores_ties))
+            return rank_segment(candidates, compared, wanted, scores_ties=self.scores_ties)
+
+        ranked = self._map(rank_match, matches)
         order = order_all([one for one in ranked if len(one.rows)], scores_ties=self.scores_ties)
         return order.take(slice(wanted))
+
+    def _map(self, act: Callable[[T], R], items: Sequence[T]) -> list[R]:
+        """Apply a function to each segment, or to the match of each."""
+        records = sum(len(reader.segment) for reader in self.readers)
+        return segment_threads.map(act, items, records)
 
     def _select_rows(self, match: SegmentMatch, wanted: int) -> Array:
         """Return the rows to compare: all, or only the best if a presorted order decides."""

@@ -15,6 +15,7 @@ from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.index.columns import Labels
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
+from svc_notebook.service.engine.parallel import segment_threads
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
@@ -63,11 +64,15 @@ def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
 def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict[str, int]:
     """Count the values of a facet and return the most frequent or the first ones."""
     check_time()
-    parts = [
-        (labels, labels.count(mask))
+    labelled = [
+        (labels, mask)
         for segment, mask in chosen
         if (labels := segment.labels.get(path)) is not None
     ]
+    counts = segment_threads.map(
+        lambda part: part[0].count(part[1]), labelled, sum(len(mask) for _, mask in labelled)
+    )
+    parts = [(labels, count) for (labels, _), count in zip(labelled, counts, strict=True)]
     max_values = options["maxValuesPerFacet"]
     first = _first_values if options["sortFacetValuesBy"] == "alpha" else _most_frequent
     return dict(first(parts, max_values))
