@@ -15,6 +15,7 @@ from svc_notebook.service.engine.text.table_builds import (
     count_finished,
     without_missing_tables,
 )
+from svc_notebook.service.heap import RELEASE_INTERVAL_SECONDS, release_free_memory
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.indices.registry import IndexRegistry
@@ -56,6 +57,7 @@ class Maintenance:
         self._retired: set[str] = set()
         self._quiet_since = time.monotonic()
         self._save_after = self._quiet_since + SAVE_INTERVAL_SECONDS
+        self._release_after = self._quiet_since + RELEASE_INTERVAL_SECONDS
 
     def start(self) -> None:
         """Start the thread."""
@@ -69,7 +71,7 @@ class Maintenance:
         self._run(self._preload)
         self._run(self._warm_all)
         while not self._stopping.wait(POLL_SECONDS):
-            for function in (*self._periodic, self._check):
+            for function in (*self._periodic, self._check, self._release):
                 self._run(function)
 
     def _run(self, work: Callable[[], None]) -> None:
@@ -118,6 +120,12 @@ class Maintenance:
                 self._merge(index, quiet)
         self._warm_all()
         self._catalog.remove_leftovers()
+
+    def _release(self) -> None:
+        """Return the memory of large arrays that searches and merges have freed."""
+        if time.monotonic() > self._release_after:
+            release_free_memory()
+            self._release_after = time.monotonic() + RELEASE_INTERVAL_SECONDS
 
     def _save(self) -> None:
         """Write outdated files; under continuous writes only at intervals."""

@@ -31,6 +31,7 @@ from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
 from svc_notebook.service.engine.parallel import count_processors
 from svc_notebook.service.folder import Folder
+from svc_notebook.service.heap import keep_freed_arrays
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
@@ -116,6 +117,7 @@ def serve(
     int
         The exit status.
     """
+    keep_freed_arrays()
     seconds = SEARCH_TIMEOUT_SECONDS if search_timeout is None else search_timeout
     folder = Folder(data or default_folder())
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import itertools
 import platform
+import subprocess
 import sys
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,26 @@ needs_glibc = pytest.mark.skipif(
     sys.platform != "linux" or platform.libc_ver()[0] != "glibc", reason="glibc alone is asked"
 )
 BLOCKS, BLOCK_BYTES = 3000, 60_000
+# A thread fills one array after the other; the last line tells the pages that the system cleared.
+FILL = """
+import resource, sys, threading
+import numpy as np
+from svc_notebook.service.heap import keep_freed_arrays
+assert sys.argv[1] == "plain" or keep_freed_arrays()
+def fill(times):
+    for _ in range(times):
+        np.ones(10_000_000)
+def count():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+def work():
+    fill(3)
+    before = count()
+    fill(20)
+    print(count() - before)
+thread = threading.Thread(target=work)
+thread.start()
+thread.join()
+"""
 
 
 def resident() -> int:
@@ -56,6 +77,15 @@ def test_freed_memory_below_used_memory_is_returned() -> None:
 
     assert before - resident() > BLOCKS * BLOCK_BYTES * 0.8
     libc.free(last)
+
+
+@needs_glibc
+def test_arrays_of_threads_use_the_memory_of_freed_ones() -> None:
+    def count_faults(how: str) -> int:
+        command = [sys.executable, "-c", FILL, how]
+        return int(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+
+    assert count_faults("kept") * 10 < count_faults("plain")
 
 
 def test_memory_is_given_back_during_a_crawl_and_for_a_while_after(

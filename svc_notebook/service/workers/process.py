@@ -28,6 +28,11 @@ from svc_notebook.service.engine.index.storage import READ_ERRORS
 from svc_notebook.service.engine.search_index import Index
 from svc_notebook.service.engine.text.table_builds import without_missing_tables
 from svc_notebook.service.handlers import HANDLERS
+from svc_notebook.service.heap import (
+    RELEASE_INTERVAL_SECONDS,
+    keep_freed_arrays,
+    release_free_memory,
+)
 from svc_notebook.service.http.response import compress_response, json_response
 from svc_notebook.service.indices.published_index import LazyEngine, PublishedIndex
 from svc_notebook.service.resources.compiled import CompiledResources
@@ -238,7 +243,9 @@ class SearchWorker:
 
     def _warm(self) -> None:
         """Compile and sort ahead what searches of new states use, while other searches run."""
-        while self._arrived.wait():
+        while True:
+            if not self._arrived.wait(RELEASE_INTERVAL_SECONDS):
+                release_free_memory()
             self._arrived.clear()
             while self._to_warm:
                 _, index = self._to_warm.popitem()
@@ -266,6 +273,7 @@ def _logged_members(answer: Mapping[str, Any]) -> dict[str, Any]:
 
 def main() -> None:
     """Serve the connection that the service opened."""
+    keep_freed_arrays()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C stops the service, which stops this
     descriptor, database = sys.argv[1:]
     link = socket.socket(fileno=int(descriptor))
