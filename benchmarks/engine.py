@@ -70,7 +70,8 @@ def make_vocabulary(size: int = 30_000) -> list[str]:
             for _ in range(syllables)
         )
         words.add("".join(parts))
-    return sorted(words, key=lambda word: (len(word) + chance.random() * 6, word))
+    ranks = {word: len(word) + chance.random() * 6 for word in sorted(words)}
+    return sorted(words, key=lambda word: (ranks[word], word))
 
 
 def make_records(count: int) -> Iterator[Record]:

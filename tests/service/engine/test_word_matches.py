@@ -10,14 +10,18 @@ import numpy as np
 import pytest
 
 from svc_notebook.service.engine import Index, SearchResult
+from svc_notebook.service.engine.index.postings import POSITION_MASK, SLOT_SHIFT
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.query import QueryWord
-from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
+from svc_notebook.service.engine.query.searched_attributes import (
+    POSITIONS_PER_ATTRIBUTE,
+    SearchedAttributes,
+)
 from svc_notebook.service.engine.query.term_variants import TermVariant
 from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.retrieval import (
-    MAX_CACHED_MATCH_BYTES,
+    MIN_CACHE_BYTES,
     MAX_CACHED_MATCHES,
     WordMatch,
     find_cache,
@@ -87,21 +91,48 @@ def test_kept_matches_of_all_segments_share_a_limit_of_memory() -> None:
     caches = [find_cache(segment) for segment in segments]
 
     for number in range(12):
-        match = make_match(f"w{number}", MAX_CACHED_MATCH_BYTES // 16)
+        match = make_match(f"w{number}", MIN_CACHE_BYTES // 8)
         assert caches[number % 2].get_or_match(key_of(match), returning(match)) is match
 
-    assert 0 < sum(cache.nbytes for cache in caches) <= MAX_CACHED_MATCH_BYTES
+    assert MIN_CACHE_BYTES / 2 < sum(cache.nbytes for cache in caches) < 1.1 * MIN_CACHE_BYTES
     newest = caches[1].get_or_match(key_of(match), pytest.fail)
     np.testing.assert_array_equal(newest.typos, match.typos)
 
 
+def test_large_segments_have_more_memory_for_matches() -> None:
+    segment = Segment.of([{"objectID": "a"}], Schema())
+    cache = find_cache(segment)
+    cache.records = MIN_CACHE_BYTES
+    large = make_match("large", 2 * MIN_CACHE_BYTES)
+
+    cache.get_or_match(key_of(large), returning(large))
+
+    assert cache.get_or_match(key_of(large), pytest.fail).word == large.word
+
+
 def test_a_match_that_alone_exceeds_the_limit_is_not_kept() -> None:
     segment = Segment.of([{"objectID": "a"}], Schema())
-    match = make_match("large", MAX_CACHED_MATCH_BYTES)
+    match = make_match("large", 2 * MIN_CACHE_BYTES)
 
     find_cache(segment).get_or_match(key_of(match), returning(match))
 
     assert find_cache(segment).nbytes == 0
+
+
+@pytest.mark.parametrize("slots", [1, 2, 7])
+def test_occurrences_up_to_a_rank_are_those_with_at_most_this_rank(slots: int) -> None:
+    random = np.random.default_rng(slots)
+    counted = np.where(random.random(slots) < 0.7, POSITION_MASK, 0).astype(np.int32)
+    ranks = random.permutation(slots).astype(np.int64) * POSITIONS_PER_ATTRIBUTE
+    groups = np.zeros(slots, np.intp)
+    fields = SearchedAttributes(
+        tuple(map(str, range(slots))), ranks, counted, groups, (1.0,), None, None, None, None
+    )
+    spots = random.integers(0, slots << SLOT_SHIFT, 40_000).astype(np.int32)
+
+    for max_rank in [0, 3, POSITION_MASK, POSITIONS_PER_ATTRIBUTE, *random.integers(0, 9000, 20)]:
+        within = fields.ranks_within(spots, max_rank)
+        assert within.tolist() == (fields.rank(spots) <= max_rank).tolist()
 
 
 def test_the_match_that_was_used_last_is_dropped_last() -> None:

@@ -82,7 +82,17 @@ class SearchedAttributes:
         """Return which occurrences have a rank of at most `max_rank`."""
         if len(spots) < len(self.ranks) << SLOT_SHIFT:
             return np.asarray(self._ranks_of(spots) <= max_rank)
-        return np.asarray((self._rank_of_spot <= max_rank)[spots])
+        # Ranks depend on attributes and positions only, so that those within are few ranges, and
+        # comparing with these is faster than looking up each occurrence.
+        within = (self._rank_of_spot <= max_rank).reshape(-1, ALONE_FLAG)
+        within[1::2] = within[::2, -1:]
+        edges = np.flatnonzero(np.diff(within.reshape(-1), prepend=False, append=False))
+        places = spots & ~np.int32(ALONE_FLAG)
+        found: Array = np.zeros(len(spots), bool)
+        for start, end in edges.reshape(-1, 2).tolist():
+            inside = places < end
+            found |= inside & (places >= start) if start else inside
+        return found
 
     @cached_property
     def _rank_of_spot(self) -> Array:

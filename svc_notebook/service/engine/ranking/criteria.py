@@ -28,8 +28,10 @@ from svc_notebook.service.engine.ranking.text_relevance import OwnedOccurrences,
 
 TEXT = "text"
 """The criterion of textual relevance."""
-MIN_OCCURRENCES_PER_SEARCHED_ROW = 64
+MIN_OCCURRENCES_PER_SEARCHED_ROW = 256
 """With more occurrences for each row, searching for the row is faster than reading them all."""
+MIN_RECORDS_PER_MASKED_ROW = 4
+"""With more records for each row, most occurrences are dropped, and finding them comes first."""
 MIN_RENUMBERED_SHARE = 16
 """If fewer than one of this many rows is left, their occurrences are looked up again."""
 UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
@@ -346,9 +348,19 @@ class _Owners:
         is_range = chunk.of_one_word and isinstance(chunk.selection, slice)
         if is_range and len(rows) * MIN_OCCURRENCES_PER_SEARCHED_ROW < len(chunk):
             return chunk.find_in(rows)
+        if len(rows) * MIN_RECORDS_PER_MASKED_ROW < self._records:
+            kept = np.flatnonzero(self._mask[chunk.rows])
+            return kept, self._places[chunk.rows[kept]]
         owners = self._places[chunk.rows]
         kept = np.flatnonzero(owners >= 0)
         return kept, owners if len(kept) == len(owners) else owners[kept]
+
+    @cached_property
+    def _mask(self) -> Array:
+        """The mask of the rows, which fits into the processor's cache where places do not."""
+        mask = np.zeros(self._records, bool)
+        mask[self._rows] = True
+        return mask
 
     @cached_property
     def _places(self) -> Array:

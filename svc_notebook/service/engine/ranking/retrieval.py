@@ -20,8 +20,10 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
 from svc_notebook.service.engine.ranking.term_statistics import NOT_FOUND_TYPOS, TermStatistics
 
-MAX_CACHED_MATCH_BYTES = 64 * 2**20
-"""Maximum memory of the word matches that a process keeps for later searches."""
+MIN_CACHE_BYTES = 64 * 2**20
+CACHE_BYTES_PER_RECORD = 16
+"""The memory of the word matches that a process keeps for later searches. A match takes a byte for
+each record and more, and the words that most records contain, which take the longest, are few."""
 MAX_CACHED_MATCHES = 2000
 """Maximum number of word matches that are kept for one segment."""
 MAX_KEPT_ROWS = 1 << 12
@@ -42,7 +44,7 @@ class WordMatch:
         rows = sum(len(chunk) for chunk in self.chunks if len(chunk) <= MAX_KEPT_ROWS)
         selections = [chunk.selection for chunk in self.chunks]
         selected = sum(each.nbytes for each in selections if not isinstance(each, slice))
-        return 2 * self.typos.nbytes + rows * np.dtype(np.intp).itemsize + selected
+        return self.typos.nbytes + rows * np.dtype(np.intp).itemsize + selected
 
     def to_keep(self) -> WordMatch:
         """Return the match without the rows of large chunks."""
@@ -59,9 +61,9 @@ class WordMatch:
         """Whether occurrences differ in typo cost."""
         return len({chunk.typos for chunk in self.chunks}) > 1
 
-    @cached_property
+    @property
     def found(self) -> Array:
-        """The mask of the rows that contain the word."""
+        """The mask of the rows that contain the word; computing it takes less than keeping it."""
         found: Array = self.typos < NOT_FOUND_TYPOS
         return found
 
@@ -214,10 +216,11 @@ class WordMatchCache:
     """The matches of words in one segment, for later searches; the least recent are dropped first.
 
     Searches for the same words often follow each other: with another ranking, other filters, the
-    next page, or one more word. The caches of a process share `MAX_CACHED_MATCH_BYTES`.
+    next page, or one more word. The caches of a process share a limit of memory.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, records: int) -> None:
+        self.records = records
         self._matches: dict[MatchKey, WordMatch] = {}
         self.nbytes = 0
 
@@ -242,14 +245,15 @@ class WordMatchCache:
     def _keep(self, key: MatchKey, match: WordMatch) -> None:
         size = match.nbytes
         with _cache_lock:
-            if key in self._matches or size > MAX_CACHED_MATCH_BYTES:
+            caches = [*_caches.values()]
+            limit = MIN_CACHE_BYTES + CACHE_BYTES_PER_RECORD * sum(one.records for one in caches)
+            if key in self._matches or size > limit:
                 return
             self._matches[key] = match.to_keep()
             self.nbytes += size
             if len(self._matches) > MAX_CACHED_MATCHES:
                 self.drop_oldest()
-            caches = [*_caches.values()]
-            while sum(cached.nbytes for cached in caches) > MAX_CACHED_MATCH_BYTES:
+            while sum(cached.nbytes for cached in caches) > limit:
                 max(caches, key=attrgetter("nbytes")).drop_oldest()
 
 
@@ -258,7 +262,7 @@ def find_cache(segment: Segment) -> WordMatchCache:
     found = _caches.get(segment)
     if found is None:
         with _cache_lock:
-            found = _caches.setdefault(segment, WordMatchCache())
+            found = _caches.setdefault(segment, WordMatchCache(len(segment)))
     return found
 
 
