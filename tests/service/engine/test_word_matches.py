@@ -21,8 +21,8 @@ from svc_notebook.service.engine.query.searched_attributes import (
 from svc_notebook.service.engine.query.term_variants import TermVariant
 from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.retrieval import (
-    MIN_CACHE_BYTES,
     MAX_CACHED_MATCHES,
+    MIN_CACHE_BYTES,
     WordMatch,
     find_cache,
 )

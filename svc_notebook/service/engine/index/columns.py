@@ -68,6 +68,23 @@ MAX_LINEAR_LABELS = 6
 """Up to this many labels are found faster one by one."""
 
 
+@dataclass(frozen=True)
+class Summary:
+    """What the statistics of a facet need of some numbers."""
+
+    count: int
+    lowest: float
+    highest: float
+    total: float
+
+    @classmethod
+    def of(cls, values: Array) -> Summary | None:
+        """Summarize numbers; None if there are none."""
+        if not len(values):
+            return None
+        return cls(len(values), float(values.min()), float(values.max()), float(values.sum()))
+
+
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """The numbers under one path; a row has none, one or several."""
@@ -106,10 +123,18 @@ class Numbers:
 
     def chosen(self, mask: Array) -> Array:
         """Return the numbers of the rows in a mask."""
-        if mask.all():
-            return self.values
         aligned = self._one_per_row and len(self.rows) == len(mask)
         return self.values[mask if aligned else mask[self.rows]]
+
+    def summarize(self, mask: Array) -> Summary | None:
+        """Summarize the numbers of the rows in a mask; None if there are none."""
+        if mask.all():
+            return self._summary
+        return Summary.of(self.chosen(mask))
+
+    @cached_property
+    def _summary(self) -> Summary | None:
+        return Summary.of(self.values)
 
     def first(self, records: int) -> Array:
         """Return the first number of each row, NaN for none."""
@@ -178,7 +203,10 @@ class Labels:
         """Count the selected rows of each label; `chosen` is a mask of rows."""
         aligned = self._one_per_row and len(chosen) == len(self.codes)
         carried = chosen if aligned else chosen[self.rows]
-        if 2 * np.count_nonzero(carried) <= len(carried):
+        selected = np.count_nonzero(carried)
+        if selected == len(carried):
+            return self._totals
+        if 2 * selected <= len(carried):
             return self._count(self.codes[carried])
         # If most rows are selected, counting the others is faster.
         return self._totals - self._count(self.codes[~carried])

@@ -349,8 +349,8 @@ class _Owners:
         if is_range and len(rows) * MIN_OCCURRENCES_PER_SEARCHED_ROW < len(chunk):
             return chunk.find_in(rows)
         if len(rows) * MIN_RECORDS_PER_MASKED_ROW < self._records:
-            kept = np.flatnonzero(self._mask[chunk.rows])
-            return kept, self._places[chunk.rows[kept]]
+            kept = chunk.find_where(self._mask)
+            return kept, self._places[chunk.within(kept).rows]
         owners = self._places[chunk.rows]
         kept = np.flatnonzero(owners >= 0)
         return kept, owners if len(kept) == len(owners) else owners[kept]

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, concatenate_ranges
+from svc_notebook.service.engine.arrays import Array, concatenate_ranges, find_members
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import (
@@ -53,6 +53,10 @@ class Chunk:
             else self.selection[kept]
         )
         return Chunk(self.postings, selection, self.typos, self.exact, self.length, self.span)
+
+    def find_where(self, mask: Array) -> Array:
+        """Return the numbers of the occurrences in the rows of a mask."""
+        return find_members(mask, self.postings.rows[self.selection])
 
     def find_in(self, rows: Array) -> tuple[Array, Array]:
         """Return the numbers of the occurrences in a few ascending rows, and the place of each row.

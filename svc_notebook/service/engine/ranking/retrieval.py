@@ -26,6 +26,8 @@ CACHE_BYTES_PER_RECORD = 16
 each record and more, and the words that most records contain, which take the longest, are few."""
 MAX_CACHED_MATCHES = 2000
 """Maximum number of word matches that are kept for one segment."""
+MIN_SELECTED_OCCURRENCES, MIN_OCCURRENCES_PER_ROW = 200_000, 8
+"""With more occurrences than both, those in matching rows are selected once for all criteria."""
 MAX_KEPT_ROWS = 1 << 12
 """The rows of larger chunks are not kept: reading them again takes less than other steps."""
 
@@ -49,6 +51,17 @@ class WordMatch:
     def to_keep(self) -> WordMatch:
         """Return the match without the rows of large chunks."""
         chunks = [replace(each) if len(each) > MAX_KEPT_ROWS else each for each in self.chunks]
+        return WordMatch(self.word, chunks, self.typos)
+
+    def within(self, rows: Array, count: int) -> WordMatch:
+        """Return the match with only the occurrences in `count` rows of a mask, if these are few."""
+        most = max(MIN_SELECTED_OCCURRENCES, count * MIN_OCCURRENCES_PER_ROW)
+        if all(len(chunk) <= most for chunk in self.chunks):
+            return self
+        chunks = [
+            chunk if len(chunk) <= most else chunk.within(chunk.find_where(rows))
+            for chunk in self.chunks
+        ]
         return WordMatch(self.word, chunks, self.typos)
 
     @cached_property
@@ -143,6 +156,11 @@ class SegmentMatch:
         for match in self.words:
             total += match.found[rows] * np.int16(match.word.weight)
         return total
+
+    def with_own_occurrences(self) -> SegmentMatch:
+        """Return the match without the occurrences in other rows, where these are most."""
+        count = self.count
+        return replace(self, words=[word.within(self.rows, count) for word in self.words])
 
     def with_fused_scores(self) -> SegmentMatch:
         """Return the match with space for the fused scores of its rows."""

@@ -171,6 +171,7 @@ class SearchPlan:
     def _rank(self, matches: Sequence[SegmentMatch], wanted: int, steps: Sequence[Step]) -> Order:
         def rank_match(match: SegmentMatch) -> Ranked:
             check_time()
+            match = match.with_own_occurrences()
             candidates = self.candidates(match, self._select_rows(match, wanted))
             alone = len(matches) == 1 and len(candidates.rows) < 2
             compared = () if alone else steps  # a single record needs no criteria

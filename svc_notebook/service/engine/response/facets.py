@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from svc_notebook.service.engine.query.searched_attributes import SearchedAttrib
 from svc_notebook.service.engine.ranking.retrieval import match_words
 from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 
+T = TypeVar("T")
+R = TypeVar("R")
 Chosen = Sequence[tuple[Segment, Array]]
 """Segments, each with the mask of its rows that count."""
 
@@ -69,9 +71,7 @@ def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict
         for segment, mask in chosen
         if (labels := segment.labels.get(path)) is not None
     ]
-    counts = segment_threads.map(
-        lambda part: part[0].count(part[1]), labelled, sum(len(mask) for _, mask in labelled)
-    )
+    counts = _map_parts(lambda part: part[0].count(part[1]), labelled)
     parts = [(labels, count) for (labels, _), count in zip(labelled, counts, strict=True)]
     max_values = options["maxValuesPerFacet"]
     first = _first_values if options["sortFacetValuesBy"] == "alpha" else _most_frequent
@@ -80,17 +80,23 @@ def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict
 
 def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
     """Return the min, max, avg and sum of a facet's numbers; None without numbers."""
-    parts = [
-        numbers.chosen(mask)
+    columns = [
+        (numbers, mask)
         for segment, mask in chosen
         if (numbers := segment.numbers.get(path)) is not None
     ]
-    values = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0), *parts])
-    if not len(values):
+    found = _map_parts(lambda part: part[0].summarize(part[1]), columns)
+    parts = [part for part in found if part is not None]
+    if not parts:
         return None
-    total = values.sum()
-    found = {"min": values.min(), "max": values.max(), "avg": total / len(values), "sum": total}
-    return {name: _to_number(float(value)) for name, value in found.items()}
+    total, count = sum(part.total for part in parts), sum(part.count for part in parts)
+    stats = {
+        "min": min(part.lowest for part in parts),
+        "max": max(part.highest for part in parts),
+        "avg": total / count,
+        "sum": total,
+    }
+    return {name: _to_number(value) for name, value in stats.items()}
 
 
 def search_facet(
@@ -121,6 +127,11 @@ def find_named(
                     found.setdefault(span, set()).add(labels.names[code])
     spans = sorted(found, key=lambda span: (span[0], -span[1]))
     return [Named(*span, tuple(sorted(found[span]))) for span in spans]
+
+
+def _map_parts(act: Callable[[tuple[T, Array]], R], parts: Sequence[tuple[T, Array]]) -> list[R]:
+    """Apply a function to the column of each segment and the mask of its rows."""
+    return segment_threads.map(act, parts, sum(len(mask) for _, mask in parts))
 
 
 def check_searchable(path: str, options: EffectiveParameters) -> None:
