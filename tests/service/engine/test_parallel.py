@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 from contextvars import ContextVar
+from math import inf
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -12,6 +14,7 @@ from svc_notebook.errors import Refused
 from svc_notebook.service.engine import Index, parallel
 from svc_notebook.service.engine.deadline import Deadline, SearchCancelled, limit_time
 from svc_notebook.service.engine.parallel import SegmentThreads
+from svc_notebook.service.engine.ranking.ranking import MIN_SORTED_BY_COLUMN
 from tests.service.engine import cases
 
 NAME: ContextVar[str] = ContextVar("name", default="")
@@ -91,3 +94,21 @@ def test_a_deadline_and_a_cancelled_search_stop_all_threads(index: Index) -> Non
     for deadline, error in ((over, Refused), (cancelled, SearchCancelled)):
         with limit_time(deadline), pytest.raises(error):
             index.search({"query": "a"}, lambda ids: [{"objectID": name} for name in ids])
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+def test_many_records_are_browsed_in_order(parts: int) -> None:
+    random = Random(parts)
+    records = [
+        {"objectID": f"{n % 7}-{n}", "rank": random.choice([None, 1, 2.5, -3]), "same": 1}
+        for n in range(2 * MIN_SORTED_BY_COLUMN)
+    ]
+    index = Index({"customRanking": ["desc(same)", "asc(rank)"]})
+    for part in range(parts):
+        index.put(records[part::parts])
+
+    def place(record: dict[str, Any]) -> tuple[float, str]:
+        return inf if record["rank"] is None else record["rank"], record["objectID"]
+
+    expected = [record["objectID"] for record in sorted(records, key=place)]
+    assert index.order({})[:] == expected

@@ -18,6 +18,8 @@ from svc_notebook.service.engine.ranking.top_k_pruning import prune_by_positions
 from svc_notebook.service.engine.term_dictionary import TermDictionary, rank_strings
 
 Step = str | Sorted
+MIN_SORTED_BY_COLUMN = 1000
+"""More rows than this are sorted by one column after the other, without columns of equal values."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,12 +208,24 @@ def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
     rows = np.concatenate([one.rows for one in ranked])
     unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
     keys = [_join_keys(column) for column in zip(*(one.keys for one in ranked), strict=True)]
-    last = rows if len(ranked) == 1 else id_ranks(unsorted)
-    places = np.lexsort([last, *reversed(keys)])
+    last = np.arange(len(rows)) if len(ranked) == 1 else id_ranks(unsorted)
+    places = _sort(keys, last)
     if scores_ties and (tied := _find_tied(keys, places)).any():
         keys.append(_score_tied(ranked, tied))
-        places = np.lexsort([last, *reversed(keys)])
+        places = _sort(keys, last)
     return unsorted.take(places)
+
+
+def _sort(keys: Sequence[Array], last: Array) -> Array:
+    """Return the order by keys, the first of them first, then by the ranks `last`."""
+    if len(last) < MIN_SORTED_BY_COLUMN:
+        return np.lexsort([last, *reversed(keys)])
+    places = np.empty(len(last), np.intp)
+    places[last] = np.arange(len(last))
+    for key in reversed(keys):
+        if key.min() < key.max():
+            places = places[np.argsort(key[places], kind="stable")]
+    return places
 
 
 def _find_tied(keys: Sequence[Array], places: Array) -> Array:
