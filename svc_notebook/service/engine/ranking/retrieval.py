@@ -54,7 +54,7 @@ class WordMatch:
         return WordMatch(self.word, chunks, self.typos)
 
     def within(self, rows: Array, count: int) -> WordMatch:
-        """Return the match with only the occurrences in `count` rows of a mask, if these are few."""
+        """Return the match with the occurrences in `count` rows of a mask, if these are few."""
         most = max(MIN_SELECTED_OCCURRENCES, count * MIN_OCCURRENCES_PER_ROW)
         if all(len(chunk) <= most for chunk in self.chunks):
             return self
