@@ -69,10 +69,8 @@ format: $(VENV)/.dev  ## Put the code into its form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# With a floor, CI's case, only lines count: Python 3.12 and later report these at little cost.
 coverage: $(VENV)/.test  ## Run all tests, or those that TESTS names, and report the branches not covered
-	$(if $(FLOOR),COVERAGE_CORE=sysmon) $(PYTEST) --timeout 300 --cov --cov-report=term:skip-covered \
-		$(if $(FLOOR),--quick --cov-fail-under=$(FLOOR),--cov-branch) $(TESTS)
+	$(PYTEST) --timeout 300 --cov --cov-report=term:skip-covered $(if $(FLOOR),--cov-fail-under=$(FLOOR)) $(TESTS)
 
 constraints:  ## Pin the newest releases of all dependencies, for each supported Python
 	$(PYTHON) .ci/versions.py pin python3.11 python3.12 python3.13

@@ -290,7 +290,7 @@ def find_circle(graph: dict[str, set[str]]) -> list[str] | None:
 
 # The search engine: lower layers first; a module imports its own layer and those before it.
 ENGINE_LAYERS = (
-    {"arrays", "deadline", "term_dictionary"},
+    {"arrays", "deadline", "parallel", "term_dictionary"},
     {"text"},
     {"index", "semantic"},  # files of both; vectors of segments
     {"query"},
