@@ -75,6 +75,13 @@ test("items are edited in a list that has changed meanwhile", () => {
   assert.deepEqual(list, [{ c: 2 }, { b: 1 }]);
 });
 
+test("an item that was removed is appended by a later edit and replaces no other", () => {
+  const put = listItem("a", 0);
+
+  const list = put(["a", "b"], undefined);
+  assert.deepEqual(put(list, "c"), ["b", "c"]);
+});
+
 test("the item of a list that was read again is at its place", () => {
   const put = listItem({ a: 1 }, 0);
 

@@ -91,7 +91,10 @@ export function listItem(item, place = Infinity) {
     const found = item === undefined ? -1 : list.indexOf(item);
     const at = found < 0 ? place : found;
     item = next;
-    if (next === undefined) return listed(list.toSpliced(at, 1));
+    if (next === undefined) {
+      place = Infinity; // what stands there now is another item
+      return listed(list.toSpliced(at, 1));
+    }
     return at < list.length ? list.with(at, next) : [...list, next];
   };
 }

@@ -38,8 +38,8 @@ def concatenate_ranges(starts: Array, lengths: Array) -> Array:
 def find_members(mask: Array, numbers: Array) -> Array:
     """Return the indices of the numbers that a mask contains.
 
-    NumPy looks up numbers of its own index type only. Converting them in blocks takes a third of
-    the time of converting them at once.
+    NumPy looks up numbers of its own index type only. Converting them in blocks is faster than
+    converting them at once.
     """
     if len(numbers) <= BLOCK_NUMBERS:
         return np.flatnonzero(mask[numbers])

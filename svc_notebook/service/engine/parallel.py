@@ -14,7 +14,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 MIN_PARALLEL_RECORDS = 400_000
-"""With fewer records, starting a thread takes longer than it saves."""
+"""Fewer records are searched by one thread."""
 MAX_THREADS = 8
 
 
