@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -152,20 +153,27 @@ def write_file(folder: Path, index: str, bound: float, right: int, wrong: int) -
 
 def run_pytest(folder: Path, service: Running, *words: str) -> subprocess.CompletedProcess[str]:
     """Run pytest in a folder as a user would, with the service in the configuration."""
-    import os
-
     (folder / "config.toml").write_text(
         f'[profiles.shop]\nurl = "{service.url}"\napp_id = "{service.appId}"\n'
         f'api_key = "{service.adminKey}"\n'
     )
     (folder / "pytest.ini").write_text("[pytest]\n")
-    environment = {name: value for name, value in os.environ.items() if "SVC_" not in name}
-    environment["SVC_CONFIG"] = str(folder / "config.toml")
+    environment = {"SVC_CONFIG": str(folder / "config.toml")}
     command = [sys.executable, "-m", "pytest", "-p", "svc_notebook_pytest", "-p", "no:xdist"]
     return subprocess.run(
         [*command, "-p", "no:cov", "--svc-profile", "shop", "-rs", *words],
-        cwd=folder, env=environment, capture_output=True, text=True, timeout=50, check=False,
+        cwd=folder, env=keep_environment() | environment,
+        capture_output=True, text=True, timeout=50, check=False,
     )  # fmt: skip
+
+
+def keep_environment() -> dict[str, str]:
+    """Return the environment without options of this run of the tests, and without a profile."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SVC_") and name != "PYTEST_ADDOPTS"
+    }
 
 
 def test_pytest_collects_files(index: str, service: Running, tmp_path: Path) -> None:
@@ -248,7 +256,8 @@ def test_the_plugin_imports_nothing_of_the_package_at_the_start(tmp_path: Path) 
     command = [sys.executable, "-m", "pytest", "-q", "-p", "svc_notebook_pytest", "-p", "no:cov"]
 
     ran = subprocess.run(
-        command, cwd=tmp_path, capture_output=True, text=True, timeout=50, check=False
-    )
+        command, cwd=tmp_path, env=keep_environment(),
+        capture_output=True, text=True, timeout=50, check=False,
+    )  # fmt: skip
 
     assert ran.returncode == 0, ran.stdout
