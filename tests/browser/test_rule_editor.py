@@ -230,23 +230,27 @@ def test_the_form_and_json_keep_in_step(editor: Locator, notebook: Notebook) -> 
     notebook.await_value("e.get('lamps')['description']", "as JSON")
 
 
-# The value of a parameter is read for longer than it takes to answer the first edits.
-DELAY = """
+# No call is answered before `released` names it.
+HOLD = """
 import asyncio, functools, inspect
-def delay(name, seconds, act):
+released = set()
+def hold(name, act):
+    turn = asyncio.Lock()  # keeps the order of the calls
     @functools.wraps(act)
-    async def delayed(**args):
-        await asyncio.sleep(seconds)
+    async def held(**args):
+        async with turn:
+            while name not in released:
+                await asyncio.sleep(0.05)
         value = act(**args)
         return await value if inspect.isawaitable(value) else value
-    setattr(e, name, delayed)
-delay("read_param", 4, e.read_param)
-delay("revise", 1, e.revise)
+    setattr(e, name, held)
+hold("read_param", e.read_param)
+hold("revise", e.revise)
 """
 
 
 def test_all_edits_before_an_answer_are_kept(editor: Locator, notebook: Notebook) -> None:
-    notebook.run(DELAY, cell=1)
+    notebook.run(HOLD, cell=1)
     choose(editor, "Lamps of the week")
     editor.get_by_label("Parameter", exact=True).fill("hitsPerPage")
     editor.get_by_label("Its value").fill("7")
@@ -260,22 +264,43 @@ def test_all_edits_before_an_answer_are_kept(editor: Locator, notebook: Notebook
     editor.get_by_label("Position", exact=True).press("Enter")
     editor.get_by_label("Records at 1: add").fill("sku-007")
     editor.get_by_label("Records at 1: add").press("Enter")
+    editor.get_by_label("Query edit").select_option("edits")
+    editor.get_by_label("Removed words: add").fill("cheap")
+    editor.get_by_label("Removed words: add").press("Enter")
+    editor.get_by_label("Replace", exact=True).fill("bulb")
+    editor.get_by_label("By", exact=True).fill("lamp")
+    editor.get_by_label("By", exact=True).press("Enter")
+    editor.get_by_label("Removed words: add").fill("used")
+    editor.get_by_label("Removed words: add").press("Enter")
+    editor.get_by_label("objectID", exact=True).fill("lights")
+    editor.get_by_label("objectID", exact=True).press("Enter")
     switch(editor).uncheck()
 
     editor.get_by_role("tab", name="JSON").click()
     shown = json.loads(editor.get_by_label("The rule as JSON").input_value())
+    words = {
+        "edits": [
+            {"type": "remove", "delete": "cheap"},
+            {"type": "remove", "delete": "used"},
+            {"type": "replace", "delete": "bulb", "insert": "lamp"},
+        ]
+    }
     wanted = {
+        "objectID": "lights",
         "enabled": False,
         "conditions": [{"pattern": "lamp", "anchoring": "endsWith", "context": "app"}],
         "promote": [{"objectIDs": ["sku-021", "sku-007"], "position": 2}],
         "hide": [{"objectID": "sku-035"}],
-        "params": {"filters": "price < 90"},
+        "params": {"filters": "price < 90", "query": words},
     }
     assert {name: {**shown, **shown["consequence"]}[name] for name in wanted} == wanted
-    wanted["params"] = {"filters": "price < 90", "hitsPerPage": 7}
-    notebook.await_value("e.get('lamps')['consequence']['params']", wanted["params"])
-    rule = notebook.ask("e.get('lamps')")
-    assert {name: {**rule, **rule["consequence"]}[name] for name in wanted} == wanted
+    notebook.run("released.add('revise')", cell=1)
+    renamed = "[each for each in e.value if each['objectID'] == 'lights']"
+    notebook.await_value(renamed, [shown])
+    notebook.run("released.add('read_param')", cell=1)
+    params = {**wanted["params"], "hitsPerPage": 7}
+    consequence = {**shown["consequence"], "params": params}
+    notebook.await_value(renamed, [{**shown, "consequence": consequence}])
 
 
 def test_an_invalid_rule_is_reported_and_not_accepted(editor: Locator, notebook: Notebook) -> None:

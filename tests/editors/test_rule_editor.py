@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -142,6 +143,41 @@ def test_filters_are_read_by_the_service(editor: RuleEditor) -> None:
     event_loop.run(editor.revise(right, "lamps"))
 
     assert editor.value == [right]
+
+
+def test_revisions_apply_in_the_order_of_their_calls(editor: RuleEditor) -> None:
+    search, seconds = editor.client.search, iter([0.3, 0.0])
+
+    async def slow_search(*given: Any, **params: Any) -> Any:
+        await asyncio.sleep(next(seconds))
+        return await search(*given, **params)
+
+    editor.client.search = slow_search  # type: ignore[method-assign]
+    first = {**RULE, "consequence": {"params": {"filters": "price > 5"}}}
+    later = {**first, "description": "later"}
+
+    async def both() -> None:
+        await asyncio.gather(editor.revise(first, "lamps"), editor.revise(later, "lamps"))
+
+    event_loop.run(both())
+
+    assert editor.value == [later]
+
+
+def test_a_revision_after_a_rename_reaches_the_renamed_rule(editor: RuleEditor) -> None:
+    editor.put(rule("taken"))
+    names = ["lamp", "bulb", "lamps", "bulb"]
+
+    for name in names:  # a view sends the name that it last had an answer for
+        revised = {**RULE, "objectID": name, "description": name}
+        assert event_loop.run(editor.revise(revised, "lamps")) == name
+        assert by_id(editor.value) == {"taken": rule("taken"), name: revised}
+
+    with pytest.raises(BadInput, match="duplicate objectID `taken`"):
+        event_loop.run(editor.revise({**RULE, "objectID": "taken"}, "lamps"))
+    editor.remove(["bulb"])
+    with pytest.raises(BadOption, match="no object `bulb` in the rules"):
+        event_loop.run(editor.revise(RULE, "lamps"))
 
 
 def test_a_rule_that_does_nothing_is_not_applied(editor: RuleEditor) -> None:

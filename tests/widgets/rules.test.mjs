@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import "./fake.mjs";
 import { TEMPLATES, makeRule } from "../../widgets/rules/new_rule.js";
-import { fromCard, listItem, pinOf, describeSpan, findSpanProblem, toCard, typicalQuery, withParam } from "../../widgets/rules/shape.js";
+import { fromCard, listItem, pinOf, describeSpan, findSpanProblem, toCard, typicalQuery, withParam, withWords, wordsOf } from "../../widgets/rules/shape.js";
 
 for (const condition of [
   { pattern: "lamp", anchoring: "contains", alternatives: true },
@@ -88,6 +88,20 @@ test("the item of a list that was read again is at its place", () => {
   assert.deepEqual(put([{ a: 1 }, { b: 1 }], { a: 2 }), [{ a: 2 }, { b: 1 }]);
   assert.equal(listItem({ a: 1 }, 0)([{ a: 1 }], undefined), undefined);
   assert.deepEqual(listItem(undefined)(undefined, { a: 1 }), [{ a: 1 }]);
+});
+
+test("words of a query edit are changed in both forms of a removal", () => {
+  const bulb = { type: "replace", delete: "bulb", insert: "lamp" };
+  const query = { remove: ["a", "b"], edits: [{ type: "remove", delete: "c" }, bulb] };
+  const now = wordsOf(query);
+
+  assert.deepEqual(now, { old: ["a", "b"], removed: ["a", "b", "c"], replaced: [bulb] });
+  assert.equal(now.replaced[0], bulb);
+  assert.deepEqual(withWords(now, now.removed, now.replaced), query);
+  assert.deepEqual(withWords(now, ["b", "d"], []), { remove: ["b"], edits: [{ type: "remove", delete: "d" }] });
+  assert.equal(withWords(now, [], []), undefined);
+  for (const none of [undefined, null, "a whole query"])
+    assert.deepEqual(wordsOf(none), { old: [], removed: [], replaced: [] });
 });
 
 const template = (name) => TEMPLATES.find((each) => each.name === name);

@@ -3,7 +3,7 @@
 import { offer } from "../curation/offer.js";
 import { button, fill, field, freshId, h } from "../kit/dom.js";
 import { tagInput } from "../kit/tags.js";
-import { idsOf, listItem, listed, pinOf, withConsequence, withParam } from "./shape.js";
+import { idsOf, listItem, listed, pinOf, withConsequence, withParam, withWords, wordsOf } from "./shape.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 /** @typedef {import("./form.js").Propose} Propose */
@@ -113,8 +113,8 @@ function hides(rule, propose) {
 function query(rule, propose) {
   const now = rule.consequence.params?.query;
   const how = now === undefined || now === null ? "" : typeof now === "string" ? "text" : "edits";
-  /** @param {any} value */
-  const put = (value) => propose((now) => withParam(now, "query", value));
+  /** @param {(query: any) => any} edit */
+  const put = (edit) => propose((now) => withParam(now, "query", edit(now.consequence.params?.query)));
   const choice = h(
     "select",
     {
@@ -122,7 +122,7 @@ function query(rule, propose) {
       "aria-label": "Query edit",
       on: {
         change: () => {
-          if (!choice.value) put(undefined);
+          if (!choice.value) put(() => undefined);
           else fill(body, ...(choice.value === "text" ? wholeQuery("", put) : edits({}, put)));
         },
       },
@@ -137,41 +137,42 @@ function query(rule, propose) {
   return [choice, body];
 }
 
-/** @param {string} now @param {(value: any) => void} put */
+/** @param {string} now @param {(edit: (query: any) => any) => void} put */
 function wholeQuery(now, put) {
-  const input = h("input", { class: "input", "aria-label": "New query", value: now, dir: "auto", on: { change: () => put(input.value) } });
+  const input = h("input", { class: "input", "aria-label": "New query", value: now, dir: "auto", on: { change: () => put(() => input.value) } });
   return [input];
 }
 
-/** @param {any} now @param {(value: any) => void} put */
+/** @param {any} now @param {(edit: (query: any) => any) => void} put */
 function edits(now, put) {
-  // Both forms of removal are preserved; a removal that is added here is an edit.
-  const all = now.edits ?? [];
-  const removed = now.remove ?? [];
-  const replaced = all.filter((/** @type {any} */ edit) => edit.type === "replace");
-  const removedWords = [...removed, ...all.filter((/** @type {any} */ edit) => edit.type === "remove").map((/** @type {any} */ edit) => edit.delete)];
-  /** @param {string[]} words @param {any[]} changes */
-  const propose = (words, changes) => {
-    const next = [...words.filter((word) => !removed.includes(word)).map((word) => ({ type: "remove", delete: word })), ...changes];
-    const remaining = removed.filter((/** @type {string} */ word) => words.includes(word));
-    const value = { ...(remaining.length && { remove: remaining }), ...(next.length && { edits: next }) };
-    put(Object.keys(value).length ? value : undefined);
-  };
-  const rows = [...replaced, { delete: "", insert: "" }].map((edit, place) => {
-    const from = h("input", { class: "input", "aria-label": "Replace", placeholder: "replace…", value: edit.delete, on: { change: readTyped } });
-    const to = h("input", { class: "input", "aria-label": "By", placeholder: "by…", value: edit.insert ?? "", on: { change: readTyped } });
+  const { removed, replaced } = wordsOf(now);
+  const rows = [...replaced, undefined].map((edit, place) => {
+    const item = listItem(edit, place);
+    let isNew = !edit;
+    const from = h("input", { class: "input", "aria-label": "Replace", placeholder: "replace…", value: edit?.delete ?? "", on: { change: readTyped } });
+    const to = h("input", { class: "input", "aria-label": "By", placeholder: "by…", value: edit?.insert ?? "", on: { change: readTyped } });
     function readTyped() {
-      const last = place === replaced.length;
-      if (last && !(from.value.trim() && to.value.trim())) return;
       const replacement = { type: "replace", delete: from.value.trim(), insert: to.value };
-      propose(removedWords, replacement.delete ? (last ? [...replaced, replacement] : replaced.with(place, replacement)) : replaced.toSpliced(place, 1));
+      if (isNew && !(replacement.delete && to.value.trim())) return;
+      isNew = false;
+      put((query) => {
+        const now = wordsOf(query);
+        return withWords(now, now.removed, item(now.replaced, replacement.delete ? replacement : undefined) ?? []);
+      });
     }
     return h("div", { class: ["row", "edit-words"] }, from, "→", to);
   });
-  return [
-    tagInput({ words: removedWords, label: "Removed words", placeholder: "remove…", change: (words) => propose(words, replaced) }),
-    ...rows,
-  ];
+  const words = tagInput({
+    words: removed,
+    label: "Removed words",
+    placeholder: "remove…",
+    change: (words) =>
+      put((query) => {
+        const now = wordsOf(query);
+        return withWords(now, words, now.replaced);
+      }),
+  });
+  return [words, ...rows];
 }
 
 /** @param {any} rule @param {Propose} propose @param {Ideas} known */

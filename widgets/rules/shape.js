@@ -73,6 +73,28 @@ export function withParam(rule, name, value) {
   return withConsequence(rule, "params", Object.keys(params).length ? params : undefined);
 }
 
+/** @typedef {{old: string[], removed: string[], replaced: any[]}} QueryWords `old`: those of `removed` in the member `remove` */
+
+/** The words that a query edit removes, and its replacements. @param {any} query @returns {QueryWords} */
+export function wordsOf(query) {
+  const { remove: old = [], edits = [] } = query && typeof query === "object" ? query : {};
+  const ofType = (/** @type {string} */ type) => edits.filter((/** @type {any} */ edit) => edit.type === type);
+  return { old, removed: [...old, ...ofType("remove").map((/** @type {any} */ edit) => edit.delete)], replaced: ofType("replace") };
+}
+
+/**
+ * A query edit that removes words and has these replacements; undefined if it has none. Both forms of
+ * a removal are preserved; a word that is added becomes an edit.
+ * @param {QueryWords} now @param {string[]} removed @param {any[]} replaced
+ */
+export function withWords({ old }, removed, replaced) {
+  const remove = old.filter((word) => removed.includes(word));
+  const added = removed.filter((word) => !old.includes(word)).map((word) => ({ type: "remove", delete: word }));
+  const edits = [...added, ...replaced];
+  if (!remove.length && !edits.length) return undefined;
+  return { ...(remove.length && { remove }), ...(edits.length && { edits }) };
+}
+
 /** The first pattern without placeholders, to try the rule on. @param {any} rule */
 export function typicalQuery(rule) {
   const patterns = (rule?.conditions ?? []).map((/** @type {any} */ one) => one.pattern ?? "");

@@ -203,7 +203,7 @@ class CurationEditor(Editor):
         """Return one object of the draft."""
         found = next((each for each in self.value if each["objectID"] == id), None)
         if found is None:
-            raise BadOption(f"the draft has no {self.kind.name} `{id}`")
+            raise BadOption(f"no object `{id}` in the {self.kind.name} of the draft")
         return dict(found)
 
     @call

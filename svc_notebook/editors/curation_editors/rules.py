@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
@@ -58,6 +59,11 @@ class RuleEditor(CurationEditor):
     hit_density = traitlets.Enum(DENSITIES, "rows").tag(sync=True)
 
     words: Any = traitlets.Dict().tag(sync=True, **JSON)
+
+    def __init__(self, index: str, **more: Any) -> None:
+        self._revising = asyncio.Lock()
+        self._new_ids: dict[str, str] = {}  # of renamed rules, by each earlier objectID
+        super().__init__(index, **more)
 
     # Methods of the base class.
 
@@ -151,9 +157,20 @@ class RuleEditor(CurationEditor):
 
     @call
     async def revise(self, document: dict[str, Any], id: str) -> str:  # noqa: A002
-        """Replace a rule after the service has parsed its filters."""
-        await self._read_filters(document, self.get(id))
-        return self.put(document, id)
+        """Replace a rule after the service has parsed its filters.
+
+        `id` may be an earlier objectID of the rule: a view sends edits before it knows that an
+        earlier edit renamed the rule.
+        """
+        async with self._revising:  # a later edit contains the earlier ones
+            if id not in by_id(self.value):
+                id = self._new_ids.get(id, id)  # noqa: A001
+            await self._read_filters(document, self.get(id))
+            new_id = self.put(document, id)
+        if new_id != id:
+            earlier = [name for name, now in self._new_ids.items() if now == id]
+            self._new_ids |= dict.fromkeys([*earlier, id], new_id)
+        return new_id
 
     @call
     def read_param(self, name: str, text: str) -> Any:
