@@ -94,7 +94,7 @@ def test_calls_of_other_names_do_not_wait(counter: Counter) -> None:
 
 
 def test_the_last_call_wins_with_latest(counter: Counter) -> None:
-    asked = [ask(number, "look", what=str(number), wait=0.03) for number in range(5)]
+    asked = [ask(number, "look", what=str(number), wait=0.5) for number in range(5)]
 
     counter.send(*asked)
 

@@ -125,8 +125,8 @@ class Renderer:
             if html:
                 session = None  # its scripts left time to read it: it closes by itself
             if crashed.is_set() and not requests.is_over:
-                if page.context.browser is None or not page.context.browser.is_connected():
-                    raise BrowserEnded("it ended with all its pages")
+                # The process of a page may end shortly before the browser does.
+                await wait_for_browser(context.browser, context.cookies())
                 raise self._explain_crash(killed)
             if requests.failure:
                 raise requests.failure
@@ -170,6 +170,7 @@ class Renderer:
         except TimeoutError:
             if crashed.is_set():
                 return ""
+            await wait_for_browser(page.context.browser, page.context.cookies())
             raise FetchFailure(
                 "rendering_timed_out",
                 "the scripts of the page did not end within"

@@ -248,6 +248,50 @@ def test_a_browser_that_was_killed_is_started_again(site: Site, seconds: float) 
     assert wait_for_browsers() == []
 
 
+def test_a_browser_that_ends_after_the_process_of_a_page_is_started_again(
+    site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, read = open_shop(site), Renderer._read
+    config["renderJavaScript"] = {"enabled": True, "waitTime": {"min": 2000}}
+    ended = []
+
+    async def read_and_end(
+        self: Renderer, page: Any, session: Any, requests: Any, crashed: asyncio.Event
+    ) -> str:
+        html = await read(self, page, session, requests, crashed)
+        if crashed.is_set():
+            for pid in browsers_of():
+                os.kill(pid, signal.SIGKILL)
+            ended.append(page)
+        return html
+
+    async def render() -> bytes:
+        configuration = read_configuration(config)
+        assert configuration.rendering
+        async with Fetcher(configuration, allow_private=True) as fetcher:
+            renderer = Renderer(configuration.rendering, fetcher)
+            page = FetchResponse(f"{site.url}/", 200, {"content-type": "text/html"}, SHELL.encode())
+            try:
+                visit = asyncio.create_task(renderer.render(page.url, page))
+                while "/app.js" not in site.paths():
+                    await asyncio.sleep(0.01)
+                for pid in filter(is_page, browsers_of()):
+                    os.kill(pid, signal.SIGKILL)
+                return (await visit).response.body
+            finally:
+                await renderer.close()
+
+    monkeypatch.setattr(Renderer, "_read", read_and_end)
+
+    assert b"Lamp" in asyncio.run(render())
+    assert len(ended) == 1
+    assert wait_for_browsers() == []
+
+
+def is_page(pid: int) -> bool:
+    return b"--type=renderer" in Path(f"/proc/{pid}/cmdline").read_bytes()
+
+
 HOLD = """
 import asyncio, sys
 from svc_notebook.service.crawl.rendering.browser import CrawlBrowser
