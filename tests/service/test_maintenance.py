@@ -115,6 +115,25 @@ def test_files_are_written_while_writes_go_on(
     again.stop()
 
 
+def test_segments_that_are_merged_after_a_save_are_saved_again(tmp_path: Path) -> None:
+    service = Service(tmp_path)
+    service.start()
+    add(service, "1")
+    films = service.catalog.find("films")
+    store = films.engine.get().segment_store
+    wait_saved(service)
+    for name in ("2", "3"):
+        add(service, name)
+        service.catalog.save(service.catalog.find("films"))
+    assert len(list((tmp_path / "engine").rglob("*.segment"))) > 1
+
+    store.compact()  # as the writer does after its pause
+    wait_saved(service)
+
+    assert len(list((tmp_path / "engine").rglob("*.segment"))) == 1
+    service.stop()
+
+
 NAMES = st.lists(st.sampled_from("abcdef"), min_size=1, max_size=3)
 STEPS = st.tuples(st.sampled_from(["put", "cut", "clear", "save", "sweep", "restart"]), NAMES)
 

@@ -89,7 +89,8 @@ class IndexRegistry:
         self.resources = CompiledResources(store)
         self.in_flight_writes = InFlightWrites()
         self._folder = folder
-        self._saved: dict[int, int] = {}
+        # The stamp and the segments in the engine files.
+        self._saved: dict[int, tuple[int, list[str]]] = {}
         self._sizes: dict[int, _Measured] = {}
         self.closing = False
         self.embedder: Embedder | None = None
@@ -136,7 +137,7 @@ class IndexRegistry:
             shutil.rmtree(self._files(first), ignore_errors=True)
             return SegmentStore.from_chunks(schema, self.chunks(first.records_id))
         if stamp == first.stamp:
-            self._saved[first.id] = stamp
+            self._saved[first.id] = stamp, segment_store.names
         else:
             self._catch_up(segment_store, stamp, first.records_id)
         return segment_store
@@ -270,7 +271,11 @@ class IndexRegistry:
 
     def unsaved(self) -> list[PublishedIndex]:
         """Return the indices whose engine files are out of date."""
-        return [index for index in self.list_open() if self._saved.get(index.id) != index.stamp]
+        return [
+            index
+            for index in self.list_open()
+            if self._saved.get(index.id) != (index.stamp, index.engine.get().segment_store.names)
+        ]
 
     def save(self, index: PublishedIndex) -> None:
         """Write the engine files, so that the next start need not rebuild them.
@@ -278,8 +283,10 @@ class IndexRegistry:
         Records written during the save may or may not be in the files. They are newer than the
         stamp of the files, so they are read from the records again when the files are loaded.
         """
-        index.engine.get().save(self._files(index), index.stamp)
-        self._saved[index.id] = index.stamp
+        engine = index.engine.get()
+        names = engine.segment_store.names  # a merge meanwhile makes them out of date
+        engine.save(self._files(index), index.stamp)
+        self._saved[index.id] = index.stamp, names
 
     def _files(self, index: PublishedIndex) -> Path:
         """Return the folder of an index's engine files; a replica has one per primary."""

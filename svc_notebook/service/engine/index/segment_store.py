@@ -107,6 +107,11 @@ class SegmentStore:
 
         return publish
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the segments."""
+        return [reader.segment.name for reader in self.readers]
+
     def merge_small_segments(self, *, busy: bool = False) -> None:
         """Merge segments while a size class is full; `busy` means that more writes wait."""
         while readers := _find_full_size_class(self.readers, busy=busy):

@@ -109,13 +109,15 @@ class Candidates:
         return self.part(places).column(criterion)
 
     def keep(self, kept: Array) -> None:
-        """Restrict the candidates to the rows of a mask."""
-        renumbering = np.where(kept, np.cumsum(kept) - 1, -1)
+        """Restrict the candidates to the rows at some ascending places."""
+        count = len(self.rows)
         self.rows = self.rows[kept]
         self._columns = {
             name: None if column is None else column[kept] for name, column in self._columns.items()
         }
         if self._found is not None:
+            renumbering = np.full(count, -1)
+            renumbering[kept] = np.arange(len(kept))
             before = self._renumbering
             self._renumbering = (
                 renumbering if before is None else np.where(before < 0, -1, renumbering[before])
@@ -133,11 +135,9 @@ class Candidates:
         at = np.searchsorted(self.rows, rows)
         if len(at) and (at[-1] >= len(self.rows) or (self.rows[at] != rows).any()):
             return None
-        kept = np.zeros(len(self.rows), bool)
-        kept[at] = True
         part = copy(self)
         if len(at) < len(self.rows):
-            part.keep(kept)
+            part.keep(at)
         return part
 
     def can_prune(self, criteria: Sequence[object]) -> bool:

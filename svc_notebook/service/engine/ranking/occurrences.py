@@ -43,6 +43,12 @@ class Chunk:
         """The record of each occurrence, in NumPy's fastest index type."""
         return self.postings.rows[self.selection].astype(np.intp)
 
+    def rows_at(self, numbers: Array) -> Array:
+        """Return the record of some occurrences."""
+        if isinstance(self.selection, slice):
+            return np.asarray(self.postings.rows[self.selection][numbers])
+        return np.asarray(self.postings.rows[self.selection[numbers]])
+
     def within(self, kept: Array) -> Chunk:
         """Return the occurrences selected by a mask or by their numbers."""
         if kept.dtype == bool:

@@ -120,7 +120,7 @@ class _TopK:
         self._candidates = candidates
         self._wanted = wanted
         self._tied = np.ones(len(candidates.rows), bool)
-        self._keys: list[RankingColumn] = []
+        self._keys: list[RankingColumn | None] = []  # None if all rows have 0
 
     def prune(self, steps: Sequence[Step]) -> None:
         """Prune rows that the next steps would drop, where that is known in advance."""
@@ -128,10 +128,10 @@ class _TopK:
             found = prune_by_positions(self._candidates, steps, self._tied, self._wanted_ties())
             if found is not None:
                 kept, self._candidates = found
-                self._keys = [key.take(kept) for key in self._keys]
+                self._take_keys(kept)
                 self._tied = self._tied[kept]
 
-    def read_keys(self, step: Step) -> Iterator[RankingColumn]:
+    def read_keys(self, step: Step) -> Iterator[RankingColumn | None]:
         """Return the sort columns of a step, each after the previous one is applied."""
         if isinstance(step, Sorted):
             key = self._candidates.match.segment.sort_key(step.path)
@@ -139,13 +139,15 @@ class _TopK:
             rows = self._candidates.rows
             codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
             yield RankingColumn(codes, key.names, step.descending)
+        elif step == "typo" and self._candidates.match.has_no_typos:
+            yield None
         elif (column := self._candidates.column(step)) is not None:
             yield RankingColumn(column)
 
-    def apply(self, key: RankingColumn) -> None:
+    def apply(self, key: RankingColumn | None) -> None:
         """Apply one more sort column."""
         self._keys.append(key)
-        if self._has_excess():
+        if key is not None and self._has_excess():
             self._keep(*_cut_ties(key.sort_values(), self._tied, self._wanted_ties()))
 
     def score_ties(self) -> None:
@@ -163,29 +165,37 @@ class _TopK:
         if self._has_excess():
             kept = ~self._tied
             kept[np.flatnonzero(self._tied)[: self._wanted_ties()]] = True
-            self._keep(kept, self._tied[kept])
-        return Ranked(self._candidates, self._keys)
+            self._keep(np.flatnonzero(kept), self._tied[kept])
+        zeros = RankingColumn(np.zeros(len(self._tied), np.int16))
+        return Ranked(self._candidates, [zeros if key is None else key for key in self._keys])
 
     def _has_excess(self) -> bool:
         return len(self._tied) > self._wanted
 
     def _wanted_ties(self) -> int:
         """Return how many of the tied rows are wanted."""
-        return self._wanted - int(np.count_nonzero(~self._tied))
+        return self._wanted - (len(self._tied) - int(np.count_nonzero(self._tied)))
 
     def _keep(self, kept: Array, tied: Array) -> None:
         self._tied = tied
-        if not kept.all():
-            self._keys = [key.take(kept) for key in self._keys]
+        if len(kept) < len(self._candidates.rows):
+            self._take_keys(kept)
             self._candidates.keep(kept)
+
+    def _take_keys(self, kept: Array) -> None:
+        self._keys = [None if key is None else key.take(kept) for key in self._keys]
 
 
 def _cut_ties(sort_values: Array, tied: Array, wanted_ties: int) -> tuple[Array, Array]:
-    """Return the mask of rows kept if `wanted_ties` tied rows are wanted, and which remain tied."""
+    """Return the places of the rows kept if `wanted_ties` tied rows are wanted.
+
+    Also return the mask of those that remain tied.
+    """
     last = _find_last(sort_values if tied.all() else sort_values[tied], wanted_ties)
-    kept = ~tied
-    kept |= sort_values <= last
-    return kept, (tied & (sort_values == last))[kept]
+    kept = sort_values <= last
+    kept |= ~tied
+    places = np.flatnonzero(kept)
+    return places, tied[places] & (sort_values[places] == last)
 
 
 def _find_last(values: Array, wanted_ties: int) -> Array:

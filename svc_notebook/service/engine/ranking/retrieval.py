@@ -140,6 +140,11 @@ class SegmentMatch:
         """The number of matching rows."""
         return int(np.count_nonzero(self.rows))
 
+    @property
+    def has_no_typos(self) -> bool:
+        """Whether there are words, and all records match them without typos."""
+        return bool(self.words) and not any(match.max_typos for match in self.words)
+
     def typos(self, rows: Array) -> Array:
         """Return the total typos of the matched words for each row."""
         total = np.zeros(len(rows), np.int16)

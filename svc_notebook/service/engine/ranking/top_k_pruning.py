@@ -78,8 +78,8 @@ def prune_by_positions(
 ) -> tuple[Array, Candidates] | None:
     """Return the rows that may be among the best `left` of those tied, and all untied rows.
 
-    The result is a mask and the candidates, with distances measured as far as needed; None means
-    that nothing is pruned. `criteria` are those that break the ties.
+    The result are the places of the rows and the candidates, with distances measured as far as
+    needed; None means that nothing is pruned. `criteria` are those that break the ties.
     """
     tied_count = int(np.count_nonzero(tied))
     if tied_count < MIN_CANDIDATES or not candidates.can_prune(criteria):
@@ -92,7 +92,7 @@ def prune_by_positions(
         if count * MIN_REDUCTION_FACTOR > tied_count:
             break
         if count >= left:
-            kept = chosen | ~tied
+            kept = np.flatnonzero(chosen if tied_count == len(tied) else chosen | ~tied)
             pruned = candidates.part(kept, farthest)
             if np.count_nonzero(pruned.precedes(criteria, max_rank) & tied[kept]) >= left:
                 return kept, pruned
@@ -100,15 +100,19 @@ def prune_by_positions(
                 farthest = pruned.distance_of_place(left)
         if farthest == candidates.min_total_distance:
             break
-    return (tied, candidates.part(tied, farthest)) if farthest < MAX_TOTAL_DISTANCE else None
+    if farthest == MAX_TOTAL_DISTANCE:
+        return None
+    kept = np.flatnonzero(tied)
+    return kept, candidates.part(kept, farthest)
 
 
 def _estimate_rank(match: SegmentMatch, wanted_occurrences: int) -> int:
     """Estimate from a sample the rank that about `wanted_occurrences` occurrences reach."""
     chunks = [chunk for word in match.words for chunk in word.chunks]
     step = max(1, sum(map(len, chunks)) // SAMPLE_CANDIDATES)
-    ranks = np.sort(np.concatenate([match.fields.rank(chunk.spots()[::step]) for chunk in chunks]))
-    return int(ranks[min(wanted_occurrences // step, len(ranks) - 1)])
+    ranks = np.concatenate([match.fields.rank(chunk.spots()[::step]) for chunk in chunks])
+    place = min(wanted_occurrences // step, len(ranks) - 1)
+    return int(np.partition(ranks, place)[place])
 
 
 def _rows_reaching(match: SegmentMatch, max_rank: int) -> Array:
@@ -117,5 +121,5 @@ def _rows_reaching(match: SegmentMatch, max_rank: int) -> Array:
     for word in match.words:
         for chunk in word.chunks:
             near = np.flatnonzero(match.fields.ranks_within(chunk.spots(), max_rank))
-            reached[chunk.rows[near]] = True
+            reached[chunk.rows_at(near)] = True
     return reached
