@@ -23,8 +23,8 @@ from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 
 ROOT = Path(__file__).parent.parent
-# Share of the examples of a property test, and their minimum number, in a run with `--quick`.
-QUICK_SHARE, QUICK_MIN_EXAMPLES = 0.25, 5
+# Share of the examples of a property test, and their minimum number, in a run with `--sample`.
+SAMPLE_SHARE, SAMPLE_MIN_EXAMPLES = 0.25, 5
 # Examples of a property test that sets no number.
 DEFAULT_EXAMPLES = 100
 # A shell starts background jobs with SIGINT ignored, and every child inherits that.
@@ -32,22 +32,23 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-_quick = False
+_sampled = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--quick`, with which `make test` runs a part of the suite."""
+    """Add `--sample`, and `--quick`, with which `make test` runs a part of the suite."""
     parser.addoption(
-        "--quick",
+        "--sample",
         action="store_true",
-        help="leave out slow tests; take fewer examples and parameter sets of repetitive ones",
+        help="take fewer examples and parameter sets of repetitive tests",
     )
+    parser.addoption("--quick", action="store_true", help="`--sample`, and leave out slow tests")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     """Configure Hypothesis before any test module is imported."""
-    global _quick
-    _quick = config.getoption("quick")
+    global _sampled
+    _sampled = config.getoption("sample") or config.getoption("quick")
     # Several processes share the machine, so the duration of an example has no meaning.
     settings.register_profile(
         "shared",
@@ -59,30 +60,31 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def examples(count: int) -> int:
-    """Return the number of examples of a property test: `count`, or a share with `--quick`."""
-    return max(QUICK_MIN_EXAMPLES, int(count * QUICK_SHARE)) if _quick else count
+    """Return the number of examples of a property test: `count`, or a share with `--sample`."""
+    return max(SAMPLE_MIN_EXAMPLES, int(count * SAMPLE_SHARE)) if _sampled else count
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out slow tests, and parameter sets beyond those of `sampled`, with `--quick`."""
-    if not _quick:
+    """Leave out slow tests with `--quick`, and parameter sets beyond those of `sampled`."""
+    if not _sampled:
         return
+    quick = config.getoption("quick")
     families: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
-        families[item.nodeid.partition("[")[0]].append(item)
+        if not (quick and item.get_closest_marker("slow")):
+            families[item.nodeid.partition("[")[0]].append(item)
     kept = {item for family in families.values() for item in _sample(family)}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = [item for item in items if item in kept]
 
 
 def _sample(family: list[pytest.Item]) -> list[pytest.Item]:
-    """Return the items of one test function that a quick run keeps, evenly spread."""
-    quick = [item for item in family if not item.get_closest_marker("slow")]
+    """Return the items of one test function that a sample keeps, evenly spread."""
     marker = family[0].get_closest_marker("sampled")
-    count = marker.args[0] if marker else len(quick)
-    if len(quick) <= count:
-        return quick
-    return [quick[number * len(quick) // count] for number in range(count)]
+    count = marker.args[0] if marker else len(family)
+    if len(family) <= count:
+        return family
+    return [family[number * len(family) // count] for number in range(count)]
 
 
 @dataclass(frozen=True)
