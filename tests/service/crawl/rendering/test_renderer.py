@@ -273,7 +273,7 @@ def test_a_browser_that_ends_after_the_process_of_a_page_is_started_again(
             page = FetchResponse(f"{site.url}/", 200, {"content-type": "text/html"}, SHELL.encode())
             try:
                 visit = asyncio.create_task(renderer.render(page.url, page))
-                while "/app.js" not in site.paths():
+                while "/app.js" not in site.paths():  # noqa: ASYNC110 - the site is a thread
                     await asyncio.sleep(0.01)
                 for pid in filter(is_page, browsers_of()):
                     os.kill(pid, signal.SIGKILL)
