@@ -285,7 +285,7 @@ def test_all_edits_before_an_answer_are_kept(editor: Locator, notebook: Notebook
             {"type": "replace", "delete": "bulb", "insert": "lamp"},
         ]
     }
-    wanted = {
+    wanted: dict[str, Any] = {
         "objectID": "lights",
         "enabled": False,
         "conditions": [{"pattern": "lamp", "anchoring": "endsWith", "context": "app"}],

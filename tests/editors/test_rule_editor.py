@@ -152,7 +152,7 @@ def test_revisions_apply_in_the_order_of_their_calls(editor: RuleEditor) -> None
         await asyncio.sleep(next(seconds))
         return await search(*given, **params)
 
-    editor.client.search = slow_search  # type: ignore[method-assign]
+    editor.client.search = slow_search
     first = {**RULE, "consequence": {"params": {"filters": "price > 5"}}}
     later = {**first, "description": "later"}
 
