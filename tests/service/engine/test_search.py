@@ -443,3 +443,21 @@ def test_camel_case_and_separators_follow_the_settings() -> None:
     assert count("slow lamp") == 1
     assert count("c++") == 1
     assert count("c+++") == 1
+
+
+@pytest.mark.parametrize("wanted", [1, 2, 3])
+def test_records_without_an_optional_word_count_as_free_of_typos(wanted: int) -> None:
+    """The criterion of typos is read from masks where enough records have none."""
+    records = [
+        {"objectID": "typo", "name": "yelow lamp", "sold": 9},
+        {"objectID": "both", "name": "yellow lamp", "sold": 1},
+        {"objectID": "one", "name": "lamp", "sold": 5},
+    ]
+    index = Index({"ranking": ["typo", "custom"], "customRanking": ["desc(sold)"]})
+    index.put(records)
+    params = {"query": "yellow lamp", "optionalWords": ["yellow"], "hitsPerPage": wanted}
+
+    found = index.search(params, lambda names: [{"objectID": name} for name in names])
+
+    assert ids(found) == ["one", "both", "typo"][:wanted]
+    assert found.nbHits == 3

@@ -105,20 +105,23 @@ def test_the_best_rows_are_the_first_of_the_full_order(
 
 
 @pytest.mark.parametrize("query", ["a", "of a"])
-def test_most_rows_of_common_words_are_not_measured(index: Index, query: str) -> None:
+@pytest.mark.parametrize("rows", ["mask", "numbers", "ties"])
+def test_most_rows_of_common_words_are_not_measured(index: Index, query: str, rows: str) -> None:
     plan = SearchPlan(
         index.segment_store.readers, EffectiveParameters(SETTINGS, {"query": f"{query} "})
     )
     (match,) = plan.match(read_query(plan.options))
-    everything = plan.candidates(match, np.flatnonzero(match.rows))
-    tied = np.ones(len(everything.rows), bool)
+    everything = plan.candidates(match, match.rows if rows == "mask" else match.rows.nonzero()[0])
+    tied = np.ones(everything.count, bool) if rows == "ties" else None
     criteria = ["proximity", "attribute"] if " " in query else ["attribute"]
 
     found = prune_by_positions(everything, criteria, tied, 10)
 
     assert match.count > MIN_CANDIDATES
     assert found is not None
-    assert 10 <= len(found[1].rows) < match.count / 4
+    assert 10 <= found[1].count < match.count / 4
+    if tied is not None:
+        assert (everything.rows[found[0]] == found[1].rows).all()
 
 
 @pytest.mark.parametrize(

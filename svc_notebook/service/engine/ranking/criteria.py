@@ -34,6 +34,7 @@ MIN_RECORDS_PER_MASKED_ROW = 4
 """With more records for each row, most occurrences are dropped, and finding them comes first."""
 MIN_RENUMBERED_SHARE = 16
 """If fewer than one of this many rows is left, their occurrences are looked up again."""
+NO_ROWS = np.zeros(0, np.intp)
 UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3
 
@@ -75,7 +76,10 @@ Scores = Callable[[Array], Array | None]
 
 
 class Candidates:
-    """Rows of one segment, with the values of the criteria computed so far."""
+    """Rows of one segment, with the values of the criteria computed so far.
+
+    Rows that are given as a mask are numbered when they are first needed: pruning may leave few.
+    """
 
     def __init__(
         self,
@@ -86,7 +90,13 @@ class Candidates:
         rows: Array,
     ) -> None:
         self.match = match
-        self.rows = rows
+        self.mask = rows if rows.dtype == bool else None
+        if self.mask is None:
+            self.rows = rows
+        else:
+            self._count = int(np.count_nonzero(rows))
+        # Known of matches without words that have typos, or set where rows with typos are left out.
+        self.have_no_typos = bool(match.words) and not any(one.max_typos for one in match.words)
         self._options = options
         self._scores = scores
         self._rank_distances = rank_distances
@@ -94,6 +104,16 @@ class Candidates:
         self._found: list[list[OwnedOccurrences]] | None = None
         self._renumbering: Array | None = None
         self._farthest = MAX_TOTAL_DISTANCE
+
+    @cached_property
+    def rows(self) -> Array:
+        """The numbers of the rows, ascending."""
+        return np.flatnonzero(self.mask) if self.mask is not None else NO_ROWS
+
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        return self._count if self.mask is not None else len(self.rows)
 
     def column(self, criterion: str) -> Array | None:
         """Return a criterion's value for each row, lower is better; None if all are equal."""
@@ -106,12 +126,12 @@ class Candidates:
         if criterion in self._columns or len(places) == len(self.rows):
             column = self.column(criterion)
             return None if column is None else column[places]
-        return self.part(places).column(criterion)
+        return self.part(self.rows[places]).column(criterion)
 
     def keep(self, kept: Array) -> None:
         """Restrict the candidates to the rows at some ascending places."""
         count = len(self.rows)
-        self.rows = self.rows[kept]
+        self.rows, self.mask = self.rows[kept], None
         self._columns = {
             name: None if column is None else column[kept] for name, column in self._columns.items()
         }
@@ -123,10 +143,10 @@ class Candidates:
                 renumbering if before is None else np.where(before < 0, -1, renumbering[before])
             )
 
-    def part(self, kept: Array, farthest: int = MAX_TOTAL_DISTANCE) -> Candidates:
+    def part(self, rows: Array, farthest: int = MAX_TOTAL_DISTANCE) -> Candidates:
         """Return new candidates of some rows; distances beyond `farthest` are not measured."""
-        rows = self.rows[kept]
         part = Candidates(self.match, self._options, self._scores, self._rank_distances, rows)
+        part.have_no_typos = self.have_no_typos
         part._farthest = farthest
         return part
 

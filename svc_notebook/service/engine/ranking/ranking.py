@@ -114,12 +114,15 @@ def rank_segment(
 
 
 class _TopK:
-    """The rows of a segment that may be among the best `wanted`; tied rows share the last place."""
+    """The rows of a segment that may be among the best `wanted`; tied rows share the last place.
+
+    `_tied` is the mask of the tied rows, and None before rows are compared: then all are tied.
+    """
 
     def __init__(self, candidates: Candidates, wanted: int) -> None:
         self._candidates = candidates
         self._wanted = wanted
-        self._tied = np.ones(len(candidates.rows), bool)
+        self._tied: Array | None = None
         self._keys: list[RankingColumn | None] = []  # None if all rows have 0
 
     def prune(self, steps: Sequence[Step]) -> None:
@@ -128,8 +131,9 @@ class _TopK:
             found = prune_by_positions(self._candidates, steps, self._tied, self._wanted_ties())
             if found is not None:
                 kept, self._candidates = found
-                self._take_keys(kept)
-                self._tied = self._tied[kept]
+                if self._tied is not None:
+                    self._tied = self._tied[kept]
+                    self._take_keys(kept)
 
     def read_keys(self, step: Step) -> Iterator[RankingColumn | None]:
         """Return the sort columns of a step, each after the previous one is applied."""
@@ -139,7 +143,7 @@ class _TopK:
             rows = self._candidates.rows
             codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
             yield RankingColumn(codes, key.names, step.descending)
-        elif step == "typo" and self._candidates.match.has_no_typos:
+        elif step == "typo" and self._candidates.have_no_typos:
             yield None
         elif (column := self._candidates.column(step)) is not None:
             yield RankingColumn(column)
@@ -154,31 +158,39 @@ class _TopK:
         """Break ties for the last place by textual relevance; rows that are not tied need none."""
         if not self._has_excess():
             return
-        tied = self._candidates.values_at(TEXT, np.flatnonzero(self._tied))
+        places = self._tied_places()
+        tied = self._candidates.values_at(TEXT, places)
         if tied is not None:
-            scores = np.zeros(len(self._tied), np.int64)
-            scores[self._tied] = tied
+            scores = np.zeros(self._candidates.count, np.int64)
+            scores[places] = tied
             self._keep(*_cut_ties(scores, self._tied, self._wanted_ties()))
 
     def finish(self) -> Ranked:
         """Return the best rows; ties for the last place are broken by id."""
         if self._has_excess():
-            kept = ~self._tied
-            kept[np.flatnonzero(self._tied)[: self._wanted_ties()]] = True
-            self._keep(np.flatnonzero(kept), self._tied[kept])
-        zeros = RankingColumn(np.zeros(len(self._tied), np.int16))
+            kept = np.ones(self._candidates.count, bool)
+            kept[self._tied_places()[self._wanted_ties() :]] = False
+            self._keep(np.flatnonzero(kept), None)
+        zeros = RankingColumn(np.zeros(self._candidates.count, np.int16))
         return Ranked(self._candidates, [zeros if key is None else key for key in self._keys])
 
     def _has_excess(self) -> bool:
-        return len(self._tied) > self._wanted
+        return self._candidates.count > self._wanted
+
+    def _tied_places(self) -> Array:
+        if self._tied is None:
+            return np.arange(self._candidates.count)
+        return np.flatnonzero(self._tied)
 
     def _wanted_ties(self) -> int:
         """Return how many of the tied rows are wanted."""
+        if self._tied is None:
+            return self._wanted
         return self._wanted - (len(self._tied) - int(np.count_nonzero(self._tied)))
 
-    def _keep(self, kept: Array, tied: Array) -> None:
+    def _keep(self, kept: Array, tied: Array | None) -> None:
         self._tied = tied
-        if len(kept) < len(self._candidates.rows):
+        if len(kept) < self._candidates.count:
             self._take_keys(kept)
             self._candidates.keep(kept)
 
@@ -186,15 +198,17 @@ class _TopK:
         self._keys = [None if key is None else key.take(kept) for key in self._keys]
 
 
-def _cut_ties(sort_values: Array, tied: Array, wanted_ties: int) -> tuple[Array, Array]:
+def _cut_ties(sort_values: Array, tied: Array | None, wanted_ties: int) -> tuple[Array, Array]:
     """Return the places of the rows kept if `wanted_ties` tied rows are wanted.
 
     Also return the mask of those that remain tied.
     """
-    last = _find_last(sort_values if tied.all() else sort_values[tied], wanted_ties)
-    kept = sort_values <= last
-    kept |= ~tied
-    places = np.flatnonzero(kept)
+    if tied is None or tied.all():
+        last = _find_last(sort_values, wanted_ties)
+        places = np.flatnonzero(sort_values <= last)
+        return places, sort_values[places] == last
+    last = _find_last(sort_values[tied], wanted_ties)
+    places = np.flatnonzero((sort_values <= last) | ~tied)
     return places, tied[places] & (sort_values[places] == last)
 
 

@@ -140,10 +140,14 @@ class SegmentMatch:
         """The number of matching rows."""
         return int(np.count_nonzero(self.rows))
 
-    @property
-    def has_no_typos(self) -> bool:
-        """Whether there are words, and all records match them without typos."""
-        return bool(self.words) and not any(match.max_typos for match in self.words)
+    def find_exact(self) -> Array:
+        """Return the mask of the matching rows that have no typos."""
+        rows = self.rows
+        for match in self.words:
+            if match.max_typos:
+                exact = match.typos == 0
+                rows = rows & (exact | ~match.found if match.word.optional else exact)
+        return rows
 
     def typos(self, rows: Array) -> Array:
         """Return the total typos of the matched words for each row."""

@@ -172,11 +172,13 @@ class SearchPlan:
         def rank_match(match: SegmentMatch) -> Ranked:
             check_time()
             match = match.with_own_occurrences()
-            candidates = self.candidates(match, self._select_rows(match, wanted))
-            alone = len(matches) == 1 and len(candidates.rows) < 2
+            candidates = self._choose_candidates(match, wanted, steps)
+            alone = len(matches) == 1 and candidates.count < 2
             compared = () if alone else steps  # a single record needs no criteria
             return rank_segment(candidates, compared, wanted, scores_ties=self.scores_ties)
 
+        if not wanted:
+            return order_all([])
         ranked = self._map(rank_match, matches)
         order = order_all([one for one in ranked if len(one.rows)], scores_ties=self.scores_ties)
         return order.take(slice(wanted))
@@ -186,13 +188,23 @@ class SearchPlan:
         records = sum(len(reader.segment) for reader in self.readers)
         return segment_threads.map(act, items, records)
 
-    def _select_rows(self, match: SegmentMatch, wanted: int) -> Array:
-        """Return the rows to compare: all, or only the best if a presorted order decides."""
-        order = None if match.words else self._presorted_order(match.segment)
+    def _choose_candidates(
+        self, match: SegmentMatch, wanted: int, steps: Sequence[Step]
+    ) -> Candidates:
+        """Return the rows to compare: all, or only the best by what is known of whole segments."""
+        if match.words:
+            if steps[:1] == ["typo"]:
+                # Masks of all rows are compared faster than the typos of each match are read.
+                exact = self.candidates(match, match.find_exact())
+                if exact.count >= wanted:
+                    exact.have_no_typos = True
+                    return exact
+            return self.candidates(match, match.rows)
+        order = self._presorted_order(match.segment)
         if order is None or not is_dense(match.rows, wanted):
-            return np.flatnonzero(match.rows)
+            return self.candidates(match, match.rows)
         scores = self.filters.scores(match.segment, slice(None))
-        return find_best_presorted(order, match.rows, scores, wanted)
+        return self.candidates(match, find_best_presorted(order, match.rows, scores, wanted))
 
     def _presorted_order(self, segment: Segment) -> Array | None:
         """Return the presorted order if only filter scores and sorted attributes decide."""

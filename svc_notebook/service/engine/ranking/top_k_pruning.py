@@ -74,36 +74,55 @@ def _read_presorted(order: Array, mask: Array, wanted: int) -> Array:
 
 
 def prune_by_positions(
-    candidates: Candidates, criteria: Sequence[object], tied: Array, left: int
+    candidates: Candidates, criteria: Sequence[object], tied: Array | None, left: int
 ) -> tuple[Array, Candidates] | None:
     """Return the rows that may be among the best `left` of those tied, and all untied rows.
 
     The result are the places of the rows and the candidates, with distances measured as far as
-    needed; None means that nothing is pruned. `criteria` are those that break the ties.
+    needed; None means that nothing is pruned. `criteria` are those that break the ties. If `tied`
+    is None, all rows are tied, and the places are not needed: they are empty.
     """
-    tied_count = int(np.count_nonzero(tied))
+    tied_count = candidates.count if tied is None else int(np.count_nonzero(tied))
     if tied_count < MIN_CANDIDATES or not candidates.can_prune(criteria):
         return None
     farthest = MAX_TOTAL_DISTANCE
     for wanted_occurrences in SAMPLED_OCCURRENCES:
         max_rank = _estimate_rank(candidates.match, wanted_occurrences * left)
-        chosen = tied & _rows_reaching(candidates.match, max_rank)[candidates.rows]
-        count = int(np.count_nonzero(chosen))
+        reached = _rows_reaching(candidates.match, max_rank)
+        count, kept, rows = _choose_rows(candidates, reached, tied)
         if count * MIN_REDUCTION_FACTOR > tied_count:
             break
         if count >= left:
-            kept = np.flatnonzero(chosen if tied_count == len(tied) else chosen | ~tied)
-            pruned = candidates.part(kept, farthest)
-            if np.count_nonzero(pruned.precedes(criteria, max_rank) & tied[kept]) >= left:
+            pruned = candidates.part(rows, farthest)
+            precedes = pruned.precedes(criteria, max_rank)
+            if np.count_nonzero(precedes if tied is None else precedes & tied[kept]) >= left:
                 return kept, pruned
-            if criteria[0] == "proximity" and tied_count == len(tied):
+            if criteria[0] == "proximity" and tied_count == candidates.count:
                 farthest = pruned.distance_of_place(left)
         if farthest == candidates.min_total_distance:
             break
     if farthest == MAX_TOTAL_DISTANCE:
         return None
+    if tied is None:
+        every = candidates.rows if candidates.mask is None else candidates.mask
+        return NO_ROWS, candidates.part(every, farthest)
     kept = np.flatnonzero(tied)
-    return kept, candidates.part(kept, farthest)
+    return kept, candidates.part(candidates.rows[kept], farthest)
+
+
+def _choose_rows(
+    candidates: Candidates, reached: Array, tied: Array | None
+) -> tuple[int, Array, Array]:
+    """Return the number of tied rows in a mask, and the places and rows of these and the untied."""
+    if tied is None:
+        if candidates.mask is None:
+            rows = candidates.rows[reached[candidates.rows]]
+        else:
+            rows = np.flatnonzero(reached & candidates.mask)
+        return len(rows), NO_ROWS, rows
+    chosen = tied & reached[candidates.rows]
+    kept = np.flatnonzero(chosen | ~tied)
+    return int(np.count_nonzero(chosen)), kept, candidates.rows[kept]
 
 
 def _estimate_rank(match: SegmentMatch, wanted_occurrences: int) -> int:
