@@ -307,7 +307,7 @@ class Candidates:
             self._renumbering = None
             owners = _Owners(self.rows, len(self.match.segment))
             self._found = [
-                [owners.with_fewest_typos(match, chunk) for chunk in match.chunks]
+                [owners.find(chunk, self._typos_to_compare(match)) for chunk in self.chunks(match)]
                 for match in self.match.words
             ]
         if self._renumbering is not None:  # deferred until needed: usually it never is
@@ -317,6 +317,15 @@ class Candidates:
                 for word in self._found
             ]
         return self._found[number]
+
+    def chunks(self, match: WordMatch) -> Sequence[Chunk]:
+        """Return the occurrences of a word that may count."""
+        if self.have_no_typos and match.max_typos:
+            return [chunk for chunk in match.chunks if not chunk.typos]
+        return match.chunks
+
+    def _typos_to_compare(self, match: WordMatch) -> Array | None:
+        return match.typos if match.mixed and not self.have_no_typos else None
 
     def _has_few_rows_left(self) -> bool:
         """Return whether looking up the occurrences again is faster than renumbering them."""
@@ -355,11 +364,11 @@ class _Owners:
         self._rows = rows
         self._records = records
 
-    def with_fewest_typos(self, match: WordMatch, chunk: Chunk) -> OwnedOccurrences:
-        """Return the occurrences with the fewest typos in each record."""
+    def find(self, chunk: Chunk, typos: Array | None) -> OwnedOccurrences:
+        """Return the occurrences, or only those with the fewest `typos` of their record."""
         kept, owners = self._find(chunk)
-        if match.mixed:
-            fewest = match.typos[self._rows[owners]] == chunk.typos
+        if typos is not None:
+            fewest = typos[self._rows[owners]] == chunk.typos
             kept, owners = kept[fewest], owners[fewest]
         return chunk if len(kept) == len(chunk) else chunk.within(kept), owners
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
-from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 
 NO_ROWS = np.zeros(0, np.int32)
 NO_SCORE = -1
@@ -87,8 +87,8 @@ def prune_by_positions(
         return None
     farthest = MAX_TOTAL_DISTANCE
     for wanted_occurrences in SAMPLED_OCCURRENCES:
-        max_rank = _estimate_rank(candidates.match, wanted_occurrences * left)
-        reached = _rows_reaching(candidates.match, max_rank)
+        max_rank = _estimate_rank(candidates, wanted_occurrences * left)
+        reached = _rows_reaching(candidates, max_rank)
         count, kept, rows = _choose_rows(candidates, reached, tied)
         if count * MIN_REDUCTION_FACTOR > tied_count:
             break
@@ -125,20 +125,23 @@ def _choose_rows(
     return int(np.count_nonzero(chosen)), kept, candidates.rows[kept]
 
 
-def _estimate_rank(match: SegmentMatch, wanted_occurrences: int) -> int:
+def _estimate_rank(candidates: Candidates, wanted_occurrences: int) -> int:
     """Estimate from a sample the rank that about `wanted_occurrences` occurrences reach."""
-    chunks = [chunk for word in match.words for chunk in word.chunks]
+    chunks, fields = _chunks_of(candidates), candidates.match.fields
     step = max(1, sum(map(len, chunks)) // SAMPLE_CANDIDATES)
-    ranks = np.concatenate([match.fields.rank(chunk.spots()[::step]) for chunk in chunks])
+    ranks = np.concatenate([fields.rank(chunk.spots()[::step]) for chunk in chunks])
     place = min(wanted_occurrences // step, len(ranks) - 1)
     return int(np.partition(ranks, place)[place])
 
 
-def _rows_reaching(match: SegmentMatch, max_rank: int) -> Array:
+def _rows_reaching(candidates: Candidates, max_rank: int) -> Array:
     """Return the mask of the rows with any word, in any variant, at a rank up to `max_rank`."""
-    reached = np.zeros(len(match.rows), bool)
-    for word in match.words:
-        for chunk in word.chunks:
-            near = np.flatnonzero(match.fields.ranks_within(chunk.spots(), max_rank))
-            reached[chunk.rows_at(near)] = True
+    reached = np.zeros(len(candidates.match.rows), bool)
+    for chunk in _chunks_of(candidates):
+        near = np.flatnonzero(candidates.match.fields.ranks_within(chunk.spots(), max_rank))
+        reached[chunk.rows_at(near)] = True
     return reached
+
+
+def _chunks_of(candidates: Candidates) -> list[Chunk]:
+    return [chunk for word in candidates.match.words for chunk in candidates.chunks(word)]
