@@ -78,7 +78,7 @@ def test_several_rules_are_switched_off_in_one_step(editor: RuleEditor) -> None:
 def test_no_rule_is_made_that_is_none(editor: RuleEditor) -> None:
     with pytest.raises(BadInput, match="position"):
         editor.place("3", "pin", -1, "lamps")
-    with pytest.raises(BadOption, match="no rules `nowhere`"):
+    with pytest.raises(BadOption, match="no object `nowhere` in the rules"):
         editor.enable("nowhere")
 
     assert editor.value == [RULE]
