@@ -50,6 +50,8 @@ from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorte
 T = TypeVar("T")
 R = TypeVar("R")
 MAX_REMOVED_WORDS = 5
+MIN_SHARE_IN_MASK = 32
+"""If fewer than one of this many rows match, reading their values is faster than comparing masks."""
 NO_ROWS = np.zeros(0, np.int64)
 KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
@@ -193,7 +195,8 @@ class SearchPlan:
     ) -> Candidates:
         """Return the rows to compare: all, or only the best by what is known of whole segments."""
         if match.words:
-            if steps[:1] == ["typo"]:
+            share = match.count * MIN_SHARE_IN_MASK
+            if steps[:1] == ["typo"] and share > len(match.segment):
                 # Masks of all rows are compared faster than the typos of each match are read.
                 exact = self.candidates(match, match.find_exact())
                 if exact.count >= wanted:
