@@ -51,7 +51,7 @@ T = TypeVar("T")
 R = TypeVar("R")
 MAX_REMOVED_WORDS = 5
 MIN_SHARE_IN_MASK = 32
-"""If fewer than one of this many rows match, reading their values is faster than comparing masks."""
+"""With fewer than one match in so many rows, reading their typos is faster than comparing masks."""
 NO_ROWS = np.zeros(0, np.int64)
 KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
