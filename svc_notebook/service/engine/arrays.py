@@ -35,6 +35,13 @@ def concatenate_ranges(starts: Array, lengths: Array) -> Array:
     return np.repeat(starts - (ends - lengths), lengths) + np.arange(total)
 
 
+def make_mask(rows: Array, records: int) -> Array:
+    """Return a mask with these rows set."""
+    mask = np.zeros(records, bool)
+    mask[rows] = True
+    return mask
+
+
 def find_members(mask: Array, numbers: Array) -> Array:
     """Return the indices of the numbers that a mask contains.
 

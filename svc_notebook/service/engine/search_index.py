@@ -112,6 +112,7 @@ class Index:
             segment.presort(sorts)
             fields = SearchedAttributes.of(segment.slots, options)
             segment.lengths(fields.groups, len(fields.weights))
+            _ = segment.postings.leading
             if options["attributeForDistinct"]:
                 _ = segment.grouping
 

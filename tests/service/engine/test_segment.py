@@ -115,6 +115,35 @@ def test_a_file_without_lengths_is_counted_when_they_are_needed() -> None:
     assert merge_segments([read], [np.ones(2, bool)]).word_counts.shape == (0, 0)
 
 
+@pytest.mark.parametrize("stored", [0, postings.MIN_STORED_OCCURRENCES])
+@pytest.mark.parametrize("seed", range(6))
+def test_leading_occurrences_are_those_at_the_first_positions(
+    seed: int, stored: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postings, "MIN_STORED_OCCURRENCES", stored)
+    monkeypatch.setattr(postings, "CHUNK_OCCURRENCES", 1 << (seed * 3))
+    random = Random(seed)
+    shape = Schema.of(cases.make_settings(random))
+    records = _in_order(cases.make_record(random, number) for number in range(50))
+    parts = [Segment.of(part, shape) for part in (records[:9], records[9:])]
+    stored_parts = [decode_segment(encode_segment(part), "a") for part in parts]
+    merged = merge_segments(stored_parts, [np.ones(len(part), bool) for part in parts])
+
+    for segment in (*parts, *stored_parts, merged, decode_segment(encode_segment(merged), "b")):
+        found, spots = segment.postings, segment.postings.spots.tolist()
+        slots = sorted(random.sample(range(len(segment.slots)), min(2, len(segment.slots))))
+        for low, high in ((0, 1), (0, 8), (3, 5), (7, 8)):
+            first, last = sorted(random.choices(range(len(spots) + 1), k=2))
+            expected = [
+                number
+                for number in range(first, last)
+                if spots[number] >> postings.SLOT_SHIFT in slots
+                and low <= spots[number] & postings.POSITION_MASK < high
+            ]
+            numbers = found.leading.find(slots, range(low, high), slice(first, last))
+            assert numbers.tolist() == expected
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_texts_that_repeat_are_indexed_as_others(
     seed: int, monkeypatch: pytest.MonkeyPatch

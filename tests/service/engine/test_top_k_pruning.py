@@ -11,11 +11,14 @@ import pytest
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import read_query
+from svc_notebook.service.engine.ranking import criteria, top_k_pruning
 from svc_notebook.service.engine.ranking.minimum_should_match import STEP_HITS
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 from svc_notebook.service.engine.ranking.top_k_pruning import MIN_CANDIDATES, prune_by_positions
+from svc_notebook.service.engine.text.lexicon import LanguageResources
+from svc_notebook.service.engine.text.synonyms import Thesaurus
 
 WORDS = ["a", "lamp", "lamps", "red", "of", "oak", "table", "shade"]
 OTHERS = [f"{first}{second}{first}" for first in "bcdfgk" for second in "eiou"]
@@ -104,6 +107,75 @@ def test_the_best_rows_are_the_first_of_the_full_order(
         assert plan.rank(matches, few)[:] == everything[:few]
 
 
+SEARCHED = [
+    ["title", "body"],
+    ["unordered(title)", "body"],
+    ["body,title"],
+    ["unordered(title),body"],
+    ["notes", "body", "title"],
+    [],
+]
+SMALL_RANKINGS: list[dict[str, Any]] = [
+    {},
+    {"minProximity": 2},
+    {"ranking": ["attribute", "proximity"]},
+    {"ranking": ["proximity", "attribute"]},
+    {"ranking": ["attribute"]},
+    {"ranking": ["custom", "attribute"]},
+    {"restrictSearchableAttributes": ["body"]},
+    {"disableTypoToleranceOnAttributes": ["title"]},
+    {"disablePrefixOnAttributes": ["title", "body"]},
+    {"typoTolerance": "strict"},
+    {"optionalWords": ["lamp", "red oak"]},
+]
+SMALL_QUERIES = ["lamp", "tabel", "lam", "red oak", "a lamp", "oak of", "lamp of", "lampa oak red"]
+NEAR = ["red lamp shade of", "oak of"]
+SYNONYMS = [
+    {"objectID": "1", "type": "synonym", "synonyms": ["oak", "red lamp shade", "table"]},
+    {"objectID": "2", "type": "onewaysynonym", "input": "red oak", "synonyms": ["of"]},
+]
+
+
+@pytest.mark.parametrize("searched", SEARCHED)
+@pytest.mark.parametrize("params", SMALL_RANKINGS)
+@pytest.mark.sampled(30)
+def test_the_best_of_few_rows_are_the_first_of_the_full_order(
+    searched: list[str], params: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(top_k_pruning, "MIN_LEADING_CANDIDATES", 0)
+    monkeypatch.setattr(criteria, "ADJACENT_FACTOR", 1)
+    if not searched:
+        params = {name: params[name] for name in params.keys() - {"restrictSearchableAttributes"}}
+    random = Random(repr((searched, params)))
+    settings = {**SETTINGS, "searchableAttributes": searched}
+    index = Index(settings)
+    index.put(
+        [
+            {
+                "objectID": f"{number:03}",
+                "title": random.choice([*NEAR, make_text(random, 4), make_text(random, 4)]),
+                "body": [make_text(random, 6), f"{'u ' * random.choice([0, 0, 20])}lamp table"],
+                "notes": make_text(random, 2),
+                "sold": random.randint(0, 3),
+            }
+            for number in range(300)
+        ]
+    )
+    resources = LanguageResources(Thesaurus(lambda: SYNONYMS))
+
+    for query in SMALL_QUERIES:
+        asked = {"query": query, **params}
+        options = EffectiveParameters(settings, asked, resources)
+        plan = SearchPlan(index.segment_store.readers, options)
+        matches = plan.match(read_query(options))
+        everything = plan.rank(matches, 300)
+        infos = plan.explain(matches, everything)
+        for few in (1, 3, 10, 40):
+            best = plan.rank(matches, few)
+            assert best[:] == everything[:few], asked
+            assert plan.explain(matches, best) == infos[:few], asked
+
+
 @pytest.mark.parametrize("query", ["a", "of a"])
 @pytest.mark.parametrize("rows", ["mask", "numbers", "ties"])
 def test_most_rows_of_common_words_are_not_measured(index: Index, query: str, rows: str) -> None:
@@ -113,9 +185,9 @@ def test_most_rows_of_common_words_are_not_measured(index: Index, query: str, ro
     (match,) = plan.match(read_query(plan.options))
     everything = plan.candidates(match, match.rows if rows == "mask" else match.rows.nonzero()[0])
     tied = np.ones(everything.count, bool) if rows == "ties" else None
-    criteria = ["proximity", "attribute"] if " " in query else ["attribute"]
+    compared = ["proximity", "attribute"] if " " in query else ["attribute"]
 
-    found = prune_by_positions(everything, criteria, tied, 10)
+    found = prune_by_positions(everything, compared, tied, 10)
 
     assert match.count > MIN_CANDIDATES
     assert found is not None

@@ -78,9 +78,9 @@ class FilterEvaluation:
         """Whether rows that pass may have different scores."""
         return bool(self._differing.groups)
 
-    def scores(self, segment: Segment, rows: Rows) -> Array | None:
-        """Return the parts of the scores that differ between passing rows; None if none does."""
-        return self._differing.add_up(segment, rows) if self.scores_differ else None
+    def scores(self, segment: Segment, rows: Rows) -> Array:
+        """Return the parts of the scores that differ between passing rows."""
+        return self._differing.add_up(segment, rows)
 
     def all_scores(self, segment: Segment, rows: Rows) -> Array:
         """Return the full filter scores of rows that pass."""

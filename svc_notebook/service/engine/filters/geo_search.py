@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -21,13 +21,15 @@ AUTO_RADIUS_RECORDS = 1000
 
 
 class GeoCondition(Protocol):
-    """The geo condition of a search."""
+    """The geo condition of a search; `ranks` tells whether hits rank by their distances."""
+
+    ranks: ClassVar[bool]
 
     def rows(self, segment: Segment) -> Array | None:
         """Return the mask of the rows inside the area, None for all."""
 
-    def rank_distances(self, segment: Segment, rows: Array) -> Array | None:
-        """Return the distances that rows rank by, lower first; None if all are equal."""
+    def rank_distances(self, segment: Segment, rows: Array) -> Array:
+        """Return the distances that rows rank by, lower first."""
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
         """Return the geo members of the ranking info of rows."""
@@ -47,13 +49,15 @@ def find_geo_condition(params: Mapping[str, Any], readers: Sequence[SegmentReade
 class NoGeoCondition:
     """A search without a geo condition."""
 
+    ranks: ClassVar[bool] = False
+
     def rows(self, segment: Segment) -> Array | None:
         """Return None: all rows."""
         return None
 
-    def rank_distances(self, segment: Segment, rows: Array) -> Array | None:
-        """Return None: all rows are equal."""
-        return None
+    def rank_distances(self, segment: Segment, rows: Array) -> Array:
+        """Return the same distance for all rows."""
+        return np.zeros(len(rows))
 
     def explain(self, segment: Segment, rows: Array) -> Sequence[Mapping[str, Any]]:
         """Return the same info for all rows."""
@@ -82,6 +86,7 @@ class InsideAreas(NoGeoCondition):
 class AroundCentre:
     """A search around a centre; the nearest point of a record counts."""
 
+    ranks: ClassVar[bool] = True
     centre: Centre
     readers: Sequence[SegmentReader]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_by_prefix
+from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_by_prefix, make_mask
 from svc_notebook.service.engine.index.flatten import Leaf, number_text
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
@@ -294,13 +294,6 @@ def label_hash(text: str) -> int:
     """Return a 64-bit hash of a text that is equal in every process and never 0."""
     digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little") or 1
-
-
-def make_mask(rows: Array, records: int) -> Array:
-    """Return a mask with these rows set."""
-    mask = np.zeros(records, bool)
-    mask[rows] = True
-    return mask
 
 
 def _floats(values: list[Any]) -> Array:

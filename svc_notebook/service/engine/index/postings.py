@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import count, pairwise
 
 import numpy as np
@@ -44,6 +45,63 @@ SAMPLED_TEXTS = 1000
 """Texts that are compared to decide whether each distinct text is split once."""
 CHUNK_OCCURRENCES = 1 << 20
 """Occurrences sorted at one time: those of a million records would take gigabytes."""
+LEADING_POSITIONS = 8
+"""Positions that count as leading, from 0."""
+MIN_STORED_OCCURRENCES = 1 << 20
+"""With fewer, leading occurrences are found within milliseconds when they are first needed."""
+
+
+@dataclass(frozen=True, eq=False)
+class LeadingOccurrences:
+    """The numbers of the occurrences at the first positions of an attribute.
+
+    The best hits have their words there, so that they are found without reading all occurrences.
+    The numbers ascend within each attribute and position. Occurrences are numbered by word: those
+    of a range of words are a range here, too. `starts` are the first of each attribute and
+    position.
+    """
+
+    numbers: Array
+    starts: Array
+
+    @classmethod
+    def of(cls, spots: Array) -> LeadingOccurrences:
+        """Select those of all occurrences, given by their spots."""
+        cells = (int(spots.max(initial=0) >> SLOT_SHIFT) + 1) * LEADING_POSITIONS
+        starts = range(0, len(spots), CHUNK_OCCURRENCES)
+        chunks = [_select_leading(spots[at : at + CHUNK_OCCURRENCES], at, cells) for at in starts]
+        total = starts_of(sum((counts for _, counts in chunks), np.zeros(cells, np.int64)))
+        numbers, ends = np.empty(total[-1], np.int32), total[:-1].copy()
+        for some, counts in chunks:
+            pieces = np.split(some, np.cumsum(counts)[:-1])
+            for cell in np.flatnonzero(counts):
+                start = ends[cell]
+                ends[cell] += counts[cell]
+                numbers[start : ends[cell]] = pieces[cell]
+        return cls(numbers, total)
+
+    def arrays(self) -> Arrays:
+        """Return the arrays to store."""
+        return {"numbers": self.numbers, "starts": self.starts}
+
+    def find(self, slots: Sequence[int], positions: range, occurrences: slice) -> Array:
+        """Return the numbers at successive positions of some attributes, ascending, in a range."""
+        found = [self.numbers[:0]]
+        bounds = np.array([occurrences.start, occurrences.stop], self.numbers.dtype)
+        for slot in slots:
+            first = slot * LEADING_POSITIONS + positions.start
+            for start, end in pairwise(self.starts[first : first + len(positions) + 1].tolist()):
+                here = self.numbers[start:end]
+                found.append(here[slice(*np.searchsorted(here, bounds))])
+        return np.sort(np.concatenate(found)) if len(found) > 2 else found[-1]
+
+
+def _select_leading(spots: Array, start: int, cells: int) -> tuple[Array, Array]:
+    """Return the numbers of leading occurrences, by attribute and position, and their counts."""
+    positions = spots & POSITION_MASK
+    leading = np.flatnonzero(positions < LEADING_POSITIONS).astype(np.int32)
+    cell = (spots[leading] >> SLOT_SHIFT) * LEADING_POSITIONS + positions[leading]
+    return leading[_order_by(cell)] + np.int32(start), np.bincount(cell, minlength=cells)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +114,8 @@ class Postings:
     spots: Array
     places: Array
     first_places: Array
+    # The leading occurrences of a file; None if they are found when first needed.
+    stored_leading: LeadingOccurrences | None = None
 
     @classmethod
     def of(
@@ -90,13 +150,24 @@ class Postings:
     @classmethod
     def from_arrays(cls, arrays: Arrays) -> Postings:
         """Restore postings from `arrays`."""
-        vocabulary = Vocabulary.from_arrays(group_by_prefix(arrays)["vocabulary"])
-        return cls(vocabulary, **{name: arrays[name] for name in COLUMNS})
+        groups = group_by_prefix(arrays)
+        vocabulary = Vocabulary.from_arrays(groups["vocabulary"])
+        # Files of earlier versions have none.
+        leading = LeadingOccurrences(**groups["leading"]) if "leading" in groups else None
+        columns = {name: arrays[name] for name in COLUMNS}
+        return cls(vocabulary, **columns, stored_leading=leading)
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
         columns = {name: getattr(self, name) for name in COLUMNS}
+        if len(self.spots) >= MIN_STORED_OCCURRENCES:
+            columns |= add_prefix("leading", self.leading.arrays())
         return {**columns, **add_prefix("vocabulary", self.vocabulary.arrays())}
+
+    @cached_property
+    def leading(self) -> LeadingOccurrences:
+        """The occurrences at the first positions of attributes."""
+        return self.stored_leading or LeadingOccurrences.of(self.spots)
 
     def of_words(self, words: Array) -> Array:
         """Return the numbers of all occurrences of these words."""
@@ -108,7 +179,7 @@ class Postings:
         spots = (moved[self.spots >> SLOT_SHIFT] << SLOT_SHIFT) | (
             self.spots & ((1 << SLOT_SHIFT) - 1)
         )
-        return replace(self, spots=spots)
+        return replace(self, spots=spots, stored_leading=None)
 
 
 COLUMNS = ("starts", "rows", "spots", "places", "first_places")

@@ -64,6 +64,15 @@ class SearchedAttributes:
         ranks, counted, groups = np.zeros(1, np.int64), np.zeros(1, np.int32), np.zeros(1, np.intp)
         return cls(("",), ranks, counted, groups, (1.0,), None, None, None, None)
 
+    @cached_property
+    def best_slots(self) -> Sequence[int]:
+        """The attributes of the best rank if positions count in all of these; empty otherwise."""
+        searched = np.ones(len(self.slots), bool) if self.searched is None else self.searched
+        if not searched.any():
+            return []
+        best = np.flatnonzero(searched & (self.ranks == self.ranks[searched].min()))
+        return best.tolist() if self.counted[best].all() else []
+
     def mask_of(self, paths: Sequence[str]) -> Allowed:
         """Return the mask of the named attributes and those nested in them, all if none."""
         return _only(self.slots, paths or None)

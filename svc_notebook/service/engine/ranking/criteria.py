@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.postings import LEADING_POSITIONS
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.searched_attributes import (
     SearchedAttributes,
@@ -34,6 +35,10 @@ MIN_RECORDS_PER_MASKED_ROW = 4
 """With more records for each row, most occurrences are dropped, and finding them comes first."""
 MIN_RENUMBERED_SHARE = 16
 """If fewer than one of this many rows is left, their occurrences are looked up again."""
+TRIED_POSITIONS = (1, 2, 4, LEADING_POSITIONS)
+"""The numbers of positions at which enough of the best rows are sought."""
+ADJACENT_FACTOR = 8
+"""So many rows with all words at the first positions, for each wanted one, have enough adjacent."""
 NO_ROWS = np.zeros(0, np.intp)
 UNKNOWN_RANK = np.iinfo(np.int64).max >> 26
 MIN_EXACT_LETTERS = 3
@@ -72,7 +77,7 @@ class CriteriaOptions:
         return not self.is_stop_word(word)
 
 
-Scores = Callable[[Array], Array | None]
+Scores = Callable[[Array], Array]
 
 
 class Candidates:
@@ -85,8 +90,8 @@ class Candidates:
         self,
         match: SegmentMatch,
         options: CriteriaOptions,
-        scores: Scores,
-        rank_distances: Scores,
+        scores: Scores | None,
+        rank_distances: Scores | None,
         rows: Array,
     ) -> None:
         self.match = match
@@ -150,6 +155,90 @@ class Candidates:
         part._farthest = farthest
         return part
 
+    def find_leading(self, rows: Array, wanted: int) -> Candidates | None:
+        """Return the candidates of a mask with a word at the first positions of an attribute.
+
+        They are the best by attribute, and only the best attributes are read. The result is None if
+        there are fewer than `wanted`.
+        """
+        slots = self.match.fields.best_slots
+        first = np.full(len(rows), LEADING_POSITIONS, np.uint8)
+        for position in range(LEADING_POSITIONS):
+            for match in self.match.words:
+                typos = self._typos_to_compare(match)
+                for chunk in self.chunks(match):
+                    found = chunk.leading(slots, range(position, position + 1)).rows
+                    if typos is not None:
+                        found = found[typos[found] == chunk.typos]
+                    first[found[first[found] > position]] = position
+            if position + 1 in TRIED_POSITIONS:
+                reached = np.flatnonzero(rows & (first <= position))
+                if len(reached) >= wanted:
+                    best = self.part(reached)
+                    best._columns["attribute"] = self._first_rank + first[reached].astype(np.int64)
+                    return best
+        return None
+
+    def find_adjacent(self, rows: Array, wanted: int) -> Candidates | None:
+        """Return the candidates of a mask with adjacent words at the first positions of attributes.
+
+        They are the best by proximity, then attribute. Adjacent words are in the same attribute, so
+        that only occurrences at the first positions of the best attributes are read. The result is
+        None if there are fewer than `wanted`.
+        """
+        for positions in TRIED_POSITIONS:
+            max_position = positions - 1 - self._max_reach
+            enough = wanted * ADJACENT_FACTOR if positions < LEADING_POSITIONS else wanted
+            if max_position < 0:
+                continue
+            found = self._with_leading(rows, positions)
+            if found.count < enough:
+                continue
+            distance, rank = found._nearest()
+            near = distance == self.min_total_distance
+            near &= rank <= self._first_rank + max_position
+            if np.count_nonzero(near) >= wanted:
+                best = self.part(found.rows[near])
+                best._columns = {"proximity": distance[near], "attribute": rank[near]}
+                return best
+        return None
+
+    def _with_leading(self, rows: Array, positions: int) -> Candidates:
+        """Return the candidates of a mask with all words at the first positions, and only these."""
+        slots = self.match.fields.best_slots
+        words = [word.leading(slots, range(positions)) for word in self.match.words]
+        reached = rows
+        for word in words:
+            found = np.zeros(len(rows), bool)
+            for chunk in self.chunks(word):
+                found[chunk.rows] = True
+            found &= reached
+            reached = found
+        match = replace(self.match, words=words)
+        part = Candidates(match, self._options, None, None, np.flatnonzero(reached))
+        part.have_no_typos = self.have_no_typos
+        part._farthest = self.min_total_distance
+        return part
+
+    def ranks_leading(self, criteria: Sequence[object]) -> bool:
+        """Return whether rows with words at the first positions of an attribute come first."""
+        several = len(self.match.words) > 1 and self._options.min_distance < MAX_DISTANCE
+        if criteria[0] == "attribute" and self._options.attribute_by_distance and several:
+            return False
+        return bool(self.match.fields.best_slots)
+
+    @property
+    def _first_rank(self) -> int:
+        """The rank of the first word of the best attributes."""
+        return int(self.match.fields.ranks[self.match.fields.best_slots[0]])
+
+    @property
+    def _max_reach(self) -> int:
+        """The most positions between the first word and the last at the minimum distance."""
+        chunks = [self.chunks(word) for word in self.match.words]
+        longer = [max((chunk.length for chunk in some), default=1) - 1 for some in chunks]
+        return self.min_total_distance + sum(longer)
+
     def restricted_to(self, rows: Array) -> Candidates | None:
         """Return the candidates of ascending `rows` with all known values; None if one is new."""
         at = np.searchsorted(self.rows, rows)
@@ -211,8 +300,7 @@ class Candidates:
 
     def filters(self) -> Array | None:
         """Return the negative filter scores; higher scores rank higher."""
-        scores = self._scores(self.rows)
-        return None if scores is None else -scores
+        return None if self._scores is None else -self._scores(self.rows)
 
     def proximity(self) -> Array | None:
         """Return the distance of the words; closer words rank higher."""
@@ -261,11 +349,11 @@ class Candidates:
 
     def geo(self) -> Array | None:
         """Return the distances on the ground; nearer rank higher."""
-        return self._rank_distances(self.rows)
+        return None if self._rank_distances is None else self._rank_distances(self.rows)
 
     def _has_exact(self, number: int, alone: bool) -> Array:
         has = np.zeros(len(self.rows), bool)
-        for chunk, owners in self._occurrences(number):
+        for chunk, owners in self._exact_occurrences(number):
             if chunk.exact:
                 kept = allowed_in(chunk.spots(), self.match.fields.with_exact)
                 if alone:
@@ -317,6 +405,14 @@ class Candidates:
                 for word in self._found
             ]
         return self._found[number]
+
+    def _exact_occurrences(self, number: int) -> Sequence[OwnedOccurrences]:
+        """Return a word's occurrences, or only those that may be exact if none are known."""
+        if self._found is not None:
+            return self._occurrences(number)
+        match = self.match.words[number]
+        owners, typos = _Owners(self.rows, len(self.match.segment)), self._typos_to_compare(match)
+        return [owners.find(chunk, typos) for chunk in self.chunks(match) if chunk.exact]
 
     def chunks(self, match: WordMatch) -> Sequence[Chunk]:
         """Return the occurrences of a word that may count."""

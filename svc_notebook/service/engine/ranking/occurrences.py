@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges, find_members
-from svc_notebook.service.engine.index.postings import Postings
+from svc_notebook.service.engine.index.postings import LeadingOccurrences, Postings
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import (
     Allowed,
@@ -59,6 +59,18 @@ class Chunk:
             else self.selection[kept]
         )
         return Chunk(self.postings, selection, self.typos, self.exact, self.length, self.span)
+
+    def leading(self, slots: Sequence[int], positions: range) -> Chunk:
+        """Return the occurrences at successive leading positions of some attributes."""
+        if isinstance(self.selection, slice):
+            numbers = self.postings.leading.find(slots, positions, self.selection)
+            return Chunk(self.postings, numbers, self.typos, self.exact, self.length, self.span)
+        return self.within(self._leading.find(slots, positions, slice(0, len(self.selection))))
+
+    @cached_property
+    def _leading(self) -> LeadingOccurrences:
+        """The leading of the selected occurrences, by their numbers in the selection."""
+        return LeadingOccurrences.of(self.spots())
 
     def find_where(self, mask: Array) -> Array:
         """Return the numbers of the occurrences in the rows of a mask."""

@@ -41,10 +41,13 @@ class RankingColumn:
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """The best rows of one segment, not yet sorted, with their sort columns."""
+    """The best rows of one segment, not yet sorted, with their sort columns.
+
+    A column is None if all rows have 0.
+    """
 
     candidates: Candidates
-    keys: Sequence[RankingColumn]
+    keys: Sequence[RankingColumn | None]
 
     @property
     def rows(self) -> Array:
@@ -123,7 +126,7 @@ class _TopK:
         self._candidates = candidates
         self._wanted = wanted
         self._tied: Array | None = None
-        self._keys: list[RankingColumn | None] = []  # None if all rows have 0
+        self._keys: list[RankingColumn | None] = []
 
     def prune(self, steps: Sequence[Step]) -> None:
         """Prune rows that the next steps would drop, where that is known in advance."""
@@ -140,9 +143,11 @@ class _TopK:
         if isinstance(step, Sorted):
             key = self._candidates.match.segment.sort_key(step.path)
             yield RankingColumn(key.sort_values(self._candidates.rows, descending=step.descending))
-            rows = self._candidates.rows
-            codes = np.zeros(len(rows), np.int32) if key.codes is None else key.codes[rows]
-            yield RankingColumn(codes, key.names, step.descending)
+            if key.codes is None:
+                yield None
+            else:
+                codes = key.codes[self._candidates.rows]
+                yield RankingColumn(codes, key.names, step.descending)
         elif step == "typo" and self._candidates.have_no_typos:
             yield None
         elif (column := self._candidates.column(step)) is not None:
@@ -171,8 +176,7 @@ class _TopK:
             kept = np.ones(self._candidates.count, bool)
             kept[self._tied_places()[self._wanted_ties() :]] = False
             self._keep(np.flatnonzero(kept), None)
-        zeros = RankingColumn(np.zeros(self._candidates.count, np.int16))
-        return Ranked(self._candidates, [zeros if key is None else key for key in self._keys])
+        return Ranked(self._candidates, self._keys)
 
     def _has_excess(self) -> bool:
         return self._candidates.count > self._wanted
@@ -228,10 +232,12 @@ def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
     segments = [one.segment for one in ranked]
     if not ranked:
         return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
-    numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), [len(one.rows) for one in ranked])
+    sizes = [len(one.rows) for one in ranked]
+    numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), sizes)
     rows = np.concatenate([one.rows for one in ranked])
     unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
-    keys = [_join_keys(column) for column in zip(*(one.keys for one in ranked), strict=True)]
+    columns = zip(*(one.keys for one in ranked), strict=True)
+    keys = [_join_keys(column, sizes) for column in columns if any(column)]
     last = np.arange(len(rows)) if len(ranked) == 1 else id_ranks(unsorted)
     places = _sort(keys, last)
     if scores_ties and (tied := _find_tied(keys, places)).any():
@@ -277,14 +283,26 @@ def _score_tied(ranked: Sequence[Ranked], tied: Array) -> Array:
     return scores
 
 
-def _join_keys(column: Sequence[RankingColumn]) -> Array:
+def _join_keys(column: Sequence[RankingColumn | None], sizes: Sequence[int]) -> Array:
     """Renumber texts so that they compare across segments."""
-    if len(column) == 1 or not any(key.names for key in column):
-        return np.concatenate([key.sort_values() for key in column])
-    texts = [text for key in column for text in _read_codes(key)]
+    known = [key for key in column if key is not None]
+    if len(column) == 1:
+        return known[0].sort_values()
+    if not any(key.names for key in known):
+        return np.concatenate(
+            [
+                np.zeros(size, np.int16) if key is None else key.sort_values()
+                for key, size in zip(column, sizes, strict=True)
+            ]
+        )
+    texts = [
+        text
+        for key, size in zip(column, sizes, strict=True)
+        for text in (_read_codes(key) if key else [""] * size)
+    ]
     place = {text: number for number, text in enumerate(sorted(set(texts)))}
     sort_values = np.fromiter(map(place.__getitem__, texts), np.int64, len(texts))
-    return -sort_values if column[0].descending else sort_values
+    return -sort_values if known[0].descending else sort_values
 
 
 def _read_codes(key: RankingColumn) -> list[str]:

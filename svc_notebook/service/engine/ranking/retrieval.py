@@ -64,6 +64,11 @@ class WordMatch:
         ]
         return WordMatch(self.word, chunks, self.typos)
 
+    def leading(self, slots: Sequence[int], positions: range) -> WordMatch:
+        """Return the match with the occurrences at successive leading positions."""
+        chunks = [chunk.leading(slots, positions) for chunk in self.chunks]
+        return WordMatch(self.word, chunks, self.typos)
+
     @cached_property
     def max_typos(self) -> int:
         """The highest typo cost of any occurrence."""
@@ -135,7 +140,7 @@ class SegmentMatch:
         """The mask of the rows that match the words."""
         return self.rows & self.semantic.by_words if self.semantic else self.rows
 
-    @property
+    @cached_property
     def count(self) -> int:
         """The number of matching rows."""
         return int(np.count_nonzero(self.rows))

@@ -52,7 +52,6 @@ R = TypeVar("R")
 MAX_REMOVED_WORDS = 5
 MIN_SHARE_IN_MASK = 32
 """With fewer than one match in so many rows, reading their typos is faster than comparing masks."""
-NO_ROWS = np.zeros(0, np.int64)
 KEPT_TYPO_COUNTS = {"min": 1, "strict": 2}
 
 
@@ -129,11 +128,9 @@ class SearchPlan:
         """Return whether the text score is the first criterion in which hits may differ."""
         if not self.options.reranks or self.reranked is not None:
             return False
-        segments = [reader.segment for reader in self.readers]
-        near = any(self.geo.rank_distances(each, NO_ROWS) is not None for each in segments)
         differs = {
             "typo": self.options.typo_tolerance is not False,
-            "geo": near,
+            "geo": self.geo.ranks,
             "words": any(word.optional for word in query.words),
             "filters": self.filters.scores_differ,
         }
@@ -206,13 +203,15 @@ class SearchPlan:
         order = self._presorted_order(match.segment)
         if order is None or not is_dense(match.rows, wanted):
             return self.candidates(match, match.rows)
-        scores = self.filters.scores(match.segment, slice(None))
+        scores = None
+        if self.filters.scores_differ:
+            scores = self.filters.scores(match.segment, slice(None))
         return self.candidates(match, find_best_presorted(order, match.rows, scores, wanted))
 
     def _presorted_order(self, segment: Segment) -> Array | None:
         """Return the presorted order if only filter scores and sorted attributes decide."""
         sorts = tuple(step for step in self.steps if isinstance(step, Sorted))
-        if "geo" in self.steps and self.geo.rank_distances(segment, NO_ROWS) is not None:
+        if "geo" in self.steps and self.geo.ranks:
             return None
         if self.filters.scores_differ:
             deciding = [
@@ -304,8 +303,11 @@ class SearchPlan:
 
     def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:
         """Return the candidates for ranking some rows of a match."""
-        scores = partial(self.filters.scores, match.segment)
-        rank_distances = partial(self.geo.rank_distances, match.segment)
+        scores = rank_distances = None
+        if self.filters.scores_differ:
+            scores = partial(self.filters.scores, match.segment)
+        if self.geo.ranks:
+            rank_distances = partial(self.geo.rank_distances, match.segment)
         return Candidates(match, self.criteria_options, scores, rank_distances, rows)
 
 

@@ -4,7 +4,9 @@ Where only filter scores and sorted attributes decide, the best rows are read fr
 sorted in advance: a search without words may match a whole segment. Where words decide, rows are
 excluded by the positions of their words before distances are measured. No distance is shorter than
 that of adjacent words: if enough rows have adjacent words with one word at a given attribute rank
-or better, rows without any word at that rank come after them and need not be measured.
+or better, rows without any word at that rank come after them and need not be measured. Rows with
+words at the first positions of the best attributes are found without reading other occurrences;
+where these are too few, a rank is estimated that enough rows reach.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.arrays import Array, make_mask
 from svc_notebook.service.engine.ranking.criteria import Candidates
 from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
@@ -25,6 +27,8 @@ DENSITY_FACTOR = 4
 """With fewer matches than this requires, comparing all rows is as fast as reading the order."""
 MIN_CANDIDATES = 10_000
 """Measuring fewer rows is as fast as pruning."""
+MIN_LEADING_CANDIDATES = 1_000
+"""The same where rows are found by leading occurrences."""
 SAMPLED_OCCURRENCES = (256, 4096)
 """Occurrences tried per wanted row, in two attempts."""
 SAMPLE_CANDIDATES = 4096
@@ -83,8 +87,40 @@ def prune_by_positions(
     is None, all rows are tied, and the places are not needed: they are empty.
     """
     tied_count = candidates.count if tied is None else int(np.count_nonzero(tied))
-    if tied_count < MIN_CANDIDATES or not candidates.can_prune(criteria):
+    if tied_count < MIN_LEADING_CANDIDATES or not candidates.can_prune(criteria):
         return None
+    if candidates.ranks_leading(criteria):
+        pruned = _prune_by_leading(candidates, criteria, tied, left)
+        if pruned is not None:
+            return pruned
+    if tied_count < MIN_CANDIDATES:
+        return None
+    return _prune_by_sample(candidates, criteria, tied, left)
+
+
+def _prune_by_leading(
+    candidates: Candidates, criteria: Sequence[object], tied: Array | None, left: int
+) -> tuple[Array, Candidates] | None:
+    """Prune rows if enough have their words at the first positions of the best attributes."""
+    rows = candidates.mask
+    if rows is None or tied is not None:
+        numbers = candidates.rows if tied is None else candidates.rows[tied]
+        rows = make_mask(numbers, len(candidates.match.rows))
+    near = criteria[0] == "proximity"
+    best = (candidates.find_adjacent if near else candidates.find_leading)(rows, left)
+    if best is None:
+        return None
+    if tied is None:
+        return NO_ROWS, best
+    kept = np.flatnonzero(~tied | make_mask(best.rows, len(rows))[candidates.rows])
+    return kept, candidates.part(candidates.rows[kept])
+
+
+def _prune_by_sample(
+    candidates: Candidates, criteria: Sequence[object], tied: Array | None, left: int
+) -> tuple[Array, Candidates] | None:
+    """Prune rows by a rank that enough rows reach, which is estimated from some occurrences."""
+    tied_count = candidates.count if tied is None else int(np.count_nonzero(tied))
     farthest = MAX_TOTAL_DISTANCE
     for wanted_occurrences in SAMPLED_OCCURRENCES:
         max_rank = _estimate_rank(candidates, wanted_occurrences * left)
