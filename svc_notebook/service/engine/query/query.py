@@ -46,6 +46,8 @@ class Query:
 
     def optional_at(self, places: Sequence[int]) -> Query:
         """Return the query with the words at these positions optional."""
+        if not places:
+            return self
         return replace(
             self,
             words=tuple(

@@ -29,10 +29,12 @@ from svc_notebook.service.engine.ranking.text_relevance import OwnedOccurrences,
 
 TEXT = "text"
 """The criterion of textual relevance."""
-MIN_OCCURRENCES_PER_SEARCHED_ROW = 256
+MIN_OCCURRENCES_PER_SEARCHED_ROW = 64
 """With more occurrences for each row, searching for the row is faster than reading them all."""
 MIN_RECORDS_PER_MASKED_ROW = 4
 """With more records for each row, most occurrences are dropped, and finding them comes first."""
+MIN_RECORDS_PER_SOUGHT_OCCURRENCE = 64
+"""With more records for each occurrence, searching for its row is faster than numbering rows."""
 MIN_RENUMBERED_SHARE = 16
 """If fewer than one of this many rows is left, their occurrences are looked up again."""
 TRIED_POSITIONS = (1, 2, 4, LEADING_POSITIONS)
@@ -475,7 +477,10 @@ class _Owners:
             return chunk.find_in(rows)
         if len(rows) * MIN_RECORDS_PER_MASKED_ROW < self._records:
             kept = chunk.find_where(self._mask)
-            return kept, self._places[chunk.within(kept).rows]
+            found = chunk.rows_at(kept)
+            if len(kept) * MIN_RECORDS_PER_SOUGHT_OCCURRENCE < self._records:
+                return kept, np.searchsorted(rows, found.astype(rows.dtype))
+            return kept, self._places[found]
         owners = self._places[chunk.rows]
         kept = np.flatnonzero(owners >= 0)
         return kept, owners if len(kept) == len(owners) else owners[kept]

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
-from operator import attrgetter
+from operator import attrgetter, is_
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -173,8 +173,9 @@ class SegmentMatch:
 
     def with_own_occurrences(self) -> SegmentMatch:
         """Return the match without the occurrences in other rows, where these are most."""
-        count = self.count
-        return replace(self, words=[word.within(self.rows, count) for word in self.words])
+        words = [word.within(self.rows, self.count) for word in self.words]
+        unchanged = all(map(is_, words, self.words))
+        return self if unchanged else replace(self, words=words)
 
     def with_fused_scores(self) -> SegmentMatch:
         """Return the match with space for the fused scores of its rows."""

@@ -135,8 +135,10 @@ _NAMES = (
 
 
 def _choose(name: str, *sources: Mapping[str, Any]) -> Any:
-    given = (source[name] for source in sources if source.get(name) is not None)
-    return next(given, default_of(name))
+    for source in sources:
+        if (given := source.get(name)) is not None:
+            return given
+    return default_of(name)
 
 
 def read_snippets(entries: Iterable[str]) -> dict[str, int]:

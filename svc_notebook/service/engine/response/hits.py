@@ -82,16 +82,14 @@ def make_restrictor(options: EffectiveParameters) -> Callable[[Record], Hit]:
     ]
 
     def restrict(hit: Record) -> Hit:
-        own, restricted = OBJECT_ID in hit, dict(hit)
+        restricted = dict(hit)
         for pick in pickers:
             restricted = pick({OBJECT_ID: None, **restricted})
-        return (
-            restricted
-            if own or not pickers
-            else {n: v for n, v in restricted.items() if n != OBJECT_ID}
-        )
+        if OBJECT_ID not in hit:
+            del restricted[OBJECT_ID]
+        return restricted
 
-    return restrict
+    return restrict if pickers else dict
 
 
 def _pick(value: Record, paths: PathTree) -> Hit:
