@@ -124,7 +124,7 @@ class Numbers:
     def chosen(self, mask: Array) -> Array:
         """Return the numbers of the rows in a mask."""
         aligned = self._one_per_row and len(self.rows) == len(mask)
-        return self.values[mask if aligned else mask[self.rows]]
+        return self.values[np.flatnonzero(mask if aligned else mask[self.rows])]
 
     def summarize(self, mask: Array) -> Summary | None:
         """Summarize the numbers of the rows in a mask; None if there are none."""
@@ -206,10 +206,11 @@ class Labels:
         selected = np.count_nonzero(carried)
         if selected == len(carried):
             return self._totals
+        # Numbers select several times faster than a mask that is neither sparse nor dense.
         if 2 * selected <= len(carried):
-            return self._count(self.codes[carried])
+            return self._count(self.codes[np.flatnonzero(carried)])
         # If most rows are selected, counting the others is faster.
-        return self._totals - self._count(self.codes[~carried])
+        return self._totals - self._count(self.codes[np.flatnonzero(~carried)])
 
     def _count(self, codes: Array) -> Array:
         return np.bincount(codes, minlength=len(self.names))
