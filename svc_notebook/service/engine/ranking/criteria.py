@@ -172,7 +172,7 @@ class Candidates:
                     found = chunk.leading(slots, range(position, position + 1)).rows
                     if typos is not None:
                         found = found[typos[found] == chunk.typos]
-                    first[found[first[found] > position]] = position
+                    first[found[first[found] > position] if position else found] = position
             if position + 1 in TRIED_POSITIONS:
                 reached = np.flatnonzero(rows & (first <= position))
                 if len(reached) >= wanted:

@@ -18,6 +18,7 @@ from svc_notebook.service.engine.response.highlight_matcher import make_marker
 Fetch = Callable[[Sequence[str]], Sequence[Mapping[str, Any] | None]]
 Hit = dict[str, Any]
 NO_MARKER = make_marker(Query(), EffectiveParameters({}, {}))
+NO_STYLE = Style.of({}, {"attributesToHighlight": []}, ())
 
 
 def make_hits(
@@ -30,9 +31,12 @@ def make_hits(
 ) -> list[Hit]:
     """Fetch the records and build hits of those that still exist."""
     retrieve, restrict = make_retriever(options), make_restrictor(options)
-    style = Style.of(options.settings, options.params, [word.text for word in query.words])
+    style, marker = NO_STYLE, NO_MARKER
+    if options["attributesToHighlight"] != [] or options["attributesToSnippet"]:
+        style = Style.of(options.settings, options.params, [word.text for word in query.words])
     highlights, snippets = bool(style.highlighted), bool(style.snippeted)
-    marker = make_marker(query, options) if highlights or snippets else NO_MARKER
+    if highlights or snippets:
+        marker = make_marker(query, options)
     hits = []
     for number, record in enumerate(fetch(ids)):
         check_time()
