@@ -93,6 +93,7 @@ class LeadingOccurrences:
             for start, end in pairwise(self.starts[first : first + len(positions) + 1].tolist()):
                 here = self.numbers[start:end]
                 found.append(here[slice(*np.searchsorted(here, bounds))])
+        # Those of a single position are in order.
         return np.sort(np.concatenate(found)) if len(found) > 2 else found[-1]
 
 

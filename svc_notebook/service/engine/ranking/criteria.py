@@ -33,7 +33,7 @@ MIN_OCCURRENCES_PER_SEARCHED_ROW = 64
 """With more occurrences for each row, searching for the row is faster than reading them all."""
 MIN_RECORDS_PER_MASKED_ROW = 4
 """With more records for each row, most occurrences are dropped, and finding them comes first."""
-MIN_RECORDS_PER_SOUGHT_OCCURRENCE = 64
+MIN_RECORDS_PER_SOUGHT_OCCURRENCE = 256
 """With more records for each occurrence, searching for its row is faster than numbering rows."""
 MIN_RENUMBERED_SHARE = 16
 """If fewer than one of this many rows is left, their occurrences are looked up again."""
@@ -172,7 +172,7 @@ class Candidates:
                     found = chunk.leading(slots, range(position, position + 1)).rows
                     if typos is not None:
                         found = found[typos[found] == chunk.typos]
-                    first[found[first[found] > position] if position else found] = position
+                    first[found[first[found] > position]] = position
             if position + 1 in TRIED_POSITIONS:
                 reached = np.flatnonzero(rows & (first <= position))
                 if len(reached) >= wanted:
@@ -188,8 +188,9 @@ class Candidates:
         that only occurrences at the first positions of the best attributes are read. The result is
         None if there are fewer than `wanted`.
         """
+        reach = self._max_reach
         for positions in TRIED_POSITIONS:
-            max_position = positions - 1 - self._max_reach
+            max_position = positions - 1 - reach
             enough = wanted * ADJACENT_FACTOR if positions < LEADING_POSITIONS else wanted
             if max_position < 0:
                 continue
@@ -224,10 +225,15 @@ class Candidates:
 
     def ranks_leading(self, criteria: Sequence[object]) -> bool:
         """Return whether rows with words at the first positions of an attribute come first."""
-        several = len(self.match.words) > 1 and self._options.min_distance < MAX_DISTANCE
-        if criteria[0] == "attribute" and self._options.attribute_by_distance and several:
+        by_distance = self._options.attribute_by_distance and self._has_distances
+        if criteria[0] == "attribute" and by_distance:
             return False
         return bool(self.match.fields.best_slots)
+
+    @property
+    def _has_distances(self) -> bool:
+        """Whether there are several words, and how near they are counts."""
+        return len(self.match.words) > 1 and self._options.min_distance < MAX_DISTANCE
 
     @property
     def _first_rank(self) -> int:
@@ -261,9 +267,13 @@ class Candidates:
         if criteria[0] == "attribute":
             return self._options.attribute_counts
         sure = not any(match.word.optional for match in self.match.words)
-        near = len(self.match.words) > 1 and self._options.min_distance < MAX_DISTANCE
         counts = self._options.attribute_counts and self._options.attribute_by_distance
-        return near and sure and counts and tuple(criteria[:2]) == ("proximity", "attribute")
+        return (
+            self._has_distances
+            and sure
+            and counts
+            and tuple(criteria[:2]) == ("proximity", "attribute")
+        )
 
     def precedes(self, criteria: Sequence[object], most: int) -> Array:
         """Return the mask of rows that precede all rows without a word of a rank up to `most`."""
@@ -306,7 +316,7 @@ class Candidates:
 
     def proximity(self) -> Array | None:
         """Return the distance of the words; closer words rank higher."""
-        if len(self.match.words) < 2 or self._options.min_distance >= MAX_DISTANCE:
+        if not self._has_distances:
             return None
         distance, rank = self._nearest()
         # One pass, the most expensive of all, computes both.
@@ -318,8 +328,7 @@ class Candidates:
         """Return the best rank: important attributes first, then earlier positions."""
         if not self.match.words or not self._options.attribute_counts:
             return None
-        several = len(self.match.words) > 1 and self._options.min_distance < MAX_DISTANCE
-        if self._options.attribute_by_distance and several:
+        if self._options.attribute_by_distance and self._has_distances:
             self.column("proximity")
             return self._columns["attribute"]
         return self._best_rank()

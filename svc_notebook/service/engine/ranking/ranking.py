@@ -233,11 +233,8 @@ def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:
     if not ranked:
         return Order(segments, np.zeros(0, np.int16), np.zeros(0, np.int64))
     sizes = [len(one.rows) for one in ranked]
-    if len(ranked) == 1:
-        numbers, rows = np.zeros(sizes[0], np.int16), ranked[0].rows
-    else:
-        numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), sizes)
-        rows = np.concatenate([one.rows for one in ranked])
+    numbers = np.repeat(np.arange(len(ranked), dtype=np.int16), sizes)
+    rows = np.concatenate([one.rows for one in ranked])
     unsorted = Order(segments, numbers, rows, {one.segment: one.candidates for one in ranked})
     columns = zip(*(one.keys for one in ranked), strict=True)
     keys = [_join_keys(column, sizes) for column in columns if any(column)]

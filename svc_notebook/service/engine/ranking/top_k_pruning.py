@@ -95,7 +95,7 @@ def prune_by_positions(
             return pruned
     if tied_count < MIN_CANDIDATES:
         return None
-    return _prune_by_sample(candidates, criteria, tied, left)
+    return _prune_by_sample(candidates, criteria, tied, tied_count, left)
 
 
 def _prune_by_leading(
@@ -117,10 +117,13 @@ def _prune_by_leading(
 
 
 def _prune_by_sample(
-    candidates: Candidates, criteria: Sequence[object], tied: Array | None, left: int
+    candidates: Candidates,
+    criteria: Sequence[object],
+    tied: Array | None,
+    tied_count: int,
+    left: int,
 ) -> tuple[Array, Candidates] | None:
     """Prune rows by a rank that enough rows reach, which is estimated from some occurrences."""
-    tied_count = candidates.count if tied is None else int(np.count_nonzero(tied))
     farthest = MAX_TOTAL_DISTANCE
     for wanted_occurrences in SAMPLED_OCCURRENCES:
         max_rank = _estimate_rank(candidates, wanted_occurrences * left)
