@@ -566,3 +566,18 @@ def test_large_segments_are_merged_later_while_writes_wait(
     assert [write(2, busy=True) for _ in range(3)] == [2, 3, 4]
     assert write(2, busy=False) == 1
     assert len(store) == 27
+
+
+@pytest.mark.parametrize(("sort", "expected"), [("asc", "cdab"), ("desc", "dcab")])
+@pytest.mark.parametrize("first", ["ab", "cd"])
+def test_texts_sort_across_segments_of_which_one_has_none(
+    sort: str, expected: str, first: str
+) -> None:
+    index = Index({"customRanking": [f"{sort}(kind)"]})
+    kinds: dict[str, Record] = {"a": {}, "b": {}, "c": {"kind": "oak"}, "d": {"kind": "pine"}}
+
+    for ids in (first, sorted({*"abcd"} - {*first})):
+        index.put([{"objectID": name, **kinds[name]} for name in ids])
+
+    assert len(index.segment_store.readers) == 2
+    assert index.order({})[:] == [*expected]
