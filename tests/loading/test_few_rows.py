@@ -14,8 +14,10 @@ from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.fast_path import MAX_CELLS
 from svc_notebook.loading.load_plan.plan import prepare
+from svc_notebook.loading.load_plan.type_inference import HINTS, LIKELY_TYPES, TYPES, ColumnTexts
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sending.batches import pack_batches
+from svc_notebook.loading.sources.csv_few_rows import _row_pattern
 from tests.conftest import examples
 from tests.loading.encoded_records import Packed, assert_same, pack, pack_small
 
@@ -55,6 +57,43 @@ OPTIONS = st.fixed_dictionaries(
         "record_bytes": st.integers(30, 90),
     },
 )
+
+
+@settings(max_examples=examples(500))
+@given(row=st.text(st.sampled_from('a,";')), separator=st.sampled_from(",;"))
+def test_a_row_is_well_quoted_if_each_cell_is(row: str, separator: str) -> None:
+    assert bool(_row_pattern(separator, '"').fullmatch(row)) == is_well_quoted(row, separator)
+
+
+def is_well_quoted(row: str, separator: str) -> bool:
+    """Read a row one character after the other."""
+    inside = quoted = False
+    for before, one, after in zip(separator + row, row, row[1:] + separator, strict=False):
+        if one == '"' and inside:
+            quoted = not quoted  # the first of two quotes, or the last of the cell
+            if not quoted and after != '"':
+                inside = False
+                if after != separator:
+                    return False
+        elif one == '"':
+            if before != separator:
+                return False
+            inside, quoted = True, True
+        elif inside and not quoted:
+            return False
+    return not inside
+
+
+@settings(max_examples=examples(300))
+@given(
+    texts=st.lists(st.none() | WORDS | WHOLE | NUMBERS | BOOLEANS | DATES, max_size=9),
+    least=st.integers(0, 10),
+)
+def test_the_first_texts_decide_what_all_texts_would(texts: list[str | None], least: int) -> None:
+    column = ColumnTexts(texts)
+    for condition in (*TYPES.values(), *LIKELY_TYPES.values(), *HINTS.values()):
+        fitting = [text for text in texts if text is not None and condition.holds(text)]
+        assert column.fits(condition, least) == (len(fitting) >= least)
 
 
 @st.composite

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -39,6 +40,12 @@ RECORDS = [
 @settings(max_examples=examples(300))
 def test_the_forms_of_many_values_are_those_of_each(values: list[str]) -> None:
     assert value_forms(values) == [*map(value_form, values)]
+
+
+@given(st.text(st.sampled_from("aZz09B_-. \n\x7f")))
+@settings(max_examples=examples(300))
+def test_the_form_of_an_ascii_text_is_that_of_any_text(value: str) -> None:
+    assert value_form(value) == re.sub("[a-z]+", "a", re.sub(r"\d+", "9", value.lower()))
 
 
 def written(separator: str = ",", rows: list[list[str]] = ROWS) -> str:

@@ -43,11 +43,10 @@ from svc_notebook.loading.load_plan.profile import (
     id_fields,
 )
 from svc_notebook.loading.load_plan.type_inference import (
-    CountedTexts,
+    ColumnTexts,
     frequent_type,
-    infer_column,
+    infer_few_texts,
     is_missing_text,
-    possible_types,
 )
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_few_rows import MAX_FILE_BYTES
@@ -129,12 +128,11 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
         raise NeedsDatabase
     rows = min(len(columns[0]), options.limit or len(columns[0]))
     texts = {field: column[:rows] for field, column in zip(table.fields, columns, strict=True)}
-    inferred = choose_columns(table, options)
-    found = CountedTexts({field: texts[field] for field in inferred}, rows)
     profiles = {}
-    for field in inferred:
-        profile = infer_column(field, possible_types(field, found), found, found)
-        if profile.sent_as == "text" and frequent_type(field, found):
+    for field in choose_columns(table, options):
+        own = ColumnTexts(texts[field])
+        profile = infer_few_texts(field, own)
+        if profile.sent_as == "text" and frequent_type(own):
             raise NeedsDatabase
         profiles[field] = profile
     cells = [_text_cells(field, own, profiles.get(field)) for field, own in texts.items()]

@@ -13,16 +13,16 @@ from svc_notebook.loading.encoding.json_types import JSON, json_types_sql, name_
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
 from svc_notebook.loading.load_plan.type_inference import (
     Aggregates,
+    ColumnTexts,
     MixedColumn,
     count_if,
-    count_sample,
     decided_type,
     find_mixed_columns,
-    has_missing_words,
     infer_column,
     is_missing_word,
     null_count,
     possible_types,
+    read_sample,
     type_aggregates,
 )
 from svc_notebook.loading.options import LoadSettings
@@ -59,8 +59,8 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     """Read every row once; the first rows, read before, limit what has to be computed."""
     chosen = choose_columns(table, options)
     inferred = [field for field in chosen if _is_inferred(table, field, options)]
-    sample = count_sample(table, inferred)
-    possible = {field.name: possible_types(field, sample) for field in inferred}
+    sample = read_sample(table, inferred)
+    possible = {field.name: possible_types(sample[field]) for field in inferred}
     likely = {name: types[:1] for name, types in possible.items()}
     # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.
     every = [_largest_row(table)]
@@ -81,12 +81,12 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
         ]
         found |= aggregate(table, others, table.sql, always=every)
     columns = tuple(
-        infer_column(field, possible[field.name], found, sample)
-        if field.name in possible
+        infer_column(field, possible[field.name], found, sample[field])
+        if field in sample
         else _typed_column(table, field, found, options)
         for field in chosen
     )
-    mixed = find_mixed_columns(table, columns, possible, sample)
+    mixed = find_mixed_columns(table, columns, sample)
     notes = {each.column: each.note for each in mixed}
     ids = id_fields(table, options)
     return Profile(
@@ -128,7 +128,7 @@ def _aggregates(
     table: SourceTable,
     chosen: Sequence[TableColumn],
     likely: Mapping[str, tuple[str, ...]],
-    sample: Aggregates,
+    sample: Mapping[TableColumn, ColumnTexts],
     options: LoadSettings,
 ) -> Iterator[str]:
     for field in id_fields(table, options):
@@ -140,7 +140,7 @@ def _aggregates(
             if own.sent_as == JSON:
                 yield json_types_sql(f"({own.json})")
         elif likely[field.name]:
-            words = has_missing_words(field, sample)
+            words = sample[field].missing_words > 0
             yield from type_aggregates(field, likely[field.name], missing_words=words)
 
 

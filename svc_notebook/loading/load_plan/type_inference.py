@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
+from math import ceil
 from typing import Any
 
 from svc_notebook.loading import sql
@@ -97,29 +98,39 @@ MAX_SAMPLE_CHARACTERS = 400
 MAX_CACHED_SQL = 4096
 
 
-class CountedTexts(dict[str, Any]):
-    """The aggregates over columns of text, by their SQL; each is counted when it is read."""
+class ColumnTexts:
+    """The texts of a column of a few rows, or of the first rows of a table."""
 
-    def __init__(self, columns: Mapping[TableColumn, Sequence[str | None]], rows: int) -> None:
-        super().__init__({ROW_COUNT: rows})
-        self._conditions: dict[str, tuple[list[str], TextCondition]] = {}
-        for field, texts in columns.items():
-            present = [text for text in texts if text is not None]
-            early = [text for text in present if text < END_OF_DIGITS]
-            self[null_count(field)] = rows - len(present)
-            self[_missing_word_count(field)] = sum(map(is_missing_text, present))
-            for fits in (*TYPES.values(), *LIKELY_TYPES.values(), *HINTS.values()):
-                texts_to_test = early if fits.begins_early else present
-                self._conditions[_match_count(field, fits)] = texts_to_test, fits
-
-    def __contains__(self, key: object) -> bool:
-        return super().__contains__(key) or key in self._conditions
-
-    def __missing__(self, key: str) -> int:
-        texts, condition = self._conditions[key]
+    def __init__(self, texts: Sequence[str | None]) -> None:
+        self._texts = [text for text in texts if text is not None]
+        self._early = [text for text in self._texts if text < END_OF_DIGITS]
+        self.nulls = len(texts) - len(self._texts)
         # A filter calls what C implements without a function of Python.
-        count = self[key] = len(list(filter(condition.holds, texts)))
-        return count
+        self.missing_words = len(list(filter(is_missing_text, self._texts)))
+
+    @property
+    def values(self) -> int:
+        """The number of texts that are neither missing nor a word such as NA."""
+        return len(self._texts) - self.missing_words
+
+    def fits(self, condition: TextCondition, least: int) -> bool:
+        """Return whether at least so many texts fulfil a condition."""
+        texts = self._early if condition.begins_early else self._texts
+        others = len(texts) - least
+        # If so many others do not fulfil it, the rest are too few; for most columns, these decide.
+        if least > 0 and not any(map(condition.holds, texts[: max(others + 1, 0)])):
+            return False
+        return len(list(filter(condition.holds, texts))) >= least
+
+    def all_fit(self, condition: TextCondition) -> bool:
+        """Return whether all values fulfil a condition."""
+        return self.fits(condition, self.values)
+
+    @property
+    def hint(self) -> str:
+        """What more than half of the texts look like, for a column that is sent as text."""
+        least = len(self._texts) // 2 + 1
+        return next((hint for hint, fits in HINTS.items() if self.fits(fits, least)), "")
 
 
 @dataclass(frozen=True)
@@ -142,24 +153,23 @@ class MixedColumn:
         return f"{self.fitting:,} of {self.values:,} are {self.what}"
 
 
-def count_sample(table: SourceTable, fields: Sequence[TableColumn]) -> CountedTexts:
-    """Return the aggregates of the first rows, which narrow down the types of columns.
+def read_sample(
+    table: SourceTable, fields: Sequence[TableColumn]
+) -> dict[TableColumn, ColumnTexts]:
+    """Return the texts of the first rows, which narrow down the types of columns.
 
-    They are counted in Python: DuckDB compiles each condition for each column, which takes longer.
+    They are compared in Python: DuckDB compiles each condition for each column, which takes longer.
     """
     rows = max(MIN_SAMPLE_ROWS, min(MAX_SAMPLE_ROWS, MAX_SAMPLE_CELLS // max(len(fields), 1)))
     texts = [f"left({field.column}, {MAX_SAMPLE_CHARACTERS})" for field in fields]
     found = table.db.rows(f"SELECT {', '.join(['1', *texts])} FROM {table.sql} LIMIT {rows}")
     _, *columns = list(zip(*found, strict=True)) or [()] * (len(fields) + 1)
-    return CountedTexts(dict(zip(fields, columns, strict=True)), len(found))
+    return dict(zip(fields, map(ColumnTexts, columns), strict=True))
 
 
-def possible_types(field: TableColumn, sample: Aggregates) -> tuple[str, ...]:
+def possible_types(sample: ColumnTexts) -> tuple[str, ...]:
     """Return the types that all values of the sample have."""
-    present = _present(field, sample)
-    return tuple(
-        name for name, fits in LIKELY_TYPES.items() if sample[_match_count(field, fits)] == present
-    )
+    return tuple(name for name, fits in LIKELY_TYPES.items() if sample.all_fit(fits))
 
 
 def type_aggregates(
@@ -172,11 +182,6 @@ def type_aggregates(
         yield _missing_word_count(field)
 
 
-def has_missing_words(field: TableColumn, sample: Aggregates) -> bool:
-    """Return whether the sample has words such as NA in a column."""
-    return bool(sample[_missing_word_count(field)])
-
-
 def decided_type(field: TableColumn, types: Sequence[str], found: Aggregates) -> str | None:
     """Return the first type that all values have; `string` if there is no value."""
     present = _present(field, found)
@@ -186,15 +191,27 @@ def decided_type(field: TableColumn, types: Sequence[str], found: Aggregates) ->
 
 
 def infer_column(
-    field: TableColumn, types: Sequence[str], found: Aggregates, sample: Aggregates
+    field: TableColumn, types: Sequence[str], found: Aggregates, sample: ColumnTexts
 ) -> ColumnProfile:
     """Return the profile of a column of text, with the type that its content has."""
-    missing = found[null_count(field)]
     kind = decided_type(field, types, found) or "string"
+    words = found.get(_missing_word_count(field), 0)
+    return _make_profile(field, kind, found[null_count(field)], words, sample)
+
+
+def infer_few_texts(field: TableColumn, texts: ColumnTexts) -> ColumnProfile:
+    """Return the profile of a column of text of which all texts are known."""
+    fitting = (name for name, condition in TYPES.items() if texts.all_fit(condition))
+    kind = next(fitting, "string") if texts.values else "string"
+    return _make_profile(field, kind, texts.nulls, texts.missing_words, texts)
+
+
+def _make_profile(
+    field: TableColumn, kind: str, missing: int, words: int, texts: ColumnTexts
+) -> ColumnProfile:
     if kind == "string":
         own = text_column_sql(field, kind, "")
-        return ColumnProfile(field, own, missing, note=_hint(field, sample))
-    words = found.get(_missing_word_count(field), 0)
+        return ColumnProfile(field, own, missing, note=texts.hint.format(field.name))
     own = text_column_sql(field, kind, is_missing_word(field) if words else "")
     note = f"{words:,} words such as NA are missing values" if words else ""
     return ColumnProfile(field, own, missing + words, note=note)
@@ -203,12 +220,11 @@ def infer_column(
 def find_mixed_columns(
     table: SourceTable,
     columns: Sequence[ColumnProfile],
-    possible: Mapping[str, tuple[str, ...]],
-    sample: Aggregates,
+    sample: Mapping[TableColumn, ColumnTexts],
 ) -> tuple[MixedColumn, ...]:
     """Find columns of text that only a few values prevent from being numbers or booleans."""
-    texts = [c.field for c in columns if c.name in possible and c.sql.sent_as == "text"]
-    suspects = [(field, kind) for field in texts if (kind := frequent_type(field, sample))]
+    texts = [c.field for c in columns if c.field in sample and c.sql.sent_as == "text"]
+    suspects = [(field, kind) for field in texts if (kind := frequent_type(sample[field]))]
     wanted = [each for field, kind in suspects for each in _misfit_aggregates(field, kind)]
     if not wanted:
         return ()
@@ -232,14 +248,11 @@ def find_mixed_columns(
     return tuple(mixed)
 
 
-def frequent_type(field: TableColumn, sample: Aggregates) -> str:
+def frequent_type(sample: ColumnTexts) -> str:
     """Return the type that most values of the sample have."""
-    present = _present(field, sample)
-    enough = MIN_FITTING_SHARE * present
-    likely = (
-        name for name in PROPOSED_TYPES if sample[_match_count(field, LIKELY_TYPES[name])] >= enough
-    )
-    return next(likely, "") if present else ""
+    least = ceil(MIN_FITTING_SHARE * sample.values)
+    likely = (name for name in PROPOSED_TYPES if sample.fits(LIKELY_TYPES[name], least))
+    return next(likely, "") if sample.values else ""
 
 
 def _misfit_aggregates(field: TableColumn, kind: str) -> tuple[str, str, str, str]:
@@ -247,13 +260,6 @@ def _misfit_aggregates(field: TableColumn, kind: str) -> tuple[str, str, str, st
     bad = f"{field.column} IS NOT NULL AND NOT ({is_missing_word(field)}) AND NOT ({fits})"
     first = f"arg_min({field.column}, pos) FILTER ({bad})"
     return count_if(fits), count_if(bad), f"min(pos) FILTER ({bad})", first
-
-
-def _hint(field: TableColumn, sample: Aggregates) -> str:
-    present = sample[ROW_COUNT] - sample[null_count(field)]
-    counts = {hint: sample[_match_count(field, fits)] for hint, fits in HINTS.items()}
-    found = next((hint for hint, count in counts.items() if count > present / 2), "")
-    return found.format(field.name)
 
 
 def _present(field: TableColumn, found: Aggregates) -> int:

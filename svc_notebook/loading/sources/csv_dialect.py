@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
+from string import ascii_letters, digits
 
 SNIFFED_ROWS = 200
 # Separators in the order of preference; the others occur in text too, so they need more evidence.
@@ -28,6 +29,7 @@ VALUE = re.compile(
 )
 YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
 DIGITS, LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
+_ASCII_FORMS = str.maketrans(ascii_letters + digits, "a" * len(ascii_letters) + "9" * len(digits))
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,13 @@ def parse_rows(text: str, separator: str, quote: str, *, padded: bool = False) -
 
 
 def value_form(value: str) -> str:
-    """Return a value with every letter as `a` and every run of digits as `9`."""
+    """Return a value with every run of letters as `a` and every run of digits as `9`."""
+    if value.isascii():
+        form = value.translate(_ASCII_FORMS)
+        for run in ("aa", "99"):
+            while run in form:
+                form = form.replace(run, run[0])
+        return form
     return LETTERS.sub("a", DIGITS.sub("9", value))
 
 

@@ -32,7 +32,7 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
     # A scan of several columns skips blank lines, too.
     rows = [line for line in lines[int(dialect.header) :] if line]
     well_quoted = _row_pattern(dialect.separator, dialect.quote).fullmatch
-    if not all(map(well_quoted, rows)):
+    if not all(well_quoted(row) for row in rows if dialect.quote in row):
         return None
     reader = csv.reader(rows, delimiter=dialect.separator, quotechar=dialect.quote, strict=True)
     try:
@@ -46,12 +46,15 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
 
 @lru_cache
 def _row_pattern(separator: str, quote: str) -> re.Pattern[str]:
-    """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes."""
+    """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes.
+
+    A quoted cell begins and ends at a separator or at an end of the row. No repeat is entered
+    again, so that a row that does not match is rejected in linear time.
+    """
     separator, quote = re.escape(separator), re.escape(quote)
-    # Each repeat ends at one place, so that a row that does not match is rejected in linear time.
-    quoted = f"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}"
-    cell = f"(?:{quoted}|[^{quote}{separator}]*)"
-    return re.compile(f"{cell}(?:{separator}{cell})*")
+    inside = f"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}"
+    quoted = f"(?<![^{separator}]){inside}(?![^{separator}])"
+    return re.compile(f"[^{quote}]*+(?:{quoted}[^{quote}]*+)*+")
 
 
 def _read_lines(path: Path) -> list[str] | None:

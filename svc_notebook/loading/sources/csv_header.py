@@ -209,6 +209,8 @@ def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[s
     width = len(header[-1])
     if width < 2 or any(len(row) != width for row in header):
         return False
+    if not all(_is_name(cell) for row in header for cell in row if cell):
+        return False
     whole = [row for row in others if len(row) == width]
     columns = [[cell for cell in column if cell] for column in zip(*whole, strict=True)]
     numeric = [
@@ -217,8 +219,6 @@ def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[s
         if len(column) > 1 and all(map(VALUE.fullmatch, column))
     ]
     *upper, last = header
-    if any(_is_name(cell) is False for row in header for cell in row if cell):
-        return False
     texts = [last[place] for place in numeric if last[place]]
     if len(texts) < MIN_NUMERIC_COLUMNS or any(map(VALUE.fullmatch, filter(None, last))):
         return False

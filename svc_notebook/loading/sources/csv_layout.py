@@ -209,12 +209,14 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
     likely = (
         list(_without_comments(lines[skipped:], comment, quote)) if comment else lines[skipped:]
     )
-    if separator is None:
-        separator = find_separator("".join(likely or lines[skipped:]), quote)
+    if separator is not None:
+        likely_rows = parse_rows("".join(likely), separator, quote)
+    else:
+        separator, found_rows = find_separator("".join(likely or lines[skipped:]), quote)
+        likely_rows = found_rows if likely else []
         if separator in UNUSUAL_SEPARATORS:
             shown = "blanks" if separator == " " else f"`{separator}`"
             notes.append(f"cells are separated by {shown}")
-    likely_rows = parse_rows("".join(likely), separator, quote)
     width = usual_width(likely_rows)
     escape = escape_of(text, quote)
     if escape != quote:
@@ -222,10 +224,10 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
     dialect = Dialect(separator, quote, escape, header=True, names=())
     layout = Layout(
         dialect, width, skipped, comment, options.comment is not None,
-        padded=separator == " " or (width > 1 and is_padded(likely, dialect)),
+        padded=separator == " " or (width > 1 and is_padded(likely, likely_rows, dialect)),
     )  # fmt: skip
     comments = SkippedLines()
-    table = list(layout.read_lines(lines, comments))
+    table = lines if layout.is_plain else list(layout.read_lines(lines, comments))
     rows = likely_rows if table == likely else parse_rows("".join(table), separator, quote)
     if not comments.comments:
         layout = replace(layout, comment="")

@@ -13,6 +13,7 @@ from svc_notebook.loading.sources.csv_dialect import (
     USUAL_SEPARATORS,
     VALUE,
     Dialect,
+    Row,
     parse_rows,
     usual_width,
 )
@@ -27,27 +28,31 @@ NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
 PADDED_SHARE = 0.95
 
 
-def find_separator(text: str, quote: str) -> str:
-    """Return the separator that gives most rows the same number of cells."""
+def find_separator(text: str, quote: str) -> tuple[str, list[Row]]:
+    """Return the separator that gives most rows the same number of cells, and these rows."""
+    parsed = {
+        separator: parse_rows(text, separator, quote) if separator in text else []
+        for separator in USUAL_SEPARATORS
+    }
     best, share = max(
-        ((separator, _rate(text, separator, quote)) for separator in USUAL_SEPARATORS),
+        ((separator, _rate(text, separator, quote, rows)) for separator, rows in parsed.items()),
         key=lambda rated: rated[1],
     )
-    if share[0] >= CERTAIN_SHARE:
-        return best
-    unusual = (one for one in UNUSUAL_SEPARATORS if _is_evident(text, one, quote))
-    return next(unusual, best)
+    if share[0] < CERTAIN_SHARE:
+        for separator in UNUSUAL_SEPARATORS:
+            if _is_evident(text, separator, quote):
+                return separator, parse_rows(text, separator, quote)
+    return best, parsed[best] or parse_rows(text, best, quote)
 
 
-def _rate(text: str, separator: str, quote: str) -> tuple[float, float, int]:
+def _rate(text: str, separator: str, quote: str, rows: Sequence[Row]) -> tuple[float, float, int]:
     """Rate a separator by the share of rows with the most frequent width, and by that width.
 
     A cell with one quote inside is a part of a value. Of separators with nearly the same share, the
     one is worse whose cells contain another separator.
     """
-    if separator not in text:
-        return 0, 0, 0
-    rows = parse_rows(text, separator, quote, padded=True)
+    if any(cell.startswith(" ") for _, row in rows for cell in row):
+        rows = parse_rows(text, separator, quote, padded=True)
     width = usual_width(rows)
     if width < 2:
         return 0, 0, 0
@@ -55,7 +60,8 @@ def _rate(text: str, separator: str, quote: str) -> tuple[float, float, int]:
     others = [
         other for other in USUAL_SEPARATORS if other not in (separator, ",") and other in text
     ]
-    halves = sum(cell.count(quote) % 2 for cell in cells) / len(cells)
+    quoted = [cell for cell in cells if quote in cell]
+    halves = sum(cell.count(quote) % 2 for cell in quoted) / len(cells)
     torn = (
         sum(any(other in cell for other in others) for cell in cells) / len(cells) if others else 0
     )
@@ -107,11 +113,15 @@ def _is_aligned(rows: Sequence[Sequence[str]], several_blanks: bool) -> bool:
     return evident and len(numeric) > 1 and len(rows) >= MIN_ALIGNED_ROWS
 
 
-def is_padded(lines: Sequence[str], dialect: Dialect) -> bool:
-    """Return whether a blank follows nearly every separator outside of quotes."""
-    if _has_few_blanks(lines[:SNIFFED_ROWS], dialect):
+def is_padded(lines: Sequence[str], rows: Sequence[Row], dialect: Dialect) -> bool:
+    """Return whether a blank follows nearly every separator outside of quotes.
+
+    `rows` are what the csv module finds in the lines.
+    """
+    first = lines[:SNIFFED_ROWS]
+    if _has_few_blanks(first, [row for line, row in rows if line < len(first)], dialect):
         return False
-    records = split_records(lines[:SNIFFED_ROWS], dialect)
+    records = split_records(first, dialect)
     ends = [
         cell.startswith(" ")
         for record in records
@@ -121,18 +131,20 @@ def is_padded(lines: Sequence[str], dialect: Dialect) -> bool:
     return len(ends) > 1 and sum(ends) >= PADDED_SHARE * len(ends)
 
 
-def _has_few_blanks(lines: Sequence[str], dialect: Dialect) -> bool:
+def _has_few_blanks(lines: Sequence[str], rows: Sequence[Sequence[str]], dialect: Dialect) -> bool:
     """Return whether a blank certainly follows too few separators; False where it is uncertain.
 
     Where no quote follows a blank after a separator, and no record has several lines, the csv
     module finds the same cells, and finds them faster.
     """
     separator, quote, text = dialect.separator, dialect.quote, "".join(lines)
+    blanks = text.count(f"{separator} ")
+    if not blanks:
+        return True
     after_blank = re.compile(f"{re.escape(separator)} +{re.escape(quote)}")
     if not quote or dialect.escape != quote or after_blank.search(text):
         return False
-    rows = parse_rows(text, separator, quote)
     if len(rows) != sum(bool(line.strip("\r\n")) for line in lines):
         return False
-    cells = [cell for _, row in rows for cell in row[1:] if cell]
-    return sum(cell.startswith(" ") for cell in cells) < PADDED_SHARE * len(cells)
+    cells = sum(len(list(filter(None, row[1:]))) for row in rows)
+    return blanks < PADDED_SHARE * cells
