@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from svc_notebook.service.engine import term_dictionary
-from svc_notebook.service.engine.arrays import Arrays
+from svc_notebook.service.engine.arrays import Arrays, add_prefix
 from svc_notebook.service.engine.index import postings
 from svc_notebook.service.engine.index.attribute_lengths import (
     MAX_LENGTH_WORDS,
@@ -142,6 +142,19 @@ def test_leading_occurrences_are_those_at_the_first_positions(
             ]
             numbers = found.leading.find(slots, range(low, high), slice(first, last))
             assert numbers.tolist() == expected
+            alone = found.leading.find_alone(slice(first, last)).tolist()
+            assert alone == [n for n in range(first, last) if spots[n] & postings.ALONE_FLAG]
+
+
+def test_a_file_with_some_leading_occurrences_is_read_as_one_with_none() -> None:
+    found = Segment.of([{OBJECT_ID: "1", "a": ["one", "two three"]}], Schema()).postings
+    stored = {**found.arrays(), **add_prefix("leading", found.leading.arrays())}
+    earlier = {name: array for name, array in stored.items() if not name.endswith("alone")}
+
+    assert postings.Postings.from_arrays(stored).stored_leading is not None
+    read = postings.Postings.from_arrays(earlier)
+    assert read.stored_leading is None
+    assert read.leading.find_alone(slice(0, 9)).tolist() == [found.vocabulary.names.find("one")]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -58,11 +58,12 @@ class LeadingOccurrences:
     The best hits have their words there, so that they are found without reading all occurrences.
     The numbers ascend within each attribute and position. Occurrences are numbered by word: those
     of a range of words are a range here, too. `starts` are the first of each attribute and
-    position.
+    position. `alone` are the numbers of all occurrences that are the only word of their text.
     """
 
     numbers: Array
     starts: Array
+    alone: Array
 
     @classmethod
     def of(cls, spots: Array) -> LeadingOccurrences:
@@ -78,11 +79,12 @@ class LeadingOccurrences:
                 start = ends[cell]
                 ends[cell] += counts[cell]
                 numbers[start : ends[cell]] = pieces[cell]
-        return cls(numbers, total)
+        alone = [_select_alone(spots[at : at + CHUNK_OCCURRENCES], at) for at in starts]
+        return cls(numbers, total, np.concatenate(alone) if alone else numbers[:0])
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
-        return {"numbers": self.numbers, "starts": self.starts}
+        return {"numbers": self.numbers, "starts": self.starts, "alone": self.alone}
 
     def find(self, slots: Sequence[int], positions: range, occurrences: slice) -> Array:
         """Return the numbers at successive positions of some attributes, ascending, in a range."""
@@ -95,6 +97,15 @@ class LeadingOccurrences:
                 found.append(here[slice(*np.searchsorted(here, bounds))])
         # Those of a single position are in order.
         return np.sort(np.concatenate(found)) if len(found) > 2 else found[-1]
+
+    def find_alone(self, occurrences: slice) -> Array:
+        """Return the numbers of those in a range that are the only word of their text."""
+        bounds = np.array([occurrences.start, occurrences.stop], self.alone.dtype)
+        return self.alone[slice(*np.searchsorted(self.alone, bounds))]
+
+
+def _select_alone(spots: Array, start: int) -> Array:
+    return np.flatnonzero(spots & ALONE_FLAG).astype(np.int32) + np.int32(start)
 
 
 def _select_leading(spots: Array, start: int, cells: int) -> tuple[Array, Array]:
@@ -153,8 +164,9 @@ class Postings:
         """Restore postings from `arrays`."""
         groups = group_by_prefix(arrays)
         vocabulary = Vocabulary.from_arrays(groups["vocabulary"])
-        # Files of earlier versions have none.
-        leading = LeadingOccurrences(**groups["leading"]) if "leading" in groups else None
+        found = groups.get("leading", {})
+        # Files of earlier versions have none, or not all arrays.
+        leading = LeadingOccurrences(**found) if "alone" in found else None
         columns = {name: arrays[name] for name in COLUMNS}
         return cls(vocabulary, **columns, stored_leading=leading)
 

@@ -364,7 +364,7 @@ class Candidates:
 
     def _has_exact(self, number: int, alone: bool) -> Array:
         has = np.zeros(len(self.rows), bool)
-        for chunk, owners in self._exact_occurrences(number):
+        for chunk, owners in self._exact_occurrences(number, alone):
             if chunk.exact:
                 kept = allowed_in(chunk.spots(), self.match.fields.with_exact)
                 if alone:
@@ -417,13 +417,16 @@ class Candidates:
             ]
         return self._found[number]
 
-    def _exact_occurrences(self, number: int) -> Sequence[OwnedOccurrences]:
+    def _exact_occurrences(self, number: int, alone: bool) -> Sequence[OwnedOccurrences]:
         """Return a word's occurrences, or only those that may be exact if none are known."""
         if self._found is not None:
             return self._occurrences(number)
         match = self.match.words[number]
         owners, typos = _Owners(self.rows, len(self.match.segment)), self._typos_to_compare(match)
-        return [owners.find(chunk, typos) for chunk in self.chunks(match) if chunk.exact]
+        chunks = [chunk for chunk in self.chunks(match) if chunk.exact]
+        if alone:
+            chunks = [chunk.alone() for chunk in chunks]
+        return [owners.find(chunk, typos) for chunk in chunks if len(chunk)]
 
     def chunks(self, match: WordMatch) -> Sequence[Chunk]:
         """Return the occurrences of a word that may count."""

@@ -16,10 +16,13 @@ from svc_notebook.service.engine.query.searched_attributes import (
     SearchedAttributes,
     allowed_in,
     both,
+    is_alone,
 )
 from svc_notebook.service.engine.query.term_variants import TermVariant
 
 Selection = slice | Array
+MIN_SOUGHT_OCCURRENCES = 1 << 12
+"""Reading fewer occurrences takes as long as looking up those that are alone in their text."""
 NO_OCCURRENCES = np.zeros(0, np.int64)
 
 
@@ -66,6 +69,13 @@ class Chunk:
             numbers = self.postings.leading.find(slots, positions, self.selection)
             return Chunk(self.postings, numbers, self.typos, self.exact, self.length, self.span)
         return self.within(self._leading.find(slots, positions, slice(0, len(self.selection))))
+
+    def alone(self) -> Chunk:
+        """Return the occurrences that are the only word of their text."""
+        if not isinstance(self.selection, slice) or len(self) < MIN_SOUGHT_OCCURRENCES:
+            return self.within(is_alone(self.spots()))
+        numbers = self.postings.leading.find_alone(self.selection)
+        return Chunk(self.postings, numbers, self.typos, self.exact, self.length, self.span)
 
     @cached_property
     def _leading(self) -> LeadingOccurrences:
