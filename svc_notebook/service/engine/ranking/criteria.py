@@ -163,23 +163,31 @@ class Candidates:
         They are the best by attribute, and only the best attributes are read. The result is None if
         there are fewer than `wanted`.
         """
-        slots = self.match.fields.best_slots
-        first = np.full(len(rows), LEADING_POSITIONS, np.uint8)
+        found: list[list[Array]] = []
+        has = np.zeros(len(rows), bool)
         for position in range(LEADING_POSITIONS):
-            for match in self.match.words:
-                typos = self._typos_to_compare(match)
-                for chunk in self.chunks(match):
-                    found = chunk.leading(slots, range(position, position + 1)).rows
-                    if typos is not None:
-                        found = found[typos[found] == chunk.typos]
-                    first[found[first[found] > position]] = position
+            found.append(self._rows_leading_at(position))
+            for some in found[-1]:
+                has[some] = True
             if position + 1 in TRIED_POSITIONS:
-                reached = np.flatnonzero(rows & (first <= position))
+                reached = np.flatnonzero(has & rows)
                 if len(reached) >= wanted:
                     best = self.part(reached)
-                    best._columns["attribute"] = self._first_rank + first[reached].astype(np.int64)
+                    first = _first_found(found, len(rows), reached)
+                    best._columns["attribute"] = self._first_rank + first.astype(np.int64)
                     return best
         return None
+
+    def _rows_leading_at(self, position: int) -> list[Array]:
+        """Return the rows with a word at one position of the best attributes, by chunk."""
+        slots = self.match.fields.best_slots
+        found = []
+        for match in self.match.words:
+            typos = self._typos_to_compare(match)
+            for chunk in self.chunks(match):
+                rows = chunk.leading(slots, range(position, position + 1)).rows
+                found.append(rows if typos is None else rows[typos[rows] == chunk.typos])
+        return found
 
     def find_adjacent(self, rows: Array, wanted: int) -> Candidates | None:
         """Return the candidates of a mask with adjacent words at the first positions of attributes.
@@ -453,6 +461,17 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
     "exact": Candidates.exact,
     TEXT: Candidates.text,
 }
+
+
+def _first_found(found: Sequence[Sequence[Array]], records: int, rows: Array) -> Array:
+    """Return the first position at which each of the rows was found."""
+    first = np.zeros(records, np.uint8)
+    for position, chunks in reversed([*enumerate(found)][1:]):
+        for some in chunks:
+            first[some] = position
+    for some in found[0] if len(found) > 1 else ():
+        first[some] = 0
+    return first[rows]
 
 
 def _positions_in(chunk: Chunk, owners: Array, fields: SearchedAttributes) -> WordPositions:

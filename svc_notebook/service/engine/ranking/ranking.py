@@ -30,7 +30,7 @@ class RankingColumn:
     names: TermDictionary | None = None
     descending: bool = False
 
-    def take(self, kept: Array) -> RankingColumn:
+    def take(self, kept: Array | slice) -> RankingColumn:
         """Return the column of some of the rows."""
         return RankingColumn(self.values[kept], self.names, self.descending)
 
@@ -107,7 +107,8 @@ def rank_segment(
     top_k = _TopK(candidates, wanted)
     for number, step in enumerate(steps):
         check_time()
-        top_k.prune(steps[number:])
+        if step in POSITION_CRITERIA:
+            top_k.prune(steps[number:])
         for key in top_k.read_keys(step):
             top_k.apply(key)
     if scores_ties:
@@ -119,7 +120,7 @@ def rank_segment(
 class _TopK:
     """The rows of a segment that may be among the best `wanted`; tied rows share the last place.
 
-    `_tied` is the mask of the tied rows, and None before rows are compared: then all are tied.
+    `_tied` is the mask of the tied rows, and None if all are tied: then they are equal in all keys.
     """
 
     def __init__(self, candidates: Candidates, wanted: int) -> None:
@@ -134,7 +135,9 @@ class _TopK:
             found = prune_by_positions(self._candidates, steps, self._tied, self._wanted_ties())
             if found is not None:
                 kept, self._candidates = found
-                if self._tied is not None:
+                if self._tied is None:
+                    self._take_keys(slice(self._candidates.count))
+                else:
                     self._tied = self._tied[kept]
                     self._take_keys(kept)
 
@@ -198,30 +201,31 @@ class _TopK:
             self._take_keys(kept)
             self._candidates.keep(kept)
 
-    def _take_keys(self, kept: Array) -> None:
+    def _take_keys(self, kept: Array | slice) -> None:
         self._keys = [None if key is None else key.take(kept) for key in self._keys]
 
 
-def _cut_ties(sort_values: Array, tied: Array | None, wanted_ties: int) -> tuple[Array, Array]:
+def _cut_ties(
+    sort_values: Array, tied: Array | None, wanted_ties: int
+) -> tuple[Array, Array | None]:
     """Return the places of the rows kept if `wanted_ties` tied rows are wanted.
 
-    Also return the mask of those that remain tied.
+    Also return the mask of those that remain tied, None if all do.
     """
-    if tied is None or tied.all():
-        last = _find_last(sort_values, wanted_ties)
+    compared = sort_values if tied is None else sort_values[tied]
+    # Usually the last wanted row has the lowest value.
+    last = compared.min()
+    lowest = compared == last
+    if np.count_nonzero(lowest) >= wanted_ties:
+        if tied is None:
+            return np.flatnonzero(lowest), None
+    else:
+        last = np.partition(compared, wanted_ties - 1)[wanted_ties - 1]
+    if tied is None:
         places = np.flatnonzero(sort_values <= last)
         return places, sort_values[places] == last
-    last = _find_last(sort_values[tied], wanted_ties)
     places = np.flatnonzero((sort_values <= last) | ~tied)
     return places, tied[places] & (sort_values[places] == last)
-
-
-def _find_last(values: Array, wanted_ties: int) -> Array:
-    """Return the value of the last wanted row; usually it is the lowest value."""
-    lowest = values.min()
-    if np.count_nonzero(values == lowest) >= wanted_ties:
-        return np.asarray(lowest)
-    return np.asarray(np.partition(values, wanted_ties - 1)[wanted_ties - 1])
 
 
 def order_all(ranked: Sequence[Ranked], *, scores_ties: bool = True) -> Order:

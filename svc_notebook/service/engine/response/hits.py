@@ -78,7 +78,7 @@ def make_retriever(options: EffectiveParameters) -> Callable[[Record], Hit]:
     return retrieve
 
 
-def make_restrictor(options: EffectiveParameters) -> Callable[[Record], Hit]:
+def make_restrictor(options: EffectiveParameters) -> Callable[[Hit], Hit]:
     """Return a function that reduces a hit or its highlights to the embedded lists."""
     lists = options.params.get(EMBEDDED_LISTS, ())
     pickers = [
@@ -93,7 +93,11 @@ def make_restrictor(options: EffectiveParameters) -> Callable[[Record], Hit]:
             del restricted[OBJECT_ID]
         return restricted
 
-    return restrict if pickers else dict
+    return restrict if pickers else _leave
+
+
+def _leave(hit: Hit) -> Hit:
+    return hit
 
 
 def _pick(value: Record, paths: PathTree) -> Hit:
