@@ -87,10 +87,14 @@ class Pinned:
 
     def without_gaps(self, others: int) -> Pinned:
         """Return them without gaps after the last of the `others` hits."""
+        if not len(self):
+            return self
         return Pinned(self.order, np.minimum(self.positions, others + np.arange(len(self))))
 
     def other_hits(self, page: slice) -> slice:
         """Return the slice of the other hits that fits on a page."""
+        if not len(self):
+            return page
         return slice(
             page.start - int(np.searchsorted(self.positions, page.start)),
             page.stop - int(np.searchsorted(self.positions, page.stop)),
@@ -98,6 +102,8 @@ class Pinned:
 
     def insert(self, others: Order, page: slice) -> Order:
         """Return the page: the other hits with the promoted hits inserted."""
+        if not len(self):
+            return others
         here = (self.positions >= page.start) & (self.positions < page.stop)
         if not here.any():
             return others

@@ -51,6 +51,8 @@ def read_facets(options: EffectiveParameters) -> list[str]:
     """Return the facets to count; `*` means all that may be counted."""
     given = options["facets"]
     wanted = [given] if isinstance(given, str) else given
+    if not wanted:
+        return []
     countable = [path for path, entry in options.faceted.items() if entry.counted]
     chosen = countable if "*" in wanted else [path for path in wanted if path in countable]
     return [path for path in dict.fromkeys(chosen) if options.is_visible(path)]
