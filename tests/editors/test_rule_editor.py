@@ -164,6 +164,39 @@ def test_revisions_apply_in_the_order_of_their_calls(editor: RuleEditor) -> None
     assert editor.value == [later]
 
 
+@pytest.mark.parametrize("new_id", ["lamps", "bulbs"])
+def test_what_is_done_while_a_revision_waits_is_kept(editor: RuleEditor, new_id: str) -> None:
+    search, may_answer = editor.client.search, asyncio.Event()
+
+    async def waiting_search(*given: Any, **params: Any) -> Any:
+        await may_answer.wait()
+        return await search(*given, **params)
+
+    editor.client.search = waiting_search
+    params = {"filters": "price > 5"}
+    first = {**RULE, "objectID": new_id, "consequence": {**RULE["consequence"], "params": params}}
+    later = {**first, "description": "later"}
+
+    async def revise_and_place() -> None:
+        revisions = [asyncio.ensure_future(editor.revise(one, "lamps")) for one in (first, later)]
+        await asyncio.sleep(0)
+        editor.place("1", "pin", 2, "lamps")
+        editor.pin("lamp", "3", 0)
+        editor.enable("lamps", False)
+        may_answer.set()
+        assert await asyncio.gather(*revisions) == [new_id, new_id]
+
+    editor.put({**RULE, "conditions": [{"pattern": "lamp", "anchoring": "is"}]}, "lamps")
+    event_loop.run(revise_and_place())
+
+    pins = [{"objectID": "3", "position": 0}, {"objectID": "1", "position": 2}]
+    consequence = {"promote": pins, "params": params}
+    assert editor.value == [{**later, "enabled": False, "consequence": consequence}]
+    editor.place("1", "free", 0, new_id)
+    assert event_loop.run(editor.revise(later, new_id)) == new_id
+    assert editor.value == [later]
+
+
 def test_a_revision_after_a_rename_reaches_the_renamed_rule(editor: RuleEditor) -> None:
     editor.put(rule("taken"))
     names = ["lamp", "bulb", "lamps", "bulb"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import traitlets
@@ -42,6 +42,7 @@ from svc_notebook.functions.pins import Place, is_for, name_rule
 from svc_notebook.functions.pins import move_record as move_record
 
 MAX_SAMPLE_QUERIES = 8  # proposed to try a draft on
+RuleChange = Callable[[Document], Document]
 FILTER_PARAMS = ("filters", "facetFilters", "numericFilters", "tagFilters", "optionalFilters")
 
 
@@ -62,6 +63,9 @@ class RuleEditor(CurationEditor):
 
     def __init__(self, index: str, **more: Any) -> None:
         self._revising = asyncio.Lock()
+        self._waiting_revisions = 0
+        # What was done to rules while revisions waited: objectIDs and the change of each rule.
+        self._meanwhile: list[tuple[frozenset[str], RuleChange]] = []
         self._new_ids: dict[str, str] = {}  # of renamed rules, by each earlier objectID
         super().__init__(index, **more)
 
@@ -160,13 +164,23 @@ class RuleEditor(CurationEditor):
         """Replace a rule after the service has parsed its filters.
 
         `id` may be an earlier objectID of the rule: a view sends edits before it knows that an
-        earlier edit renamed the rule.
+        earlier edit renamed the rule. Records that are pinned and hidden meanwhile remain so.
         """
-        async with self._revising:  # a later edit contains the earlier ones
-            if id not in by_id(self.value):
-                id = self._new_ids.get(id, id)  # noqa: A001
-            await self._read_filters(document, self.get(id))
-            new_id = self.put(document, id)
+        sent_id, earlier_changes = id, len(self._meanwhile)
+        self._waiting_revisions += 1
+        try:
+            async with self._revising:  # a later edit contains the earlier ones
+                if id not in by_id(self.value):
+                    id = self._new_ids.get(id, id)  # noqa: A001
+                await self._read_filters(document, self.get(id))
+                new_id = self.put(document, id)
+                for ids, change in self._meanwhile[earlier_changes:]:
+                    if ids & {sent_id, id}:
+                        self._change_rules({new_id}, change, merge=True)
+        finally:
+            self._waiting_revisions -= 1
+            if not self._waiting_revisions:
+                self._meanwhile.clear()
         if new_id != id:
             earlier = [name for name, now in self._new_ids.items() if now == id]
             self._new_ids |= dict.fromkeys([*earlier, id], new_id)
@@ -216,26 +230,39 @@ class RuleEditor(CurationEditor):
         }
         super()._set_draft(draft)
 
-    def _revise_each(self, ids: Iterable[str], change: Callable[[Document], Document]) -> None:
-        """Change rules in one undo step."""
-        names = {self.get(name)["objectID"] for name in ids}
+    def _revise_each(self, ids: Iterable[str], change: RuleChange) -> None:
+        """Change rules in one undo step, and again after the revisions that wait."""
+        names = frozenset(self.get(name)["objectID"] for name in ids)
 
+        def revise() -> None:
+            self._change_rules(names, change)
+            if self._waiting_revisions:
+                self._meanwhile.append((names, change))
+
+        run_on_loop(revise)
+
+    def _change_rules(
+        self, names: Collection[str], change: RuleChange, *, merge: bool = False
+    ) -> None:
         def revise(value: list[Document]) -> list[Document]:
             changed_rules = by_id(
                 self.check([change(rule) for rule in value if rule["objectID"] in names])
             )
             return [changed_rules.get(rule["objectID"], rule) for rule in value]
 
-        self._change(revise)
+        self._change(revise, merge=merge)
 
     def _curate(self, query: str, object_id: str, where: Place, position: int) -> str:
         """Change the rule for exactly this query, or draft a new rule."""
-        conditions = [{"pattern": query, "anchoring": "is"}]
         known = next((rule for rule in self.value if is_for(rule, query)), None)
-        name = name_rule(query, by_id(self.value))
-        rule = known or {"objectID": name, "conditions": conditions, "consequence": {}}
-        consequence = move_record(rule["consequence"], object_id, where, position)
-        rule_id = self.put({**rule, "consequence": consequence}, known and known["objectID"])
+        if known:
+            rule_id = self.place(object_id, where, position, str(known["objectID"]))
+        else:
+            rule_id = self.put({
+                "objectID": name_rule(query, by_id(self.value)),
+                "conditions": [{"pattern": query, "anchoring": "is"}],
+                "consequence": move_record({}, object_id, where, position),
+            })  # fmt: skip
         self.emit("drafted", id=rule_id)
         return rule_id
 

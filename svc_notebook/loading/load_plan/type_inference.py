@@ -117,7 +117,7 @@ class ColumnTexts:
         """Return whether at least so many texts fulfil a condition."""
         texts = self._early if condition.begins_early else self._texts
         others = len(texts) - least
-        # If so many others do not fulfil it, the rest are too few; for most columns, these decide.
+        # Too few fulfil it if none of the first `others + 1` does: most columns need no more tests.
         if least > 0 and not any(map(condition.holds, texts[: max(others + 1, 0)])):
             return False
         return len(list(filter(condition.holds, texts))) >= least

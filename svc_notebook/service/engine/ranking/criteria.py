@@ -426,7 +426,10 @@ class Candidates:
         return self._found[number]
 
     def _exact_occurrences(self, number: int, alone: bool) -> Sequence[OwnedOccurrences]:
-        """Return a word's occurrences, or only those that may be exact if none are known."""
+        """Return a word's occurrences, or only those that may be exact if none are known.
+
+        With `alone`, only the only word of a text may be exact.
+        """
         if self._found is not None:
             return self._occurrences(number)
         match = self.match.words[number]
@@ -465,12 +468,12 @@ COMPUTE: Mapping[str, Callable[[Candidates], Array | None]] = {
 
 def _first_found(found: Sequence[Sequence[Array]], records: int, rows: Array) -> Array:
     """Return the first position at which each of the rows was found."""
+    if len(found) == 1:
+        return np.zeros(len(rows), np.uint8)
     first = np.zeros(records, np.uint8)
-    for position, chunks in reversed([*enumerate(found)][1:]):
+    for position, chunks in reversed([*enumerate(found)]):
         for some in chunks:
             first[some] = position
-    for some in found[0] if len(found) > 1 else ():
-        first[some] = 0
     return first[rows]
 
 
