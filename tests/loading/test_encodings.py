@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
+from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources.encoding import guess_encoding
 from tests.loading.encoded_records import pack
 
@@ -116,3 +118,17 @@ def test_a_few_letters_are_no_evidence_of_another_language(tmp_path: Path, count
     )
 
     assert guess_encoding(path) == "cp1252"
+
+
+@pytest.mark.parametrize("first", ["", "# a comment\n"], ids=["own", "copied"])
+def test_the_error_for_a_line_that_is_not_utf8_names_the_line_of_the_given_file(
+    tmp_path: Path, first: str
+) -> None:
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{number},lamp {number}\n" for number in range(100_000))
+    path.write_bytes(f"{first}id,name\n{rows}".encode() + b"b,c\nd,\xff\ne,f\rg,h\r\n")
+    line = 100_003 + bool(first)
+
+    wanted = rf"{re.escape(str(path))} is not utf-8: line {line:,} cannot be decoded \(invalid"
+    with pytest.raises(BadInput, match=wanted):
+        pack(path)

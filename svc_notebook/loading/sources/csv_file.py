@@ -267,7 +267,10 @@ class _CsvReading:
             return None
         encoding = guess_encoding(self.paths[0]) if skipped else "utf-8-sig"
         note = GUESSED.format(encoding) if skipped else "mixed line ends are read as one kind"
-        again = [rewrite(path, self.db.folder, encoding) for path in self.paths]
+        again = [
+            rewrite(path, self.db.folder, encoding, Path(self.given.get(str(path), path)))
+            for path in self.paths
+        ]
         # Another encoding can give the first rows other cells.
         layouts = [replace(layout, known=None) for layout in self.layouts]
         given = {

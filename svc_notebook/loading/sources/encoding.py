@@ -191,8 +191,11 @@ def is_broken_utf8(path: Path) -> bool:
     return characters >= max(1, broken)
 
 
-def rewrite(path: Path, folder: Path, encoding: str) -> Path:
-    """Write a copy in UTF-8 with the line end "\\n", without blank lines at the beginning."""
+def rewrite(path: Path, folder: Path, encoding: str, given: Path | None = None) -> Path:
+    """Write a copy in UTF-8 with the line end "\\n", without blank lines at the beginning.
+
+    `given` is the caller's file if `path` is a copy of it.
+    """
     target = fresh(folder, path.name)
     try:
         with (
@@ -203,14 +206,31 @@ def rewrite(path: Path, folder: Path, encoding: str) -> Path:
             while piece := source.read(CHUNK_BYTES):
                 sink.write(piece)
     except UnicodeError as error:
+        name, line = given or path, _find_undecodable_line(given or path, encoding)
+        reason = getattr(error, "reason", error)
+        what = f"line {line:,} cannot be decoded ({reason})" if line else str(error)
         raise BadInput(
-            f"{path} is not {encoding}: {error}; pass its encoding, for example encoding='latin-1'"
+            f"{name} is not {encoding.removesuffix('-sig')}: {what}; "
+            "pass its encoding, for example encoding='latin-1'"
         ) from error
     except LookupError as error:
         raise BadInput(
             f"`{encoding}` is not an encoding; use one such as 'utf-8', 'latin-1', 'cp1252'"
         ) from error
     return target
+
+
+def _find_undecodable_line(path: Path, encoding: str) -> int:
+    """Return the number of the first line that an encoding does not have; 0 if it is unknown."""
+    if encoding.startswith(("utf-16", "utf-32")):
+        return 0
+    with path.open("rb") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode(encoding)
+            except UnicodeDecodeError:
+                return number
+    return 0
 
 
 def _pieces(path: Path) -> Iterator[bytes]:
