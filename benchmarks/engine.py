@@ -105,6 +105,8 @@ ORDINARY = (
     "2 words, filters, facets",
     "empty, 3 facets",
 )
+# Counting facets takes most of the time of this search, and milli's package counts none.
+NOT_COMPARABLE = "empty, 3 facets"
 
 
 def make_queries(sample: Sequence[Record], count: int = 200) -> dict[str, list[dict[str, Any]]]:
@@ -325,7 +327,8 @@ def record_engine(ours: EngineTimes, peer: str, theirs: EngineTimes | None, coun
     for name in ORDINARY:
         plain = f"{name}, unmarked"
         p50 = theirs.searches[plain].p50 if theirs else None
-        compare(f"{name}, no highlighting, p50", ours.searches[plain].p50, "ms", p50, WANTED_P50)
+        wanted = "" if name == NOT_COMPARABLE else WANTED_P50
+        compare(f"{name}, no highlighting, p50", ours.searches[plain].p50, "ms", p50, wanted)
     hot = theirs.searches[HOT] if theirs else None
     record_percentiles(HOT, ours.searches[HOT], peer=peer, theirs=hot)
     for name in ORDINARY:

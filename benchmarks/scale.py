@@ -4,8 +4,8 @@
 
 10 million by default. A Parquet file of generated products is loaded by `svc load` into a new
 service, then queries of several classes are sent one after the other, and the service is started
-again. `own` is the memory that only the process has; resident memory also contains the pages of
-segment files, which the system can free. About 15 GB of disk are needed. The folder of `--folder`
+again. Resident memory also contains the pages of segment files, which the system can free; `own` is
+the memory without them. About 15 GB of disk are needed. The folder of `--folder`
 is kept, and the next run searches its data without a load.
 """
 
@@ -112,9 +112,9 @@ def open_connection(running: Running) -> Call:
 
 
 def measure_memory(process: psutil.Process) -> tuple[float, float]:
-    """Return the resident memory of a process and its own, in GB."""
-    found = process.memory_full_info()
-    return found.rss / GB, found.uss / GB
+    """Return the resident memory of a process, and that without pages of files, in GB."""
+    found = process.memory_info()
+    return found.rss / GB, (found.rss - found.shared) / GB
 
 
 def load_file(path: Path, running: Running, service: psutil.Process, records: int) -> None:
