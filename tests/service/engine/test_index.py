@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any
 
+import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 
 from svc_notebook.errors import BadInput
@@ -382,6 +384,34 @@ def test_a_merge_succeeds_while_its_segments_are_mapped(
 
     assert len(index.segment_store.readers) == 1
     assert sorted(find(index)) == ["1", "3", "4"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which pages are of files")
+def test_pages_of_files_are_released_before_a_merge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(segment_store, "LARGE_SEGMENT_RECORDS", 1)
+    texts = [f"lamp {number}" for number in range(60_000)]
+    index = Index({"searchableAttributes": ["title"]})
+    index.put([{"objectID": text, "title": text} for text in texts])
+    index.save(tmp_path, 1)
+    (segment,) = (reader.segment for reader in index.segment_store.readers)
+    sums = [array.sum() for array in segment.postings.arrays().values()]
+    pages: list[int] = []
+
+    def measure_and_merge(run: Sequence[SegmentReader]) -> SegmentReader:
+        pages.append(psutil.Process().memory_info().shared)
+        return merge_readers(run)
+
+    monkeypatch.setattr(segment_store, "merge_readers", measure_and_merge)
+    index.delete(texts[:1])
+    before = psutil.Process().memory_info().shared
+    index.compact()
+
+    size = next(tmp_path.glob("*.segment")).stat().st_size
+    assert before - pages[0] > size / 2
+    assert [array.sum() for array in segment.postings.arrays().values()] == sums
+    assert len(index) == len(texts) - 1
 
 
 def test_a_kept_order_references_only_rows() -> None:

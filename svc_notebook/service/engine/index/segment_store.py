@@ -20,6 +20,7 @@ from svc_notebook.service.engine.index.storage import (
     load_vectors,
     measure_segment,
     read_segment,
+    release_mapped_pages,
     save_readers,
 )
 from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
@@ -132,6 +133,7 @@ class SegmentStore:
         """
         for readers in _group_by_size(self.readers):
             if len(readers) > 1 or readers[0].count < len(readers[0].segment):
+                release_mapped_pages()  # a merge reads all pages of its segments
                 self._merge(readers)
                 if after_merge:
                     after_merge()

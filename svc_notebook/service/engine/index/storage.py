@@ -8,11 +8,14 @@ reader finds either the old state or the new one.
 from __future__ import annotations
 
 import io
+import mmap
+import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import reduce
 from pathlib import Path
 from typing import IO
+from weakref import WeakSet
 from zlib import crc32
 
 import msgspec
@@ -37,6 +40,9 @@ MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 VECTORS_SUFFIX = ".vectors"
 ALIGNMENT_BYTES = 64
+_mappings: WeakSet[mmap.mmap] = WeakSet()
+"""The mapped files of the process."""
+_mappings_lock = threading.Lock()
 READ_ERRORS = (OSError, ValueError, KeyError, TypeError, IndexError, msgspec.MsgspecError)
 
 
@@ -257,12 +263,27 @@ def _read_arrays(path: Path) -> tuple[FileHeader, dict[str, Array]]:
     """Open a file of arrays; raises `ValueError` if it is not complete."""
     with path.open("rb") as file:
         header, start = _read_header(file)
-    if path.stat().st_size != start + header.size:
-        raise ValueError(f"{path} is cut short")
-    whole = np.memmap(path, np.uint8, "r", start, (header.size,)) if header.size else None
+        if path.stat().st_size != start + header.size:
+            raise ValueError(f"{path} is cut short")
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    with _mappings_lock:
+        _mappings.add(mapped)
+    whole = np.frombuffer(mapped, np.uint8, header.size, start) if header.size else None
     if header.checksum and whole is not None and crc32(whole.data) != header.checksum:
         raise ValueError(f"{path} is damaged")
     return header, {key: _map_array(whole, place) for key, place in header.arrays.items()}
+
+
+def release_mapped_pages() -> None:
+    """Let the process hold no pages of mapped files; they are mapped again when they are read.
+
+    The system can free such pages itself, but counts them as memory of the process.
+    """
+    with _mappings_lock:
+        mappings = list(_mappings)
+    if hasattr(mmap, "MADV_DONTNEED"):  # not on Windows
+        for mapped in mappings:
+            mapped.madvise(mmap.MADV_DONTNEED)
 
 
 def encode_segment(segment: Segment) -> bytes:
