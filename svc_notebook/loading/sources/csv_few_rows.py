@@ -48,13 +48,13 @@ def read_few_rows(path: Path, dialect: Dialect, max_cells: int) -> list[Texts] |
 def _row_pattern(separator: str, quote: str) -> re.Pattern[str]:
     """Return the pattern of a row in which each cell has no quote, or is enclosed in quotes.
 
-    A quoted cell begins and ends at a separator or at an end of the row. No repeat is entered
-    again, so that a row that does not match is rejected in linear time.
+    A quoted cell begins and ends at a separator or at an end of the row. Each repeat ends at one
+    place, so that a row that does not match is rejected in linear time.
     """
     separator, quote = re.escape(separator), re.escape(quote)
-    inside = f"{quote}[^{quote}]*+(?:{quote}{quote}[^{quote}]*+)*+{quote}"
+    inside = f"{quote}[^{quote}]*(?:{quote}{quote}[^{quote}]*)*{quote}"
     quoted = f"(?<![^{separator}]){inside}(?![^{separator}])"
-    return re.compile(f"[^{quote}]*+(?:{quoted}[^{quote}]*+)*+")
+    return re.compile(f"[^{quote}]*(?:{quoted}[^{quote}]*)*")
 
 
 def _read_lines(path: Path) -> list[str] | None:
