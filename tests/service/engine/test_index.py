@@ -412,6 +412,10 @@ def test_pages_of_files_are_released_before_a_merge(
     assert before - pages[0] > size / 2
     assert [array.sum() for array in segment.postings.arrays().values()] == sums
     assert len(index) == len(texts) - 1
+    monkeypatch.setattr(segment_store, "release_mapped_pages", lambda: pytest.fail("released"))
+    small = make_index()
+    small.delete(["1"])
+    small.compact()
 
 
 def test_a_kept_order_references_only_rows() -> None:

@@ -133,7 +133,9 @@ class SegmentStore:
         """
         for readers in _group_by_size(self.readers):
             if len(readers) > 1 or readers[0].count < len(readers[0].segment):
-                release_mapped_pages()  # a merge reads all pages of its segments
+                # A merge reads all pages of its segments; those of small ones are not of files.
+                if any(reader.segment.mapped for reader in readers):
+                    release_mapped_pages()
                 self._merge(readers)
                 if after_merge:
                     after_merge()

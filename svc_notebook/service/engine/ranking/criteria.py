@@ -428,7 +428,7 @@ class Candidates:
     def _exact_occurrences(self, number: int, alone: bool) -> Sequence[OwnedOccurrences]:
         """Return a word's occurrences, or only those that may be exact if none are known.
 
-        With `alone`, only the only word of a text may be exact.
+        With `alone`, an occurrence may be exact if it is the only word of its text.
         """
         if self._found is not None:
             return self._occurrences(number)
