@@ -191,6 +191,7 @@ def test_deferred_imports_hide_no_circle() -> None:
 # each other as long as there is no cycle.
 LOADING_ORDER = [
     ("sql", "options", "database", "table", "aggregates"),
+    ("text_cells",),
     ("encoding",),
     ("sources",),
     ("load_plan",),

@@ -62,6 +62,8 @@ class SourceTable:
     # None for data in memory.
     origin: TableOrigin | None = None
     notes: tuple[str, ...] = ()
+    # The cells of the first row, if no header was found.
+    first_row: tuple[str, ...] = ()
     # Lines of delimited files that are neither headers, rows nor blank.
     skipped_lines: int = 0
     # For a table of several files: their names, and the number of rows of each.

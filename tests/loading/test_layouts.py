@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_dialect import Dialect, value_form, value_forms
+from svc_notebook.loading.sources.csv_dialect import Dialect
 from svc_notebook.loading.sources.csv_header import sniff_dialect
 from svc_notebook.loading.sources.csv_layout import Layout, find_layout
+from svc_notebook.loading.text_cells.cell_kinds import value_form, value_forms
 from tests.conftest import examples
 from tests.loading.encoded_records import pack, values
 from tests.loading.test_delimited import Write, write

@@ -104,6 +104,11 @@ def choose_columns(table: SourceTable, options: LoadSettings) -> list[TableColum
     known = [field.name for field in table.fields]
     named = options.named_columns() | ({options.id} if options.id else set())
     for name in named - set(known) - set(absent_columns(table, options)):
+        if name in table.first_row:
+            raise BadInput(
+                f"no header was found in {table.name}, but the first row holds `{name}`: "
+                "header=True reads that row as the header"
+            )
         raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, known)}")
     wanted = known if options.columns is None else options.columns
     by_name = {field.name: field for field in table.fields}

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from svc_notebook.loading.sources.csv_dialect import value_form
+from svc_notebook.loading.text_cells.cell_kinds import value_form
 
 # A column has a form if at least so many values, and this share of them, have it.
 MIN_VALUES, FORM_SHARE = 5, 0.9

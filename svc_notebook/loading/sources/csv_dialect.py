@@ -10,7 +10,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from string import ascii_letters, digits
 
 SNIFFED_ROWS = 200
 # Separators in the order of preference; the others occur in text too, so they need more evidence.
@@ -22,14 +21,6 @@ SINGLE_QUOTE_SHARE = 0.5
 Row = tuple[int, list[str]]
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
-# A cell that is a number, a date or a word for a missing value is not the name of a column.
-# The digit is looked for ahead, so that the time is linear in the length of a cell.
-VALUE = re.compile(
-    r"(?=[-+]?[.,:/ -]*\d)[-+]?[\d.,:/ -]+(?:e[-+]?\d+)?%?|true|false|yes|no|null|nan|n/?a", re.I
-)
-YEAR = re.compile(r"(1[5-9]|20|21)\d\d")
-DIGITS, LETTERS = re.compile(r"\d+"), re.compile(r"[^\W\d_]+")
-_ASCII_FORMS = str.maketrans(ascii_letters + digits, "a" * len(ascii_letters) + "9" * len(digits))
 
 
 @dataclass(frozen=True)
@@ -46,6 +37,8 @@ class Dialect:
     cells: tuple[str, ...] = ()
     # Whether each row ends with a separator that the header does not have.
     trailing: bool = False
+    # The cells of the first row, if no header was found.
+    first_row: tuple[str, ...] = ()
 
 
 def longest_record(path: Path, dialect: Dialect) -> int:
@@ -123,23 +116,6 @@ def parse_rows(text: str, separator: str, quote: str, *, padded: bool = False) -
         return rows
     # The sample can end inside its last row.
     return rows[:-1] if len(rows) > 2 and not text.endswith(("\n", "\r")) else rows
-
-
-def value_form(value: str) -> str:
-    """Return a value with every run of letters as `a` and every run of digits as `9`."""
-    if value.isascii():
-        form = value.translate(_ASCII_FORMS)
-        for run in ("aa", "99"):
-            while run in form:
-                form = form.replace(run, run[0])
-        return form
-    return LETTERS.sub("a", DIGITS.sub("9", value))
-
-
-def value_forms(values: Sequence[str]) -> list[str]:
-    """Return the form of each value; of values without line ends, all at once."""
-    forms = value_form("\n".join(values)).split("\n") if values else []
-    return forms if len(forms) == len(values) else [*map(value_form, values)]
 
 
 def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:

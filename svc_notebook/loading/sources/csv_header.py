@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise, starmap
+from itertools import pairwise
 from typing import NamedTuple
 
 from svc_notebook.errors import BadInput
@@ -19,31 +18,19 @@ from svc_notebook.loading.sources.csv_cells import (
 )
 from svc_notebook.loading.sources.csv_dialect import (
     MAX_HEADER_LINES,
-    VALUE,
-    YEAR,
     Dialect,
     Row,
     escape_of,
     free_name,
     parse_rows,
     quote_of,
-    value_form,
-    value_forms,
 )
+from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE, YEAR
+from svc_notebook.loading.text_cells.header_score import is_header
 
-# A column consists of codes if so many values, and this share of them, have the same form.
-MIN_CODES, CODE_SHARE = 2, 0.9
-# A cell of the first row is a category if so many values, and this share of them, are equal to it.
-MIN_REPEATS, REPEAT_SHARE = 2, 0.05
 MAX_HEADER_ROWS = 3
 # A second row without a number above numbers is a header if it has names in so many such columns.
 MIN_NUMERIC_COLUMNS = 2
-# Words for a missing number; a row with one of them is not a header.
-DIGIT = re.compile(r"\d")
-NO_NUMBER = re.compile(
-    r"\W*|[<>=~≤≥≈].*|[a-z]|n\.?\s?[adks]\.?|none|nil|unknown|unk|missing|tb[ad]|inf|not .*|no .*",
-    re.I,
-)
 
 
 @dataclass(frozen=True)
@@ -91,6 +78,7 @@ def sniff_dialect(
     return Dialect(
         separator, quote, escape, header, tuple(found.names), tuple(found.notes),
         tuple(cell.strip() for cell in first) if header else (), found.trailing,
+        () if header or options.header is not None else tuple(cell.strip() for cell in first),
     )  # fmt: skip
 
 
@@ -234,53 +222,3 @@ def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[s
 
 def _is_name(cell: str) -> bool:
     return not VALUE.fullmatch(cell) or bool(YEAR.fullmatch(cell))
-
-
-def is_header(rows: list[list[str]]) -> bool:
-    """Return whether the first row names the columns.
-
-    A header has names in more than a third of its cells. A value such as a number in it says no,
-    unless it is one of several years above values that are not years. A cell says no if it occurs
-    again below, or if it has the form that codes below it have, and yes if numbers or codes are
-    below it. Where nothing says either, the first row is a header.
-    """
-    first, *others = [[cell.strip() for cell in row] for row in rows] if rows else [[]]
-    if sum(map(bool, first)) <= len(first) // 3:
-        return False
-    if not others:
-        return not any(map(VALUE.fullmatch, first))
-    columns = [[row[place] for row in others if len(row) > place] for place in range(len(first))]
-    years = [cell for cell in first if YEAR.fullmatch(cell)]
-    names = [cell for cell in first if cell and not VALUE.fullmatch(cell)]
-    below = [columns[place] for place, cell in enumerate(first) if cell in years]
-    are_names = not any(map(YEAR.fullmatch, chain(*below)))
-    if len(years) > 1 and years == sorted({*years}) and are_names:
-        return bool(names) and len(names) + len(years) >= len(first) - 1
-    if any(map(VALUE.fullmatch, first)):
-        return False
-    if first == others[0]:  # a header that is repeated, or equal rows
-        rest = [row for row in others if row != first]
-        below = [[row[place] for row in rest if len(row) > place] for place in range(len(first))]
-        return sum(starmap(_vote_for_header, zip(first, below, strict=True))) > 0
-    if first in others:  # files with the same header, one after the other
-        return True
-    votes = sum(starmap(_vote_for_header, zip(first, columns, strict=True)))
-    return votes >= 0
-
-
-def _vote_for_header(cell: str, column: list[str]) -> int:
-    """Return 1 if a column's values differ in kind from its first cell, -1 if they do not."""
-    values = [value for value in column if value]
-    if not cell or not values:
-        return 0
-    if all(map(VALUE.fullmatch, values)):
-        return 1
-    if values.count(cell) >= max(MIN_REPEATS, REPEAT_SHARE * len(values)):
-        return -1
-    least = max(MIN_CODES, CODE_SHARE * len(values))
-    if len(list(filter(DIGIT.search, values))) < least:
-        return 0
-    form, count = Counter(value_forms(values)).most_common(1)[0]
-    if "9" not in form or count < least:
-        return 0
-    return -1 if value_form(cell) == form else 1

@@ -26,10 +26,11 @@ from svc_notebook.loading.sources.csv_dialect import (
     quote_of,
     usual_width,
 )
-from svc_notebook.loading.sources.csv_header import KnownRows, count_header_rows, is_header
+from svc_notebook.loading.sources.csv_header import KnownRows, count_header_rows
 from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
 from svc_notebook.loading.sources.encoding import fresh
+from svc_notebook.loading.text_cells.header_score import is_header
 
 MAX_PREAMBLE_LINES = 100
 # Skipped lines that a note contains, and their length.

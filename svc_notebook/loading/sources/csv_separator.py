@@ -11,12 +11,12 @@ from svc_notebook.loading.sources.csv_dialect import (
     SNIFFED_ROWS,
     UNUSUAL_SEPARATORS,
     USUAL_SEPARATORS,
-    VALUE,
     Dialect,
     Row,
     parse_rows,
     usual_width,
 )
+from svc_notebook.loading.text_cells.cell_kinds import VALUE
 
 # The share of rows with the most frequent width: of a usual separator that is not questioned, and
 # of an unusual one, which needs a minimum number of rows as well.

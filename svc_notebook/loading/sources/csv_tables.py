@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from svc_notebook.display import shorten
-from svc_notebook.loading.sources.csv_dialect import VALUE, Dialect
-from svc_notebook.loading.sources.csv_header import NO_NUMBER
+from svc_notebook.loading.sources.csv_dialect import Dialect
+from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE
 
 MAX_SHOWN_NAMES, MAX_NAME_CHARACTERS = 3, 30
 
