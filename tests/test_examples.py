@@ -27,7 +27,7 @@ from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.loading import Export, LoadPlan, LoadResult
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
 from svc_notebook.tuning.changes.impact import Impact
-from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
+from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS

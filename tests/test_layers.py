@@ -59,6 +59,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {
         "tuning": {
             *("Stemmer", "bm25s", "matplotlib", "msgspec", "numpy", "pandas", "platformdirs"),
+            "stopwordsiso",
         }
     },
     {"deployment": {"msgspec", "pandas", "platformdirs"}},

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.changes.scratch import scratch as scratch
     from svc_notebook.tuning.changes.snapshots import Snapshot as Snapshot
     from svc_notebook.tuning.changes.snapshots import read_snapshot as read_snapshot
+    from svc_notebook.tuning.diagnosis.plan import plan_diagnosis as plan_diagnosis
     from svc_notebook.tuning.evaluation.comparison import Comparison as Comparison
     from svc_notebook.tuning.evaluation.comparison import compare as compare
     from svc_notebook.tuning.evaluation.explanation import explain as explain
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     judge: Any
 
 _HOMES = {
+    "svc_notebook.tuning.diagnosis.plan": ("plan_diagnosis",),
     "svc_notebook.tuning.evaluation.rater_agreement": ("agreement", "next_to_judge"),
     "svc_notebook.tuning.evaluation.comparison": ("Comparison", "compare"),
     "svc_notebook.tuning.evaluation.explanation": ("explain",),

@@ -15,7 +15,7 @@ from svc_notebook.tuning.changes.diff import Differences
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.changes.snapshots import Side
 from svc_notebook.tuning.changes.snapshots import Snapshot
-from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis
+from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.judge_batches import Cost
 from svc_notebook.tuning.evaluation.judge_batches import Judge
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
@@ -108,6 +108,7 @@ def diagnose(
     holdout: float = 0.3,
     k: int | None = None,
     seed: int = 0,
+    budget: int | None = None,
     client: AnyClient | None = None,
     progress: bool | None = None,
 ) -> RelevanceDiagnosis:

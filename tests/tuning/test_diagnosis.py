@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from svc_notebook import tuning
-from svc_notebook.client import Client
+from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.diagnosis import _without_harmful
 from svc_notebook.tuning.diagnosis.findings import Finding
@@ -224,6 +224,94 @@ def test_a_search_without_a_space_takes_the_proposed_one(house: str) -> None:
     after = tuning.impact(house, found.change, held, RATED).after
     again = evaluate(after, check_judgments(RATED), queries=held)
     assert again["value"].mean() == pytest.approx(found.test()["after"][0])
+
+
+def test_function_words_are_no_evidence_of_typos_and_plurals(client: Client) -> None:
+    records: Any = [
+        {"objectID": f"{thing}-{n}", "name": f"the {thing}s is than a foam of a kind"}
+        for thing in THINGS for n in range(4)
+    ]  # fmt: skip
+    client.replace_all("function-words", records)
+    settings: Any = {"searchableAttributes": ["name"], "queryLanguages": ["en"]}
+    client.wait(client.set_settings("function-words", settings), index="function-words")
+    rated: Any = [
+        {"query": f"{words}{thing}", "objectID": f"{thing}-{n}", "rating": 3}
+        for thing in THINGS for n in range(4) for words in ("", "i need them that from zzz ")
+    ]  # fmt: skip
+
+    evidence = tuning.diagnose("function-words", rated).findings.set_index("finding")["evidence"]
+
+    shown = " ".join([*evidence.reindex(["plurals", "typos in records"]).dropna()])
+    assert "/" in shown
+    for pair in ("i/is", "them/the", "that/than", "from/foam"):
+        assert pair not in shown
+    assert any(f"{thing}/{thing}s" in shown for thing in THINGS)
+
+
+def test_a_diagnosis_is_planned_and_stays_within_its_budget(house: str, client: Client) -> None:
+    plan = tuning.plan_diagnosis(RATED, seed=3)
+    budget = plan.reading + 7 * plan.tune
+
+    whole = tuning.diagnose(house, RATED, seed=3)
+    cut = tuning.diagnose(house, RATED, seed=3, budget=budget)
+
+    assert plan.tune + plan.holdout == len({row["query"] for row in RATED})
+    assert plan.reading < whole.searches <= plan.budget
+    assert not whole.is_cut
+    assert budget - plan.tune < cut.searches <= budget
+    assert cut.is_cut
+    assert f"the budget ended the trials after {cut.searches:,} searches; not tried" in repr(cut)
+    assert len(cut.left_out) > len(whole.left_out)
+    with pytest.raises(BadInput, match=f"takes {plan.reading + 2 * plan.tune:,} searches or more"):
+        tuning.diagnose(house, RATED, seed=3, budget=9)
+    with pytest.raises(BadInput, match="a number of searches from 1"):
+        tuning.plan_diagnosis(RATED, budget=True)
+
+
+class _RecordingClient(AsyncClient):
+    """Records the batches of searches that it sends.
+
+    While the service builds the vectors of an index, a single search is repeated and then the batch
+    that needs them: neither is recorded twice.
+    """
+
+    def __init__(self, connection: ClientConfig) -> None:
+        super().__init__(connection)
+        self.batches: list[list[Any]] = []
+
+    async def search_many(self, requests: Any, strategy: Any = "none") -> Any:
+        batch = [*requests]
+        needs_vectors = batch[0].get("mode") == "neuralSearch"
+        is_repeated = needs_vectors and self.batches and batch == self.batches[-1]
+        if len(batch) > 1 and not is_repeated:
+            self.batches.append(batch)
+        return await super().search_many(requests, strategy)
+
+
+def test_the_searches_of_a_diagnosis_are_counted_as_the_service_gets_them(
+    house: str, client: Client
+) -> None:
+    recording = _RecordingClient(client.connection)
+
+    diagnosis = tuning.diagnose(house, RATED, seed=3, client=recording)
+
+    assert diagnosis.searches == sum(map(len, recording.batches))
+
+
+def test_many_searches_of_a_hosted_service_need_a_budget() -> None:
+    config = ClientConfig(url="https://search.example", app_id="A", api_key=Secret("k"))
+    many = [{**row, "query": f"{row['query']} {n}"} for row in RATED for n in range(3)]
+
+    with Client(config) as hosted:
+        with pytest.raises(BadInput, match=r"search\.example may bill: pass `budget="):
+            tuning.diagnose("products", many, client=hosted)
+        with pytest.raises(BadInput, match=r"search\.example may bill: pass `budget="):
+            tuning.search("products", judgments=many, client=hosted)
+        values: list[Any] = [False, True]
+        space = {"minProximity": [*range(1, 8)], "ignorePlurals": values, "removeStopWords": values,
+                 "decompoundQuery": values}  # fmt: skip
+        with pytest.raises(BadInput, match=r"search\.example may bill: pass `budget="):
+            tuning.search("products", space, judgments=many, client=hosted)
 
 
 def test_a_diagnosis_needs_judged_queries(house: str) -> None:

@@ -104,7 +104,10 @@ def test_the_cost_is_estimated_and_limited(shop: str) -> None:
         batch=2, dry_run=True,
     )  # fmt: skip
 
-    assert planned.empty
+    assert planned.to_dict("records") == [
+        {"pairs": 5, "cached": 0, "asked": 5, "missing": 0, "batches": 1, "cost": 2.5}
+    ]
+    assert by_text["batches"].tolist() == [3]
     assert planned.attrs["svc"]["cost"] == 2.5
     assert by_text.attrs["svc"]["cost"] == sum(len(each["name"]) for each in PRODUCTS)
     with pytest.raises(BadInput, match=r"rating 5 pairs would cost 2.5, more than max_cost=2"):

@@ -30,14 +30,14 @@ JUDGMENTS: list[dict[str, Any]] = [
 @pytest.mark.parametrize(
     ("template", "words"),
     [
-        ({"words": "all"}, ["red", "oak", "lamp", "zzz"]),
+        ({"words": "all"}, ["red oak lamp red zzz"]),
         ({"words": "all but rarest"}, ["red", "lamp", "zzz"]),
         ({"words": "rare", "records": 3}, ["oak", "zzz"]),
     ],
     ids=["all", "all but rarest", "rare"],
 )
 def test_a_template_is_filled_from_the_words_of_a_query(template: Any, words: list[str]) -> None:
-    query = "red oak lamp, red zzz"
+    query = "red oak lamp red zzz"
 
     optional = fill_request(query, {"optionalWords": template}, COUNTS)
     similar = fill_request(query, {"similarQuery": template}, COUNTS)
@@ -80,13 +80,28 @@ def test_a_search_finds_parameters_that_no_index_can_save(shop: str, client: Cli
     assert found.best["optionalWords"] == {"words": "all"}
     assert found.change["request"]["optionalWords"] == {"words": "all"}
     assert found.test()["after"][0] == 1
-    assert 'params["optionalWords"] = words' in found.code
+    assert 'params["optionalWords"] = [query]' in found.code
     made = tuning.apply(shop, found.change)
     assert tuning.snapshot(shop).hash == before
     assert made.attrs["svc"]["code"] == found.code
     assert "Not saved in the index" in repr(made)
     assert "Not saved in the index" in made._repr_html_()
     assert hits(shop, "green sofa", client) == []
+
+
+@pytest.mark.parametrize("word", ["won't", "t-shirt", "U.S.A.", "1,5", "été", "c++", "«neu»"])
+@pytest.mark.parametrize("choice", [{"words": "all"}, {"words": "rare", "records": 1}])
+def test_a_word_that_no_record_has_is_optional_however_it_is_written(
+    shop: str, word: str, choice: Any
+) -> None:
+    query = f"{word} lamp"
+    plain = tuning.run(shop, [query])
+    change: Any = {"request": {"optionalWords": choice}}
+
+    optional = tuning.impact(shop, change, [query]).after
+
+    assert plain["objectID"].isna().all()
+    assert set(optional["objectID"]) == {"1", "2", "4"}
 
 
 def test_each_part_of_a_change_goes_where_it_belongs(shop: str) -> None:

@@ -21,7 +21,12 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.change_spec import Proposal, read_proposal
 from svc_notebook.tuning.changes.diff import Differences, tabulate
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
-from svc_notebook.tuning.changes.request_part import RequestFiller, split_change, write_code
+from svc_notebook.tuning.changes.request_part import (
+    RequestFiller,
+    WordCounts,
+    split_change,
+    write_code,
+)
 from svc_notebook.tuning.changes.rule_filters import warn_of_rule_filters
 from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import Delta, Deltas, Objects, Scope, read_part, write_parts
@@ -206,7 +211,7 @@ async def impact(
     deltas = await _find_deltas(own, index, wanted)
     before = await run(index, tried_queries, k=k, name=index, client=own)
     if request:
-        tried_queries = await RequestFiller(own, index).fill(tried_queries, request)
+        tried_queries = await RequestFiller(WordCounts(own, index)).fill(tried_queries, request)
     by, after = await _try(own, index, wanted, tried_queries, k)
     comparison = None
     if judgments is not None:

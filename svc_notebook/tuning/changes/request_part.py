@@ -1,8 +1,9 @@
 """The request part of a change: parameters that belong to each search, not into the index.
 
-A value may be a template that is filled from the words of each query: `{"words": "all"}`,
-`{"words": "all but rarest"}`, or `{"words": "rare", "records": n}` for words that fewer than n
-records contain.
+A value may be a template that is filled from each query: `{"words": "all"}` with the whole query,
+`{"words": "all but rarest"}`, and `{"words": "rare", "records": n}` with the words that fewer
+than n records contain. A query is cut at blanks alone: the service itself splits a word such as
+`doesn't`.
 """
 
 from __future__ import annotations
@@ -110,6 +111,11 @@ def query_words(query: str) -> list[str]:
     return list(dict.fromkeys(_WORD.findall(query)))
 
 
+def written_words(query: str) -> list[str]:
+    """Return what stands between the blanks of a query, each once."""
+    return list(dict.fromkeys(query.split()))
+
+
 class WordCounts:
     """The number of records that contain each word as it is written; each is read once."""
 
@@ -151,15 +157,15 @@ def _warn_uncounted(failed: Mapping[str, FailedSearch], words: int) -> None:
 class RequestFiller:
     """Fills the request part of changes for the queries of one index."""
 
-    def __init__(self, client: AsyncClient, index: str) -> None:
-        self._counts = WordCounts(client, index)
+    def __init__(self, counts: WordCounts) -> None:
+        self._counts = counts
 
     async def fill(self, queries: Queries, request: Mapping[str, Any]) -> DataFrame:
         """Return queries with the parameters in `params`; a query's own take precedence."""
         table = check_queries(queries)
         texts = table["query"].tolist()
         if _needs_counts(request):
-            await self._counts.read([word for text in texts for word in query_words(text)])
+            await self._counts.read([word for text in texts for word in written_words(text)])
         filled = [fill_request(text, request, self._counts.known) for text in texts]
         own = table["params"].tolist()
         both = [{**params, **given} for params, given in zip(filled, own, strict=True)]
@@ -187,11 +193,11 @@ def fill_request(
 
 
 def _fill(name: str, template: Mapping[str, Any], query: str, counts: Mapping[str, int]) -> Any:
-    words = query_words(query)
     choice = template[TEMPLATE]
+    words = [query] if choice == "all" else written_words(query)
     if choice == "all but rarest":
-        known = [word for word in words if counts.get(word, 0) > 0]
-        rarest = min(known, key=lambda word: counts[word]) if len(known) > 0 else None
+        counted = [word for word in words if counts.get(word, 0) > 0]
+        rarest = min(counted, key=lambda word: counts[word], default=None)
         words = [word for word in words if word != rarest]
     elif choice == "rare":
         words = [word for word in words if counts.get(word, MANY) < template["records"]]
@@ -207,19 +213,17 @@ def write_code(index: str, request: Mapping[str, Any]) -> str:
     }
     templates = {name: value for name, value in request.items() if is_template(value)}
     lines = [f"    params = {pformat(plain, sort_dicts=False, width=80)}"]
-    if templates:
-        lines.append('    words = list(dict.fromkeys(re.findall(r"\\w+", query)))')
     if any(value[TEMPLATE] != "all" for value in templates.values()):
         lines += _counting_code(index)
     for name, value in templates.items():
-        chosen = _CODE[value[TEMPLATE]].format(records=value.get("records"))
-        joined = f'" ".join({chosen})' if name == "similarQuery" else chosen
-        lines.append(f'    params["{name}"] = {joined}')
+        words = _CODE[value[TEMPLATE]].format(records=value.get("records"))
+        if name == "similarQuery":
+            words = "query" if value[TEMPLATE] == "all" else f'" ".join({words})'
+        lines.append(f'    params["{name}"] = {words}')
     by_query = request.get(BY_QUERY)
     if by_query:
         lines.append(f"    params |= {by_query!r}.get(query, {{}})")
     return "\n".join([
-        *(["import re", "", ""] if templates else []),
         "def search_params(query):",
         '    """Return the search parameters of one query."""',
         *lines,
@@ -231,7 +235,7 @@ def write_code(index: str, request: Mapping[str, Any]) -> str:
 
 
 _CODE = {
-    "all": "words",
+    "all": "[query]",
     "all but rarest": (
         "[word for word in words if word != min("
         "(each for each in words if counts[each]), key=counts.get, default=None)]"
@@ -243,6 +247,7 @@ _CODE = {
 def _counting_code(index: str) -> list[str]:
     options = pformat(EXACT_WORD, sort_dicts=False, width=80).replace("\n", "\n    ")
     return [
+        "    words = list(dict.fromkeys(query.split()))",
         f"    exact = {options}",
         "    counts = {",
         f'        word: svc.search({index!r}, word, **exact).attrs["svc"]["nbHits"]',

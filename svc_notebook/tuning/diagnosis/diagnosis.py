@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from html import escape
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,14 +12,20 @@ from pandas import DataFrame
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public
-from svc_notebook.display import format_difference, format_number, shorten, text_of, write_table
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
-from svc_notebook.tuning.changes.request_part import belongs_to_request
+from svc_notebook.tuning.changes.request_part import WordCounts, belongs_to_request
 from svc_notebook.tuning.changes.state import IndexConfiguration, read_state
 from svc_notebook.tuning.diagnosis.findings import Finding, find_all
 from svc_notebook.tuning.diagnosis.levers import Lever, find_levers
 from svc_notebook.tuning.diagnosis.observation import Observation, observe, observe_again
+from svc_notebook.tuning.diagnosis.plan import (
+    MIN_TRIALS_PER_QUERY,
+    READINGS_PER_QUERY,
+    SearchBudget,
+    plan_queries,
+)
+from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.diagnosis.value_trials import (
     NO_EFFECT,
     Gain,
@@ -29,6 +34,7 @@ from svc_notebook.tuning.diagnosis.value_trials import (
 )
 from svc_notebook.tuning.evaluation.measurement import missing
 from svc_notebook.tuning.evaluation.metric_names import deepest, read_measures
+from svc_notebook.tuning.search_budget import require_budget
 from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
@@ -46,137 +52,6 @@ PROPOSALS = [
     "finding", "name", "value", "where", "change", "touched", "gain", "low", "high", "evidence",
 ]  # fmt: skip
 LEFT_OUT = ["name", "value", "reason"]
-MAX_VALUE_CHARACTERS = 60
-SHOWN_PROPOSALS = 10
-
-
-@dataclass(frozen=True, repr=False, eq=False)
-class RelevanceDiagnosis:
-    """What fails for judged queries, and what to change first; displayed as HTML in notebooks.
-
-    Attributes
-    ----------
-    index : str
-        Name of the index.
-    metric : str
-        Metric of the gains.
-    queries : int
-        Number of queries that were read; no query that `search` holds out is among them.
-    before : float
-        Mean score of these queries with the index as it is.
-    findings : DataFrame
-        One row per kind of failure: `finding` (str), `queries` (int64), `share` (float64) and
-        `evidence` (str).
-    proposals : DataFrame
-        One row per parameter, the largest gain first: `finding` and `name` (str), `value`
-        (object), `where` (str, `index` or `request`), `change` (object, for `tuning.impact` and
-        `tuning.apply`), `touched` (int64, queries whose score changes), `gain`, `low` and `high`
-        (float64, mean difference of the value alone with its 95 % interval, on the queries
-        that were read) and `evidence` (str).
-    following : DataFrame
-        As `proposals`, with the first of them in place: `change` contains it, and the gains are
-        those over it. Empty if the interval of the first gain contains 0.
-    space : dict of lists
-        First space for `tuning.search`: what did no harm, in the order in which to try it.
-    left_out : DataFrame
-        One row per value that is not proposed: `name` (str), `value` (object), `reason` (str).
-
-    Examples
-    --------
-    >>> found = svc.tuning.diagnose("products", "judgments.csv")
-    >>> found.findings[["finding", "queries"]]
-    """
-
-    index: str
-    metric: str
-    queries: int
-    before: float
-    findings: DataFrame = field(repr=False)
-    proposals: DataFrame = field(repr=False)
-    following: DataFrame = field(repr=False)
-    space: dict[str, list[Any]] = field(repr=False)
-    left_out: DataFrame = field(repr=False)
-
-    @property
-    def start(self) -> dict[str, Any]:
-        """The values of the best change, with which `search` begins; empty without a proposal."""
-        best = self.following if len(self.following) else self.proposals
-        change = best["change"].iloc[0] if len(best) else {}
-        return {name: value for part in change.values() for name, value in part.items()}
-
-    def __repr__(self) -> str:
-        lines = [self._headline()]
-        lines += [f"  {row['finding']}: {row['evidence']}" for row in self._found()]
-        lines.append("first changes, each tried alone:" if len(self.proposals) else NO_PROPOSAL)
-        lines += [f"  {'  '.join(cells[:4])}" for cells in _cells(self.proposals)]
-        if len(self.following):
-            lines.append(f"{FOLLOWING}:")
-            lines += [f"  {'  '.join(cells[:4])}" for cells in _cells(self.following)]
-        return "\n".join([*lines, *self._notes()])
-
-    def _repr_html_(self) -> str:
-        findings = [
-            (row["finding"], f"{row['queries']:,}", row["evidence"]) for row in self._found()
-        ]
-        parts = [
-            f"<p><b>{escape(self._headline())}</b></p>",
-            write_table(["finding", "queries", "evidence"], findings, numbers=[1]),
-        ]
-        if len(self.proposals):
-            head = ["first changes", "where", "gain", "interval", "because of"]
-            parts.append(write_table(head, _cells(self.proposals), numbers=[2]))
-            if len(self.following):
-                head = [FOLLOWING, *head[1:]]
-                parts.append(write_table(head, _cells(self.following), numbers=[2]))
-        else:
-            parts.append(f"<p>{escape(NO_PROPOSAL)}</p>")
-        parts += [f"<p>{escape(note)}</p>" for note in self._notes()]
-        return f"<div>{''.join(parts)}</div>"
-
-    def _headline(self) -> str:
-        return (
-            f"{self.index}: {self.metric} {format_number(self.before)} on {self.queries:,} queries"
-        )
-
-    def _found(self) -> list[dict[Any, Any]]:
-        return self.findings.to_dict("records")
-
-    def _notes(self) -> list[str]:
-        notes = []
-        if len(self.proposals):
-            notes.append(
-                "gains are on the queries that were read, and too optimistic; "
-                "svc.tuning.search measures on others"
-            )
-        without = self.left_out["reason"] == NO_EFFECT
-        idle = self.left_out[without & ~self.left_out["name"].isin(list(self.space))]
-        if len(idle):
-            listed = ", ".join(
-                f"{name}={_short(value)}"
-                for name, value in zip(idle["name"], idle["value"], strict=True)
-            )
-            notes.append(f"without effect on these queries, so left out: {listed}")
-        return notes
-
-
-FOLLOWING = "next changes, each tried with the first"
-NO_PROPOSAL = "no change of a parameter alone raises the score"
-
-
-def _cells(proposals: DataFrame) -> list[list[str]]:
-    return [
-        [
-            f"{row['name']}={_short(row['value'])}", row["where"],
-            format_difference(row["gain"]),
-            f"[{format_difference(row['low'])}, {format_difference(row['high'])}]",
-            row["finding"],
-        ]
-        for row in proposals.head(SHOWN_PROPOSALS).to_dict("records")
-    ]  # fmt: skip
-
-
-def _short(value: Any) -> str:
-    return shorten(text_of(value, compact=True), MAX_VALUE_CHARACTERS)
 
 
 @public(bar="searches")
@@ -189,6 +64,7 @@ async def diagnose(
     holdout: float = 0.3,
     k: int | None = None,
     seed: int = 0,
+    budget: int | None = None,
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
 ) -> RelevanceDiagnosis:
@@ -217,6 +93,10 @@ async def diagnose(
         Number of hits of each query.
     seed : int, default 0
         Seed of the random numbers, as in `search`.
+    budget : int, default None
+        Maximum number of searches, those included that read the index. None allows about 100 for
+        each query (`plan_diagnosis` returns the number), but of a hosted service no more than
+        2,000. Values for the findings with the most queries are tried first.
     client : Client or AsyncClient, default the current client
         Client to use.
     on_progress : callable, default None
@@ -231,7 +111,8 @@ async def diagnose(
     Raises
     ------
     BadInput
-        If an option is not valid, or fewer than two queries can be read.
+        If an option is not valid, fewer than two queries can be read, the budget is too small to
+        try one value, or a hosted service would make more than 2,000 searches without a budget.
     NotFound
         If the index does not exist.
     CallFailed
@@ -246,62 +127,69 @@ async def diagnose(
         raise BadInput("a diagnosis needs exactly one metric")
     judged = check_judgments(judgments)
     table = check_queries(judged if queries is None else queries)
-    tune = tune_part(table, holdout, check_seed(seed))
-    own = asynchronous(client)
-    state = await read_state(own, index)
+    plan = plan_queries(table, holdout, check_seed(seed), budget)
+    tune = tune_part(table, holdout, seed)
+    client = asynchronous(client)
+    require_budget(client, budget, plan.budget, f"a diagnosis of {plan.tune:,} queries")
+    state = await read_state(client, index)
     depth = deepest(metric, k)
-    seen = await observe(own, index, tune, judged, state.settings, k=depth)
+    counts = WordCounts(client, index)
+    seen = await observe(client, index, tune, judged, state.settings, counts=counts, k=depth)
     if seen.judged.empty:
         raise BadInput("none of the queries that may be read has a judgment")
-    lost: DataFrame = await missing(index, seen.judged, client=own)
+    lost: DataFrame = await missing(index, seen.judged, client=client)
     findings = find_all(seen, lost)
-    levers = find_levers(seen, findings)
-    steps = await _try_in_steps(own, index, state, seen, levers, metric, depth, seed, on_progress)
-    return _conclude(seen, findings, *steps, metric)
+    levers = _order_levers(find_levers(seen, findings), findings)
+    spending = SearchBudget(plan.budget, spent=plan.reading)
+    async with TrialIndex(client, index, state, k=depth, counts=counts) as tried:
+        trials = ValueTrials(seen, tried, metric, seed, AS_IT_IS, spending)
+        steps = await _try_in_steps(client, state, trials, levers, depth, on_progress)
+    return _conclude(seen, findings, trials, *steps)
+
+
+def _order_levers(levers: Sequence[Lever], findings: Sequence[Finding]) -> list[Lever]:
+    """Return the levers, those for the findings with the most queries first."""
+    affected = {finding.name: finding.queries for finding in findings}
+    return sorted(levers, key=lambda lever: -affected[lever.finding])
 
 
 async def _try_in_steps(
     client: AsyncClient,
-    index: str,
     state: IndexConfiguration,
-    seen: Observation,
+    trials: ValueTrials,
     levers: Sequence[Lever],
-    metric: str,
     depth: int,
-    seed: int,
     on_progress: OnProgress | None,
-) -> tuple[ValueTrials, list[TriedValue], list[TriedValue], dict[str, str]]:
+) -> tuple[list[TriedValue], list[TriedValue], dict[str, str]]:
     """Try values alone, then on top of the best one, with which other values may help.
 
     Queries that find nothing hide what is wrong with the order of hits, so that the index is
     observed again with the best value in place. The second step needs a first that is certain.
     """
-    report = on_progress or (lambda done, total: None)
-    size, done, total = len(seen.queries), 0, 0
+    seen, spending = trials.seen, trials.budget
+    size = len(seen.queries)
+    total = spending.spent + (1 + sum(len(lever.values) for lever in levers)) * size
 
     def on_tried() -> None:
-        nonlocal done
-        done += size
-        report(done, total)
+        if on_progress:
+            on_progress(spending.spent, min(total, spending.total))
 
-    async with TrialIndex(client, index, state, k=depth) as tried:
-        trials = ValueTrials(seen, tried, metric, seed, AS_IT_IS)
-        total = (1 + sum(len(lever.values) for lever in levers)) * size
-        alone = await trials.run(levers, on_tried)
-        best = max((each for each in alone if each.gain), key=_gain_of, default=None)
-        if best is None or best.gain is None or not best.gain.low > 0:
-            return trials, alone, [], {}
-        base = Variant(best.choices)
-        where, queries, params = await tried.prepare(base, seen.queries)
-        settings = {**state.settings, **best.choices}
-        again = await observe_again(
-            client, where, queries, seen, settings, parameters=params, k=depth
-        )
-        findings = find_all(again, DataFrame(columns=[*QUESTION, "objectID"]))
-        more = _without_harmful(find_levers(again, findings), alone)
-        total += (1 + sum(len(lever.values) for lever in more)) * size
-        following = await ValueTrials(again, tried, metric, seed, base).run(more, on_tried)
-    return trials, alone, following, {each.name: each.evidence for each in findings}
+    alone = await trials.run(levers, on_tried)
+    best = max((each for each in alone if each.gain), key=_gain_of, default=None)
+    if best is None or best.gain is None or not best.gain.low > 0:
+        return alone, [], {}
+    if not spending.allows((READINGS_PER_QUERY + MIN_TRIALS_PER_QUERY) * size):
+        return alone, [], {}
+    spending.take(READINGS_PER_QUERY * size)
+    base = Variant(best.choices)
+    where, queries, params = await trials.tried.prepare(base, seen.queries)
+    settings = {**state.settings, **best.choices}
+    again = await observe_again(client, where, queries, seen, settings, parameters=params, k=depth)
+    findings = find_all(again, DataFrame(columns=[*QUESTION, "objectID"]))
+    more = _order_levers(_without_harmful(find_levers(again, findings), alone), findings)
+    total = spending.spent + (1 + sum(len(lever.values) for lever in more)) * size
+    following = await replace(trials, seen=again, base=base).run(more, on_tried)
+    return alone, following, {finding.name: finding.evidence for finding in findings}
 
 
 def _without_harmful(levers: Sequence[Lever], alone: Sequence[TriedValue]) -> list[Lever]:
@@ -327,7 +215,6 @@ def _conclude(
     alone: Sequence[TriedValue],
     following: Sequence[TriedValue],
     evidence_of_following: Mapping[str, str],
-    metric: str,
 ) -> RelevanceDiagnosis:
     evidence = {finding.name: finding.evidence for finding in findings}
     best = max((each for each in alone if each.gain), key=_gain_of, default=None)
@@ -350,7 +237,7 @@ def _conclude(
     ]
     return RelevanceDiagnosis(
         index=seen.index,
-        metric=metric,
+        metric=trials.metric,
         queries=len(seen.queries),
         before=float(np.nanmean(trials.before)) if len(trials.before) else np.nan,
         findings=DataFrame(
@@ -363,6 +250,8 @@ def _conclude(
         left_out=DataFrame(_distinct(left_out), columns=LEFT_OUT, dtype=object).astype(
             {"name": "str", "reason": "str"}
         ),
+        searches=trials.budget.spent,
+        is_cut=trials.budget.is_exhausted,
     )
 
 

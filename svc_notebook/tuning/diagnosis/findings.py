@@ -14,13 +14,20 @@ from pandas import DataFrame
 from svc_notebook.display import format_count, shorten
 from svc_notebook.tuning.changes.request_part import query_words
 from svc_notebook.tuning.diagnosis.observation import Observation
-from svc_notebook.tuning.diagnosis.record_words import MIN_TYPO_LETTERS, is_one_typo, plural_forms
+from svc_notebook.tuning.diagnosis.record_words import (
+    MIN_PLURAL_LETTERS,
+    MIN_TYPO_LETTERS,
+    is_one_typo,
+    plural_forms,
+    read_function_words,
+)
 from svc_notebook.tuning.evaluation.criteria import TIE, criteria_in_order, difference
 from svc_notebook.tuning.evaluation.explanation import hits_of
 from svc_notebook.tuning.tables.tables import QUESTION
 
 MAX_EXAMPLES = 4
 FREQUENT_SHARE = 0.2  # of the records, from which a word tells hardly anything
+MIN_RECORDS_OF_SHARES = 20  # of fewer records, every word would be frequent
 MIN_DECISIONS = 20  # pairs that a criterion must have decided
 NAMES = (
     "failed searches", "zero results", "relevant records not found", "missing words", "plurals",
@@ -105,25 +112,39 @@ def _hits(seen: Observation) -> Iterator[Finding]:
 
 
 def find_losses(seen: Observation) -> Losses:
-    """Find the words of queries that relevant records which are not found lack."""
+    """Find the words of queries that relevant records which are not found lack.
+
+    Words without a meaning of their own explain no loss: function words, and frequent ones.
+    """
     losses = Losses(Counter(), Counter(), Counter(), set(), set(), set())
     texts = {object_id: seen.words_of(object_id) for object_id in set(seen.relevant["objectID"])}
+    meaningless = read_function_words(seen.language) | find_frequent(seen)
+    content = {object_id: words - meaningless for object_id, words in texts.items()}
     for query, filters, object_id in _rows(seen.relevant):
         if object_id in seen.deep.get((query, filters), ()):
             continue
-        words = texts[object_id]
         for word in map(str.casefold, query_words(query)):
-            if word not in words:
-                _add_loss(losses, query, word, words)
-    for word in {word for text in seen.queries["query"] for word in query_words(text)}:
-        if seen.counts.get(word.casefold()) == 0:
-            losses.absent[word.casefold()] += 1
-    losses.absent_queries.update(
-        text
-        for text in seen.queries["query"]
-        if any(seen.counts.get(word.casefold()) == 0 for word in query_words(text))
-    )
+            if word not in texts[object_id] and word not in meaningless:
+                _add_loss(losses, query, word, content[object_id])
+    for text in seen.queries["query"]:
+        absent = [
+            word for word in map(str.casefold, query_words(text)) if seen.counts.get(word) == 0
+        ]
+        losses.absent.update(absent)
+        if absent:
+            losses.absent_queries.add(text)
     return losses
+
+
+def find_frequent(seen: Observation) -> set[str]:
+    """Return the words of judged records that many of them contain; none of few records."""
+    if len(seen.words) < MIN_RECORDS_OF_SHARES:
+        return set()
+    records_by_word = Counter(
+        word for texts in seen.words.values() for word in set().union(*texts.values())
+    )
+    limit = FREQUENT_SHARE * len(seen.words)
+    return {word for word, records in records_by_word.items() if records > limit}
 
 
 def _rows(judged: DataFrame) -> Iterator[tuple[str, str, str]]:
@@ -132,14 +153,19 @@ def _rows(judged: DataFrame) -> Iterator[tuple[str, str, str]]:
 
 
 def _add_loss(losses: Losses, query: str, word: str, words: set[str]) -> None:
-    if plural := plural_forms(word) & words:
+    plural = {form for form in plural_forms(word) & words if _is_long_enough(word, form)}
+    if plural:
         losses.plural[word, min(plural)] += 1
         losses.plural_queries.add(query)
     elif len(word) >= MIN_TYPO_LETTERS:
-        near = next((each for each in words if is_one_typo(word, each)), None)
+        near = min((other for other in words if is_one_typo(word, other)), default="")
         if near:
             losses.typo[word, near] += 1
             losses.typo_queries.add(query)
+
+
+def _is_long_enough(word: str, form: str) -> bool:
+    return min(len(word), len(form)) >= MIN_PLURAL_LETTERS
 
 
 def _words(seen: Observation, losses: Losses) -> Iterator[Finding]:

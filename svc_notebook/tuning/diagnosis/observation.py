@@ -9,7 +9,7 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.tuning.changes.request_part import WordCounts, query_words
+from svc_notebook.tuning.changes.request_part import WordCounts, query_words, written_words
 from svc_notebook.tuning.diagnosis.record_words import detect_language, read_records
 from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,
@@ -82,33 +82,44 @@ async def observe(
     judged: DataFrame,
     settings: Mapping[str, Any],
     *,
+    counts: WordCounts,
     k: int,
 ) -> Observation:
     """Search for the queries, and read the judged records and the counts of the words."""
-    own = judged.merge(queries[QUESTION], on=QUESTION)
-    own = own[own["rating"].notna()].reset_index(drop=True)
+    judged = judged.merge(queries[QUESTION], on=QUESTION)
+    judged = judged[judged["rating"].notna()].reset_index(drop=True)
     base = await run(index, queries, {}, k=k, name=index, client=client)
     deep = await _find_deep(client, index, queries, {})
-    relevant_first = own.sort_values("rating", ascending=False, kind="stable")["objectID"]
+    relevant_first = judged.sort_values("rating", ascending=False, kind="stable")["objectID"]
     ids = relevant_first.drop_duplicates().head(MAX_JUDGED_RECORDS).tolist()
     records = await read_records(client, index, ids)
-    counts = WordCounts(client, index)
-    await counts.read(["", *(word for text in queries["query"] for word in query_words(text))])
+    await counts.read(list_words(queries))
     sample = [records[each] for each in list(records)[:MAX_LANGUAGE_RECORDS]]
     texts = [text for record in sample for _, text in attribute_texts(record)]
     return Observation(
         index=index,
         queries=queries,
-        judged=own,
+        judged=judged,
         base=base,
         deep=deep,
         records=records,
         words={each: words_by_attribute(record) for each, record in records.items()},
-        counts={word.casefold(): count for word, count in counts.known.items()},
+        counts={
+            word.casefold(): counts.known[word]
+            for text in queries["query"]
+            for word in query_words(text)
+            if word in counts.known
+        },
         size=counts.known[""],
         settings=settings,
         language=detect_language(texts, settings),
     )
+
+
+def list_words(queries: DataFrame) -> list[str]:
+    """Return the words of queries that are counted, each once; the empty one counts all records."""
+    words = ((*query_words(text), *written_words(text)) for text in queries["query"])
+    return list(dict.fromkeys(["", *(word for listed in words for word in listed)]))
 
 
 async def observe_again(

@@ -10,6 +10,7 @@ from svc_notebook.tuning.evaluation.record_texts import split_words
 
 MAX_RECORDS_PER_REQUEST = 1000
 MIN_TYPO_LETTERS = 4  # shorter words match without typos by default
+MIN_PLURAL_LETTERS = 3  # of the singular
 # The most frequent function words of languages with plurals, to detect a language by.
 MARKERS: dict[str, str] = {
     "en": "the of and to in for is with that on by this from are as",
@@ -34,6 +35,20 @@ async def read_records(
         answer = await client.get_objects(requests)
         found |= {record["objectID"]: dict(record) for record in answer["results"] if record}
     return found
+
+
+def read_function_words(language: str) -> frozenset[str]:
+    """Return the words of a language that say nothing alone, as far as the packages here have them.
+
+    They are the stop words of `stopwordsiso` if it is installed, else the few in `MARKERS`.
+    """
+    markers = frozenset(MARKERS.get(language, "").split())
+    try:
+        import stopwordsiso
+    except ImportError:
+        return markers
+    code = language.partition("-")[0]
+    return markers | (stopwordsiso.stopwords(code) if stopwordsiso.has_lang(code) else frozenset())
 
 
 def plural_forms(word: str) -> set[str]:

@@ -12,12 +12,14 @@ from pandas import DataFrame
 from svc_notebook.errors import CallFailed
 from svc_notebook.tuning.diagnosis.levers import Lever
 from svc_notebook.tuning.diagnosis.observation import Observation
+from svc_notebook.tuning.diagnosis.plan import SearchBudget
 from svc_notebook.tuning.statistics import interval
 from svc_notebook.tuning.tables.tables import QUESTION
 from svc_notebook.tuning.variants.spaces import Variant
 from svc_notebook.tuning.variants.trials import TrialIndex, score
 
 NO_EFFECT = "changes no hit of these queries on this service"
+UNTRIED = "not tried: the budget of searches is used up"
 HARMFUL = "lowers the score alone, with its whole interval"
 
 
@@ -60,20 +62,26 @@ class ValueTrials:
     metric: str
     seed: int
     base: Variant
+    budget: SearchBudget
     before: Any = field(default_factory=lambda: np.array([]))
 
     async def run(self, levers: Sequence[Lever], on_tried: Any) -> list[TriedValue]:
         """Try every value; one that the service refuses has the error as its failure."""
+        size = len(self.seen.queries)
+        self.budget.take(size)
         base = await self.tried.run(self.base, self.seen.queries)
         self.before = self._values(base)
         shown = _ranked(base)
         on_tried()
-        found = []
+        tried = []
         for lever in levers:
             for value in lever.values:
-                found.append(await self._try(lever, value, shown))
+                if not self.budget.take(size):
+                    tried.append(TriedValue(lever, value, failure=UNTRIED))
+                    continue
+                tried.append(await self._try(lever, value, shown))
                 on_tried()
-        return found
+        return tried
 
     async def _try(self, lever: Lever, value: Any, shown: list[tuple[Any, ...]]) -> TriedValue:
         choices = {**self.base.choices, **lever.together, lever.name: value}

@@ -87,7 +87,8 @@ async def rate(
     Returns
     -------
     DataFrame
-        One row per pair, with the columns of `check_judgments`; empty if `dry_run`.
+        One row per pair, with the columns of `check_judgments`. With `dry_run` one row of
+        `pairs`, `cached`, `asked`, `missing`, `batches` (int64) and `cost` (float64).
         `attrs["svc"]` contains the numbers `pairs`, `cached`, `asked` and `missing` (records
         that the index lacks), the `cost` of what was or would be asked and, with `human`,
         `agreement` as `svc.tuning.agreement` returns it.
@@ -141,18 +142,26 @@ async def rate(
             f"rating {len(asked):,} pairs would cost {price:g}, more than max_cost={max_cost:g}; "
             "rate fewer pairs, or raise the limit"
         )
-    if not dry_run:
-        done = len(given) - len(asked)
-        for part in batches:
-            known.add(part, await _ask(judge, part))
-            done += len(part)
-            if on_progress:
-                on_progress(done, len(given))
-    judged = _judgments([] if dry_run else given, known, rater)
-    if human is not None and not dry_run:
+    if dry_run:
+        return _estimate(facts, len(batches))
+    done = len(given) - len(asked)
+    for part in batches:
+        known.add(part, await _ask(judge, part))
+        done += len(part)
+        if on_progress:
+            on_progress(done, len(given))
+    judged = _judgments(given, known, rater)
+    if human is not None:
         facts["agreement"] = _agreement(judged, check_judgments(human))
     judged.attrs["svc"] = facts
     return judged
+
+
+def _estimate(facts: Mapping[str, Any], batches: int) -> DataFrame:
+    counts = {name: facts[name] for name in ("pairs", "cached", "asked", "missing")}
+    estimate = DataFrame([{**counts, "batches": batches, "cost": float(facts["cost"])}])
+    estimate.attrs["svc"] = dict(facts)
+    return estimate
 
 
 def _read_pairs(pairs: Table) -> DataFrame:

@@ -15,9 +15,11 @@ from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot
-from svc_notebook.tuning.diagnosis.diagnosis import RelevanceDiagnosis, diagnose
+from svc_notebook.tuning.diagnosis.diagnosis import diagnose
+from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.metric_names import read_measures
+from svc_notebook.tuning.search_budget import check_budget, require_budget
 from svc_notebook.tuning.statistics import check_seed
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
@@ -90,7 +92,8 @@ async def search(
     metric : str, default 'ndcg@10'
         Metric that selects variants.
     budget : int, default None
-        Maximum number of searches; None selects it by the sampler.
+        Maximum number of searches; None selects it by the sampler. Without `space`, the diagnosis
+        takes up to half of it. Of a hosted service, more than 2,000 searches need a budget.
     holdout : float, default 0.3
         Share of the queries to hold out.
     best : int, default 3
@@ -117,8 +120,9 @@ async def search(
     Raises
     ------
     BadInput
-        If judgments are missing, there are too few queries, an option is not valid, or nothing
-        is proposed for the space.
+        If judgments are missing, there are too few queries, an option is not valid, nothing is
+        proposed for the space, or a hosted service would make more than 2,000 searches without
+        a budget.
     NotFound
         If the index does not exist.
     CallFailed
@@ -133,23 +137,36 @@ async def search(
     >>> found.best
     {'customRanking': ['desc(reviews)']}
     """
-    diagnosis = None
+    if judgments is None:
+        raise BadInput("a search needs judgments to compare variants")
+    diagnosis, given_budget = None, budget
     if space is None:
-        own = asynchronous(client)
+        client = asynchronous(client)
         diagnosis, sampler, budget = await _diagnose(
-            own, index, queries, judgments, sampler, metric, budget, holdout, k, seed, on_progress
+            client,
+            index,
+            queries,
+            judgments,
+            sampler,
+            metric,
+            budget,
+            holdout,
+            k,
+            seed,
+            on_progress,
         )
         space = diagnosis.space
     start = Variant(diagnosis.start if diagnosis else {})
     job = _prepare(
         space, queries, judgments, sampler or "grid", metric, budget, holdout, seed, start
     )
-    own = asynchronous(client)
-    before = await snapshot(index, client=own)
+    client = asynchronous(client)
+    require_budget(client, given_budget, job.plan.budget, "a search over variants")
+    before = await snapshot(index, client=client)
     known_trials = Notes.open(
         notes, [*job.facts, index, before.hash, k, sorted(map(repr, options.items()))]
     )
-    async with TrialIndex(own, index, before.state, k=k) as tried:
+    async with TrialIndex(client, index, before.state, k=k) as tried:
         work = _RunningSearch(job, tried, known_trials, on_progress, options)
         try:
             await work.tune()
@@ -166,12 +183,13 @@ async def _diagnose(
     on_progress: OnProgress | None,
 ) -> tuple[RelevanceDiagnosis, str, int | None]:  # fmt: skip
     """Diagnose the tune queries, and select the sampler and the budget for the proposed space."""
-    if judgments is None:
-        raise BadInput("a search needs judgments to compare variants")
+    half = None if budget is None else check_budget(budget) // 2
     found: RelevanceDiagnosis = await diagnose(
-        index, judgments, queries, metric=metric, holdout=holdout, k=k, seed=seed,
+        index, judgments, queries, metric=metric, holdout=holdout, k=k, seed=seed, budget=half,
         client=client, on_progress=on_progress,
     )  # fmt: skip
+    if budget is not None:
+        budget -= found.searches
     if not found.space:
         raise BadInput(
             "the diagnosis proposes no parameter for these queries; give a `space`, such as "

@@ -19,7 +19,7 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, unreadable
 from svc_notebook.files import add_checksum, verify_checksum
 from svc_notebook.tuning.changes.parameter_overrides import as_parameters
-from svc_notebook.tuning.changes.request_part import RequestFiller
+from svc_notebook.tuning.changes.request_part import RequestFiller, WordCounts
 from svc_notebook.tuning.changes.scratch import AsyncScratch
 from svc_notebook.tuning.changes.state import (
     IndexConfiguration,
@@ -53,7 +53,13 @@ class TrialIndex:
     """An index on which variants are tried; leaving it drops the copy, if one was made."""
 
     def __init__(
-        self, client: AsyncClient, index: str, state: IndexConfiguration, *, k: int
+        self,
+        client: AsyncClient,
+        index: str,
+        state: IndexConfiguration,
+        *,
+        k: int,
+        counts: WordCounts | None = None,
     ) -> None:
         self.index = index
         self._client = client
@@ -61,7 +67,7 @@ class TrialIndex:
         self._k = k
         self._copy: AsyncScratch | None = None
         self._set: dict[Scope, Objects] = {}
-        self._filler = RequestFiller(client, index)
+        self._filler = RequestFiller(counts or WordCounts(client, index))
 
     async def run(self, variant: Variant, queries: DataFrame) -> DataFrame:
         """Search as if a variant were in place."""
