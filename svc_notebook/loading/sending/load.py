@@ -111,10 +111,15 @@ def _stopped(index: str, run: _LoadRun | None) -> Stopped:
     return Stopped(f"stopped. {run.progress()}", result=run.counts.close())
 
 
-def _nothing_to_send(plan: LoadPlan, index: str) -> str:
-    if not len(plan.rejected):
+def _nothing_to_send(plan: LoadPlan, index: str, if_exists: IfExists) -> str:
+    if plan.rejected_rows:
+        return (
+            f"no row can be sent, and {index} is unchanged: {describe_first(plan)}; a dry run "
+            "lists the rejected rows"
+        )
+    if if_exists == "replace":
         return f"the source has no rows to replace {index} with; clear_index({index!r}) empties it"
-    return f"no row can be sent, and {index} is unchanged: {describe_first(plan)}"
+    return f"{plan.source} has no rows, and {index} is unchanged; check that it is complete"
 
 
 def _count_left(prepared: Prepared, settled: Sequence[Span]) -> int:
@@ -165,8 +170,9 @@ class _LoadRun:
         if if_exists == "merge":
             check_mergeable(self._prepared.options)
             self._stored = await read_stored(self._client, index)
-        if if_exists == "replace" and not self._prepared.plan.sendable:
-            raise BadInput(_nothing_to_send(self._prepared.plan, index))
+        is_file = self._prepared.table.origin is not None and not self._prepared.options.spread
+        if (if_exists == "replace" or is_file) and not self._prepared.plan.sendable:
+            raise BadInput(_nothing_to_send(self._prepared.plan, index, if_exists))
         if if_exists == "replace":
             await check_share(self._client, index, self._prepared.plan, min_share)
         self._checkpoint = self._open_checkpoint(if_exists)

@@ -66,18 +66,12 @@ COMPRESSIONS: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
     (b"\xfd7zXZ\x00", lzma.open),
     (b"\x28\xb5\x2f\xfd", _open_zstd),
 )
-ZIP = b"PK\x03\x04"
 
 
 def decompress(path: Path, db: Database) -> Path:
     """Return an uncompressed file: the given one, or a temporary copy."""
     with path.open("rb") as file:
         start = file.read(6)
-    if start.startswith(ZIP):
-        raise BadInput(
-            f"{path} is a ZIP archive or an Excel workbook; extract the archive, or read the "
-            "workbook with pandas: load(pandas.read_excel(…), …)"
-        )
     for magic, opener in COMPRESSIONS:
         if start.startswith(magic):
             return _decompressed(path, opener, db.folder)
@@ -88,7 +82,7 @@ def _decompressed(path: Path, opener: Callable[[Path], Any], folder: Path) -> Pa
     target = fresh(folder, path.with_suffix("").name)
     try:
         with opener(path) as source, target.open("wb") as sink:
-            _copy(source, sink)
+            copy_pieces(source, sink)
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise BadInput(
             f"{path} cannot be decompressed: {error}; check that it is complete"
@@ -96,7 +90,8 @@ def _decompressed(path: Path, opener: Callable[[Path], Any], folder: Path) -> Pa
     return target
 
 
-def _copy(source: Any, sink: BinaryIO) -> None:
+def copy_pieces(source: Any, sink: BinaryIO) -> None:
+    """Copy a stream piece by piece."""
     while piece := source.read(CHUNK_BYTES):
         sink.write(piece)
 

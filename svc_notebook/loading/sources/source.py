@@ -19,14 +19,15 @@ from svc_notebook.errors import BadInput, did_you_mean_file
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database, import_duckdb
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.archives import (
-    is_workbook,
-    may_be_workbook,
-    refuse_archive,
-)
+from svc_notebook.loading.sources.archives import extract_only_file, refuse_archive
 from svc_notebook.loading.sources.csv_file import open_delimited
 from svc_notebook.loading.sources.dataframe import check_unique, open_arrow, open_frame
 from svc_notebook.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
+from svc_notebook.loading.sources.file_formats import (
+    FORMAT_SAMPLE_BYTES,
+    format_of,
+    refuse_unreadable,
+)
 from svc_notebook.loading.sources.json_documents import open_documents, take_list
 from svc_notebook.loading.sources.pandas_index import find_index
 from svc_notebook.loading.sources.parquet import read_footers, read_parquet
@@ -39,9 +40,8 @@ from svc_notebook.loading.table import RowError, SourceTable, TableColumn, Table
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
 QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
-DOCUMENTS = (".json", ".ndjson", ".jsonl")
-DELIMITED = (".csv", ".tsv", ".txt", ".tab", ".psv")
-FORMAT_SAMPLE_BYTES = 4096
+# A file that is compressed several times, such as a .gz in a .zip, is extracted this often.
+MAX_COMPRESSIONS = 3
 # The pieces of a file that its digest covers.
 DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
 DOWNLOAD_TIMEOUT_SECONDS = 30
@@ -141,7 +141,7 @@ def open_files(
 ) -> SourceTable:
     """Make a table of files of one format, compressed or not."""
     db.about = name
-    readable = [_readable(path, db) for path in paths]
+    readable = [_readable(path, options, db) for path in paths]
     readable, notes = _extract_lists(readable, options, db)
     formats = [format_of(path) for path in readable]
     if len(set(formats)) > 1:
@@ -165,14 +165,16 @@ def open_files(
     return with_origin(table)
 
 
-def _readable(path: Path, db: Database) -> Path:
+def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
     """Return a file that can be read: the given one, or an uncompressed copy in UTF-8."""
-    if is_workbook(path):
-        return path
-    refuse_archive(path, path)
-    plain = decompress(path, db)
-    if plain != path:
-        refuse_archive(plain, path)
+    plain = path
+    for _ in range(MAX_COMPRESSIONS):
+        inner = extract_only_file(decompress(plain, db), path, db.folder)
+        if inner == plain:
+            break
+        plain = inner
+    refuse_archive(plain, path)
+    refuse_unreadable(plain, path, options)
     return in_utf8(plain, db)
 
 
@@ -225,30 +227,13 @@ def _count(table: SourceTable) -> int:
 
 def in_utf8(path: Path, db: Database) -> Path:
     """Return a file of JSON documents in UTF-8: the given one, or a temporary copy."""
-    if path.suffix.lower() not in DOCUMENTS:
-        return path
-    with path.open("rb") as file:
-        encoding = sniff_encoding(file.read(FORMAT_SAMPLE_BYTES))
-    if not encoding.startswith(("utf-16", "utf-32")):
-        return path
-    return rewrite(path, db.folder, encoding)
-
-
-def format_of(path: Path) -> str:
-    """Return a file's format by its extension, or by its first bytes."""
     with path.open("rb") as file:
         sample = file.read(FORMAT_SAMPLE_BYTES)
-    start = sample.lstrip(b"\xef\xbb\xbf \t\r\n")
-    if start.startswith(b"PAR1"):
-        return "parquet"
-    if may_be_workbook(sample) and is_workbook(path):
-        return "workbook"
-    suffix = path.suffix.lower()
-    if suffix in DELIMITED:
-        return "delimited"
-    if start.startswith(b"[") and (suffix == ".json" or start[1:].lstrip()[:1] in b"{]"):
-        return "array"
-    return "lines" if start.startswith(b"{") or suffix in (".ndjson", ".jsonl") else "delimited"
+    encoding = sniff_encoding(sample)
+    if not encoding.startswith(("utf-16", "utf-32")):
+        return path
+    is_document = sample.decode(encoding, "replace").lstrip("\ufeff \t\r\n").startswith(("{", "["))
+    return rewrite(path, db.folder, encoding) if is_document else path
 
 
 def open_parquet(
