@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from svc_notebook import loading
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sources.json_documents import read_document
+from svc_notebook.loading.sources.json_lists import read_document
 from tests.conftest import examples
 from tests.loading.encoded_records import pack, values
 
@@ -37,7 +37,9 @@ def test_a_single_member_that_is_a_list_of_objects_is_the_rows(
     path = written(tmp_path / "t.json", {name: ROWS}, **options)
 
     assert values(path) == ROWS
-    assert f"the rows are the list `{name}` of the document" in pack(path).plan.notes
+    note = f"the rows are the list `{name}` of the document; path='' loads the document"
+    assert any(text.startswith(note) for text in pack(path).plan.notes)
+    assert values(path, path="") == [{name: ROWS}]
 
 
 def test_lists_are_extracted_from_compressed_files_and_files_with_a_bom(tmp_path: Path) -> None:
@@ -59,18 +61,48 @@ def test_lists_are_extracted_from_several_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "document",
+    [
+        {"total": 2, "results": ROWS},
+        {"results": ROWS, "others": [{"x": 1}]},
+        {"data": {"items": ROWS}, "meta": {"fields": [{"name": "name"}]}},
+        {"title": "Feed", "items": ROWS, "errors": [{"code": 1}]},
+        {"products": ROWS, "count": 2},
+        {"id": 7, "hits": ROWS},
+        {"errors": ROWS},
+    ],
+    ids=["members", "two lists", "nested", "side list", "any name", "id", "only side list"],
+)
+def test_the_only_list_of_objects_of_one_shape_is_the_rows(
+    tmp_path: Path, document: dict[str, Any]
+) -> None:
+    path = written(tmp_path / "t.json", document)
+
+    packed = pack(path)
+
+    assert values(path) == ROWS
+    assert [note for note in packed.plan.notes if "path='' loads the document" in note]
+    assert values(path, path="") == [document]
+
+
+@pytest.mark.parametrize(
     ("document", "note"),
     [
-        ({"total": 2, "results": ROWS}, ONE_RECORD),
-        ({"results": ROWS, "others": [{"x": 1}]}, f"{ONE_RECORD} or `others`"),
-        ({"data": {"items": ROWS}}, ONE_RECORD.replace("results", "data.items")),
+        ({"id": 7, "items": ROWS, "total": 2}, ONE_RECORD.replace("results", "items")),
+        ({"sku": "a", "variants": ROWS}, ONE_RECORD.replace("results", "variants")),
+        (
+            {"name": "a", "mixed": [{"a": 1}, {"b": 2}, {"c": 3}]},
+            ONE_RECORD.replace("results", "mixed"),
+        ),
         ({"tags": ["a", "b"]}, None),
         ({"products": []}, None),
+        ({"tags": ["a", "b"], "sizes": []}, None),
         ({"name": "lamp", "size": {"w": 1}}, None),
+        ({"size": {"w": 1}, "colour": {"h": 2}}, None),
     ],
-    ids=["members", "two lists", "nested", "texts", "empty", "record"],
+    ids=["order", "record", "shapes", "texts", "empty", "two lists", "object", "two objects"],
 )
-def test_any_other_document_is_one_record_and_a_note_names_its_lists(
+def test_a_document_that_is_a_record_is_one_record_and_a_note_names_its_lists(
     tmp_path: Path, document: dict[str, Any], note: str | None
 ) -> None:
     path = written(tmp_path / "t.json", document)
@@ -79,6 +111,18 @@ def test_any_other_document_is_one_record_and_a_note_names_its_lists(
 
     assert values(path) == [document]
     assert [text for text in packed.plan.notes if "record" in text] == ([note] if note else [])
+
+
+def test_a_document_with_several_lists_asks_for_one(tmp_path: Path) -> None:
+    document = {"name": "board", "actions": ROWS, "cards": ROWS * 2}
+    path = written(tmp_path / "t.json", document)
+
+    with pytest.raises(BadInput, match="`cards` or `actions`; path='cards' loads one, path=''"):
+        pack(path)
+    assert values(path, path="cards") == ROWS * 2
+    assert values(path, path="") == [document]
+    written(tmp_path / "u.json", document)
+    assert values(tmp_path / "*.json") == [document] * 2
 
 
 @pytest.mark.parametrize("name", ["results", "data.items"])
@@ -161,13 +205,13 @@ def lists_in(value: Any, names: tuple[str, ...]) -> Any:
     ("name", "path"),
     [("sample_geojson.geojson", "features"), ("olympics2014.json", "data")],
 )
-def test_the_lists_of_natural_documents_are_proposed_and_loaded(name: str, path: str) -> None:
+def test_the_lists_of_natural_documents_are_loaded(name: str, path: str) -> None:
     file = TABLES / name
 
-    proposed = loading.plan(file, "x", record_bytes=10_000_000).notes
+    notes = loading.plan(file, "x", record_bytes=10_000_000).notes
 
-    assert any(f"path={path!r}" in note for note in proposed)
-    assert values(file, path=path, nulls="null") == json.loads(file.read_text())[path]
+    assert any(f"the list `{path}`" in note for note in notes)
+    assert values(file, nulls="null") == json.loads(file.read_text())[path]
 
 
 def test_a_plan_names_the_kinds_of_json_columns(tmp_path: Path) -> None:

@@ -28,7 +28,8 @@ from svc_notebook.loading.sources.file_formats import (
     format_of,
     refuse_unreadable,
 )
-from svc_notebook.loading.sources.json_documents import open_documents, take_list
+from svc_notebook.loading.sources.json_documents import open_documents
+from svc_notebook.loading.sources.json_envelopes import WHOLE_PATH, take_records
 from svc_notebook.loading.sources.pandas_index import find_index
 from svc_notebook.loading.sources.parquet import read_footers, read_parquet
 from svc_notebook.loading.sources.python_records import RecordStream
@@ -40,6 +41,7 @@ from svc_notebook.loading.table import RowError, SourceTable, TableColumn, Table
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
 QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
+JSON_FORMATS = ("lines", "array")
 # A file that is compressed several times, such as a .gz in a .zip, is extracted this often.
 MAX_COMPRESSIONS = 3
 # The pieces of a file that its digest covers.
@@ -142,7 +144,7 @@ def open_files(
     """Make a table of files of one format, compressed or not."""
     db.about = name
     readable = [_readable(path, options, db) for path in paths]
-    readable, notes = _extract_lists(readable, options, db)
+    readable, notes = _extract_records(readable, options, db)
     formats = [format_of(path) for path in readable]
     if len(set(formats)) > 1:
         found = ", ".join(sorted(set(formats)))
@@ -178,18 +180,23 @@ def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
     return in_utf8(plain, db)
 
 
-def _extract_lists(
+def _extract_records(
     paths: Sequence[Path], options: LoadSettings, db: Database
 ) -> tuple[list[Path], list[str]]:
-    """Extract the lists of records from JSON documents that contain one; return paths and notes."""
+    """Extract the records from JSON files that contain them; return paths and notes."""
     extracted: list[Path] = []
     notes: dict[str, None] = {}
     for path in paths:
-        is_document = format_of(path) == "lines"
-        if options.path is not None and not is_document:
+        file_format = format_of(path)
+        is_json = file_format in JSON_FORMATS
+        if options.path not in (None, WHOLE_PATH) and file_format != "lines":
             raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
-        where, note = take_list(path, options.path, db.folder) if is_document else (path, "")
-        extracted.append(where)
+        records, note = (
+            take_records(path, options.path, db.folder, one_file=len(paths) == 1)
+            if is_json
+            else (path, "")
+        )
+        extracted.append(records)
         notes |= {note: None} if note else {}
     return extracted, list(notes)
 

@@ -1,0 +1,248 @@
+"""The records of a JSON file: inside a document that contains them, or of wrappers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.loading.sources.json_lists import (
+    JsonDocument,
+    NestedList,
+    copy_list,
+    iterate_objects,
+    read_document,
+    sample_objects,
+)
+from svc_notebook.loading.sources.json_orientations import (
+    COLUMN_NAMES,
+    MAX_TURNED_BYTES,
+    Turned,
+    have_one_shape,
+    turn,
+    turn_arrays,
+    turn_keyed,
+    turn_rows,
+)
+from svc_notebook.loading.sources.json_wrappers import (
+    Members,
+    decode,
+    find_wrapper,
+    is_bulk,
+    write_bulk_documents,
+    write_lines,
+    write_unwrapped,
+)
+
+MAX_NAMED_LISTS = 5
+# A document that is one wrapped record has at most this size.
+MAX_WRAPPED_BYTES = 10_000_000
+# The path of the objects inside a document, with their names as ids, and of the document itself.
+MEMBERS_PATH, WHOLE_PATH = "*", ""
+# Names of lists of records in responses and exports, in lower case.
+RECORD_LISTS = frozenset(
+    ("hits", "data", "results", "result", "records", "rows", "docs", "documents", "features",
+     "edges", "nodes", "bindings", "value", "values", "response", "content", "contents",
+     "requests", "items", "entries", "objects", "list", "elements")
+)  # fmt: skip
+# The same, which records of their own have as well: an order has items.
+COMMON_LISTS = frozenset(("items", "entries", "objects", "list", "elements", "values", "value"))
+# Names on the path of lists that describe the records, in lower case.
+SIDE_NAMES = frozenset(
+    ("schema", "meta", "metadata", "facets", "facet_counts", "aggregations", "aggs", "pagination",
+     "links", "_links", "errors", "warnings", "head", "responseheader", "included", "_shards",
+     "suggest", "suggestions", "messages", "extensions", "crs", "view")
+)  # fmt: skip
+# Names of ids: a document with one is a record itself.
+ID_MEMBERS = frozenset(
+    ("id", "_id", "objectid", "sku", "uuid", "guid", "key", "number", "isbn", "ean", "gtin",
+     "order_id", "orderid", "product_id", "productid")
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A file of records, and the note about them."""
+
+    path: Path
+    note: str = ""
+
+
+def take_records(
+    path: Path, wanted: str | None, folder: Path, *, one_file: bool = True
+) -> tuple[Path, str]:
+    """Write the records inside a JSON file into a file; return it and a note for the plan.
+
+    `wanted` is the option `path`; "" takes the file as it is. Without it, the records are those of
+    the only list of objects of one shape. If there is no such list, the path is returned.
+    `one_file` says that no other file is loaded with this one: then several lists are an error.
+    """
+    if wanted == WHOLE_PATH:
+        return path, ""
+    document = read_document(path)
+    if document is None and wanted is not None:
+        raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
+    is_small = path.stat().st_size <= MAX_WRAPPED_BYTES
+    if document is None or (wanted is None and is_small and find_wrapper(sample_objects(path))):
+        found = _unwrap(path, "", folder)
+    elif wanted is not None:
+        found = _take_named(path, document, wanted, folder)
+    else:
+        found = _take_found(path, document, folder, one_file=one_file)
+    return found.path, found.note
+
+
+def _take_named(path: Path, document: JsonDocument, wanted: str, folder: Path) -> _Found:
+    parent, _, last = wanted.rpartition(".")
+    if last == MEMBERS_PATH:
+        inner = _members_at(path, parent.split(".") if parent else [])
+        turned = turn_keyed(inner) if inner is not None else None
+        if turned is None:
+            raise BadInput(f"`{parent or path.name}` is not an object of objects; name a list")
+        return _write(turned, path, folder)
+    chosen = next((each for each in document.lists if each.path == wanted), None)
+    if chosen is None:
+        known = [each.path for each in document.lists]
+        there = f"; its lists: {_enumerate(known)}" if known else ""
+        raise BadInput(f"{path.name} has no list `{wanted}`{did_you_mean(wanted, known) or there}")
+    return _Found(copy_list(path, chosen, folder), _note_of(chosen))
+
+
+def _take_found(path: Path, document: JsonDocument, folder: Path, *, one_file: bool) -> _Found:
+    if document.has_any(COLUMN_NAMES) and (turned := turn_rows(_members_at(path, []) or {})):
+        return _write(turned, path, folder)
+    tables = [each for each in document.of_objects if _is_table(path, each)]
+    chosen = _choose(tables)
+    is_record = document.members > 1 and document.has_any(ID_MEMBERS)
+    if chosen is not None and is_record:
+        last = chosen.names[-1].lower()
+        chosen = chosen if last in RECORD_LISTS - COMMON_LISTS else None
+    if chosen is not None:
+        undo = f"; path='{WHOLE_PATH}' loads the document as one record"
+        copied = copy_list(path, chosen, folder)
+        inside = _unwrap(copied, f"path={chosen.path!r} loads its items", folder)
+        return _Found(inside.path, _note_of(chosen) + (f": {inside.note}" if inside.note else undo))
+    if turned := _turn(path):
+        return _write(turned, path, folder)
+    if one_file and len(tables) > 1:
+        raise BadInput(_ask(path, tables))
+    return _Found(path, _advice(document))
+
+
+def _choose(tables: Sequence[NestedList]) -> NestedList | None:
+    """Return the only list of records; of several, the only one with a usual name."""
+    main = [each for each in tables if SIDE_NAMES.isdisjoint(map(str.lower, each.names))]
+    usual = [each for each in main if each.names[-1].lower() in RECORD_LISTS]
+    for lists in (main or tables, usual):
+        if len(lists) == 1:
+            return lists[0]
+    return None
+
+
+def _is_table(path: Path, found: NestedList) -> bool:
+    sample = [decode(text) for text in sample_objects(path, found.start)]
+    objects = [members for members in sample if members is not None]
+    return len(objects) == len(sample) and have_one_shape(objects)
+
+
+def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
+    """Write the records inside of wrappers; a file without them is returned as it is."""
+    undo = undo or f"path='{WHOLE_PATH}' loads the objects as they are"
+    if arrays := _read_arrays(path):
+        turned = turn_arrays(arrays)
+        return _Found(path) if turned is None else _write(turned, path, folder)
+    sample = sample_objects(path)
+    if is_bulk(sample):
+        written, deletions = write_bulk_documents(_iterate(path), path, folder)
+        left = f", {deletions:,} deletions left out" if deletions else ""
+        return _Found(written, f"the rows are the documents of a bulk request{left}; {undo}")
+    wrapper = find_wrapper(sample)
+    if wrapper is None:
+        return _Found(path)
+    written = write_unwrapped(_iterate(path), wrapper, path, folder)
+    return _Found(written, f"each row is {wrapper.what}; {undo}")
+
+
+def _iterate(path: Path) -> Iterator[bytes]:
+    """Yield the objects of a file: its lines, if the first one is an object, else by their JSON."""
+    with path.open("rb") as file:
+        first = file.readline()
+        if decode(first) is None:
+            yield from iterate_objects(path)
+            return
+        yield first.strip()
+        for line in file:
+            if line.strip():
+                yield line.strip()
+
+
+def _read_arrays(path: Path) -> list[list[msgspec.Raw]] | None:
+    """Return the rows of a file that is an array of arrays of equal length."""
+    with path.open("rb") as file:
+        start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
+    is_array = start.startswith(b"[") and start[1:].lstrip().startswith(b"[")
+    if not is_array or path.stat().st_size > MAX_TURNED_BYTES:
+        return None
+    try:
+        rows = msgspec.json.decode(path.read_bytes(), type=list[list[msgspec.Raw]])
+    except (msgspec.MsgspecError, RecursionError):
+        return None
+    return rows if len({len(row) for row in rows}) == 1 and len(rows) > 1 else None
+
+
+def _turn(path: Path) -> Turned | None:
+    """Turn a document, or the only object inside of it, into records."""
+    members = _members_at(path, [])
+    while members:
+        if turned := turn(members):
+            return turned
+        if len(members) > 1:
+            return None
+        (value,) = members.values()
+        members = decode(bytes(value))
+    return None
+
+
+def _members_at(path: Path, names: Sequence[str]) -> Members | None:
+    if path.stat().st_size > MAX_TURNED_BYTES:
+        return None
+    members = decode(path.read_bytes().removeprefix(b"\xef\xbb\xbf"))
+    for name in names:
+        value = members.get(name) if members is not None else None
+        members = decode(bytes(value)) if value is not None else None
+    return members
+
+
+def _write(turned: Turned, path: Path, folder: Path) -> _Found:
+    note = f"the rows are {turned.what}; path='{WHOLE_PATH}' loads the document as it is"
+    return _Found(write_lines(turned.records, path, folder), note)
+
+
+def _note_of(chosen: NestedList) -> str:
+    return f"the rows are the list `{chosen.path}` of the document"
+
+
+def _ask(path: Path, tables: Sequence[NestedList]) -> str:
+    """Ask for one of several lists, the largest first."""
+    by_size = sorted(tables, key=lambda each: each.start - each.end)
+    paths = [each.path for each in by_size]
+    return (
+        f"{path.name} is one document with several lists of objects: {_enumerate(paths)}; "
+        f"path={paths[0]!r} loads one, path='{WHOLE_PATH}' the document as one record"
+    )
+
+
+def _advice(document: JsonDocument) -> str:
+    """Return which lists of a document that is loaded as one record could be loaded instead."""
+    paths = [each.path for each in document.of_objects]
+    if not paths:
+        return ""
+    return f"the document is one record; path={paths[0]!r} loads the list {_enumerate(paths)}"
+
+
+def _enumerate(paths: Sequence[str]) -> str:
+    more = ", …" if len(paths) > MAX_NAMED_LISTS else ""
+    return " or ".join(f"`{path}`" for path in paths[:MAX_NAMED_LISTS]) + more
