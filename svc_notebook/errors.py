@@ -3,6 +3,7 @@
 ```
 SvcError
 ├─ NotConnected             no client yet; the message says how to connect
+│  └─ NotTrusted            .folder .profile .address of a project's file
 ├─ BadInput                 refused before anything is sent
 │  ├─ BadRecord             .row .column .value
 │  └─ BadOption             an option of a magic, command or editor
@@ -79,6 +80,18 @@ E = TypeVar("E", bound=SvcError)
 
 class NotConnected(SvcError):
     """No client has been created yet, or a value that it needs is missing."""
+
+
+class NotTrusted(NotConnected):
+    """A project's file gives the address, and the user has not trusted its folder with a key."""
+
+    def __init__(
+        self, message: str, *, folder: Path | None = None, profile: str = "", address: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.folder = folder
+        self.profile = profile
+        self.address = address
 
 
 class BadInput(SvcError):

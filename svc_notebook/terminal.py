@@ -1,7 +1,8 @@
-"""Output and input in a terminal: text without control characters, prompts for keys."""
+"""Output and input in a terminal: text without control characters, questions, prompts for keys."""
 
 from __future__ import annotations
 
+import sys
 import warnings
 from getpass import GetPassWarning, getpass
 
@@ -36,3 +37,33 @@ def prompt_for_key(prompt: str) -> str:
             return getpass(escape_controls(f"{prompt}: ")).strip()
     except (EOFError, GetPassWarning, NotImplementedError, OSError):
         return ""
+
+
+def ask(question: str, *, needs_terminal: bool) -> str | None:
+    """Return the answer to a question; None if no prompt is available.
+
+    `needs_terminal`: ask on stderr, and only if stdin is a terminal: the next line of a pipe is not
+    an answer. A notebook has a prompt of its own.
+    """
+    question = escape_controls(question)
+    if needs_terminal:
+        if sys.stdin is None or not sys.stdin.isatty():
+            return None
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        question = ""
+    try:
+        return input(question)
+    except (EOFError, NotImplementedError, OSError):
+        return None
+
+
+def is_yes(answer: str | None) -> bool:
+    """Return whether an answer to a question is yes."""
+    return answer is not None and answer.strip().casefold() in ("y", "yes")
+
+
+def runs_in_kernel() -> bool:
+    """Return whether this process is the kernel of a notebook."""
+    shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
+    return hasattr(shell, "kernel")

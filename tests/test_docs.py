@@ -19,7 +19,7 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 
 import svc_notebook as svc
 from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
-from svc_notebook.session import config
+from svc_notebook.session.fields import FIELDS, VARIABLES
 from tests.conftest import ROOT
 from tests.test_examples import PUBLIC
 
@@ -174,6 +174,6 @@ def test_functions_that_a_page_names_exist(path: Path) -> None:
 def test_the_page_on_configuration_has_every_value_and_variable() -> None:
     page = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
     rows = {*re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)}
-    variables = {*config.VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", *SERVICE_VARIABLES}
+    variables = {*VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", *SERVICE_VARIABLES}
 
-    assert rows == {*config.FIELDS, *variables}
+    assert rows == {*FIELDS, *variables}

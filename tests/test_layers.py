@@ -20,6 +20,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "errors": set(),
         "official_names": set(),
         "display": {"pandas"},
+        "child_process": set(),
         "files": {"platformdirs"},
         "samples": {"pandas"},
         "terminal": set(),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from svc_notebook.client.hosts import HostChoice, Hosts, build_hosts
+from svc_notebook.client.hosts import HostChoice, Hosts, build_hosts, is_loopback
 from svc_notebook.client.retry import RetryPolicy
 from svc_notebook.client.secret import NO_SECRET, Secret
 from svc_notebook.errors import BadInput
@@ -26,6 +26,7 @@ class ClientConfig:
     - `vendor`: the word in the names of the headers; default `Service`.
     - `crawler_user_id`, `crawler_api_key`: the credentials of the crawler interface.
     - `retry_policy`: timeouts and number of attempts.
+    - `allow_http`: whether keys may be sent without encryption to another computer.
     - `compress`: whether large request bodies are compressed; default False.
 
     Raises `BadInput` or `NotConnected` for invalid values.
@@ -43,6 +44,7 @@ class ClientConfig:
     crawler_api_key: Secret = NO_SECRET
     retry_policy: RetryPolicy = field(default_factory=RetryPolicy, repr=False)
     compress: bool = False
+    allow_http: bool = False
 
     def __post_init__(self) -> None:
         self._check_token("vendor", self.vendor)
@@ -51,7 +53,18 @@ class ClientConfig:
         for name, key in (("api_key", self.api_key), ("crawler_api_key", self.crawler_api_key)):
             if not _is_header(key.reveal()):
                 raise BadInput(f"{name} contains a space or a character that is not allowed in it")
-        self.open_hosts()
+        self._check_encryption()
+
+    def _check_encryption(self) -> None:
+        """Reject addresses to which a key would be sent in plain text over a network."""
+        listed = [address for role in self.open_hosts().addresses.values() for address in role]
+        plain = [a for a in listed if a.lower().startswith("http://") and not is_loopback(a)]
+        if plain and (self.api_key or self.crawler_api_key) and not self.allow_http:
+            raise BadInput(
+                f"{plain[0]} is not encrypted, so others on the network can read the API key; use "
+                "https, or permit it by allow_http=True (in a profile: allow_http = true; in the "
+                "environment: SVC_ALLOW_HTTP=1)"
+            )
 
     def _check_token(self, name: str, text: str) -> None:
         if not _TOKEN.fullmatch(text):

@@ -17,6 +17,7 @@ Role = Literal["read", "write", "crawler", "events"]
 ROLES: tuple[Role, ...] = get_args(Role)
 HostChoice = Sequence[str] | Mapping[str, str | Sequence[str]]
 _REGION = re.compile(r"[A-Za-z0-9-]+")
+_LOOPBACK = re.compile(r"127(\.\d{1,3}){3}")  # and not 127.shop.example
 HOST_DOWN_SECONDS = 300.0  # as in other clients of this API
 
 
@@ -157,4 +158,4 @@ def read_address(text: str) -> str:
 def is_loopback(address: str) -> bool:
     """Return whether an address is on this machine."""
     name = urlsplit(address).hostname or ""
-    return name in ("localhost", "::1") or name.startswith("127.")
+    return name in ("localhost", "::1") or _LOOPBACK.fullmatch(name) is not None

@@ -10,6 +10,7 @@ from svc_notebook.client import Client
 from svc_notebook.errors import NotConnected
 from svc_notebook.session import config
 from svc_notebook.session.connection import connect_local, make_client
+from svc_notebook.session.fields import VARIABLES
 from svc_notebook.session.local_service import (
     LocalService,
     all_running,
@@ -17,6 +18,7 @@ from svc_notebook.session.local_service import (
     find_running,
     local,
 )
+from svc_notebook.terminal import is_yes
 
 
 def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Client:
@@ -36,7 +38,7 @@ def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Cli
 
 def _is_configured() -> bool:
     """Return whether environment or files configure a service, at least in part."""
-    has_variable = any(os.environ.get(name) for name in config.VARIABLES.values())
+    has_variable = any(os.environ.get(name) for name in VARIABLES.values())
     return has_variable or config.name_profile(None) is not None
 
 
@@ -44,7 +46,7 @@ def _start_local_service(ask: Callable[[str], str | None]) -> LocalService:
     """Start the local service, if the user confirms it."""
     folder = default_folder()
     answer = ask(f"no local service runs on {folder}; start one that runs until `svc stop`? [y/N] ")
-    if answer is not None and answer.strip().casefold() in ("y", "yes"):
+    if is_yes(answer):
         return local(folder, stay=True)
     raise NotConnected(
         "no service is configured, and no local service runs; run `svc serve` in another "

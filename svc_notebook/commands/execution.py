@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import difflib
 import re
-import sys
 from collections.abc import Iterable, Iterator
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
+from svc_notebook import terminal
 from svc_notebook.api.attributes import filtered_attributes
 from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.binding import BoundCall
@@ -19,7 +19,7 @@ from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.verb import PROFILE, Face
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadOption, CallFailed, NotFound, Stopped, SvcError, did_you_mean
-from svc_notebook.terminal import escape_controls
+from svc_notebook.terminal import is_yes
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient, Client
@@ -39,7 +39,7 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
     answer = ask(f"{action[0].upper()}{action[1:]}? [y/N] ", face)
     if answer is None:
         raise BadOption(f"confirmation needed but no prompt is available: pass `--yes` to {action}")
-    if answer.strip().casefold() not in ("y", "yes"):
+    if not is_yes(answer):
         raise Stopped(f"nothing was done; confirmation declined: {action}")
     return bound
 
@@ -87,17 +87,7 @@ def _describe_target(client: Client) -> str:
 
 def ask(question: str, face: Face) -> str | None:
     """Ask on stderr in a terminal, or in the notebook; None if no prompt is available."""
-    question = escape_controls(question)
-    if face == "command":
-        if not sys.stdin.isatty():
-            return None  # the next line of a pipe is not an answer
-        sys.stderr.write(question)
-        sys.stderr.flush()
-        question = ""
-    try:
-        return input(question)
-    except (EOFError, NotImplementedError, OSError):
-        return None
+    return terminal.ask(question, needs_terminal=face == "command")
 
 
 FILTERS = ("filters", "facetFilters", "optionalFilters")

@@ -35,6 +35,7 @@ VERBS: tuple[Verb, ...] = (
             Option('vendor', 'vendor whose header names are used'), 
             Option('domain', "the vendor's domain, from which host names are derived"), 
             Option('region', 'region of the hosts that receive events, such as us or de; all regions by default'), 
+            Option('allow-http', '', type=bool | None), 
             Option('connect-timeout', 'seconds to wait for a connection, 2 by default', type=float), 
             Option('read-timeout', 'seconds to wait for the response of a read, 5 by default', type=float), 
             Option('write-timeout', 'seconds to wait for the response of a write, 30 by default', type=float)),
@@ -76,7 +77,7 @@ VERBS: tuple[Verb, ...] = (
             Option('reset-allowlist', 'remove all networks from the allowlist', type=bool), 
             Option('search-timeout', 'maximum duration of a search in seconds', type=float), 
             Option('workers', "number of worker processes for concurrent searches. They start when searches overlap, and read the same files. With 0 or 1, all searches run in the service's own process", type=int), 
-            Option('embedder', 'function `module:function` from a list of texts to an array with a vector for each; its vectors replace the local ones in the mode `neuralSearch`. The current folder is searched for the module, too')),
+            Option('embedder', 'function `module:function` from a list of texts to an array with a vector for each; its vectors replace the local ones in the mode `neuralSearch`. The current folder is searched for the module, too: this is the only option that runs code of that folder')),
         faces=('command',),
         examples=('serve', 'serve --port 8108 --data ./shop'),
         common=(),
@@ -1167,6 +1168,16 @@ VERBS: tuple[Verb, ...] = (
         destructive='apply the files of {folder}',
         spares='svc_notebook.functions.configuration_files.only_checks',
         settles='svc_notebook.functions.configuration_files.settle_application',
+    ),
+    Verb(
+        'trust', "Trust the addresses in a project's profiles with your API keys",
+        'svc_notebook.functions.connection.trust',
+        operands=(
+            Option('folder', "folder of the project's `svc.toml` or `pyproject.toml`, or a folder inside the project", positional=True),),
+        options=(
+            Option('revoke', 'forget the answers of this folder, so that its next use asks again', type=bool),),
+        examples=('trust', 'trust ./shop', 'trust ./shop --revoke'),
+        common=(FORMAT,),
     ),
     Verb(
         'crawlers', 'Read the crawlers and their states',

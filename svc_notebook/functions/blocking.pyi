@@ -27,6 +27,7 @@ from svc_notebook.frames.records import LogOptions
 from svc_notebook.functions.connection import connect as connect
 from svc_notebook.functions.connection import profiles as profiles
 from svc_notebook.functions.connection import stop as stop
+from svc_notebook.functions.connection import trust as trust
 from svc_notebook.functions.crawlers import Config
 from svc_notebook.functions.curation import Forward
 from svc_notebook.functions.curation import WriteSummary
@@ -174,6 +175,7 @@ __all__ = [
     "show",
     "show_search",
     "stop",
+    "trust",
     "try_url",
     "unhide",
     "unpin",

@@ -10,7 +10,7 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
 from svc_notebook.declarations.declaration import public, verb, verb_only
-from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected
+from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected, NotTrusted
 from svc_notebook.session import current, local, use
 from svc_notebook.session.config import check_choice
 from svc_notebook.session.import_thread import start_imports
@@ -21,9 +21,19 @@ from svc_notebook.session.local_service import (
     find_running,
     remember,
 )
+from svc_notebook.session.trust import trust_folder
 from svc_notebook.terminal import prompt_for_key
 
-__all__ = ["connect", "connect_with_prompt", "current", "local", "profiles", "stop", "use"]
+__all__ = [
+    "connect",
+    "connect_with_prompt",
+    "current",
+    "local",
+    "profiles",
+    "stop",
+    "trust",
+    "use",
+]
 
 LOCAL = "local"
 
@@ -41,6 +51,7 @@ class Values(TypedDict, total=False):
     region: str | None
     crawler_user_id: str | None
     crawler_api_key: str | None
+    allow_http: bool | None
     connect_timeout: float | None
     read_timeout: float | None
     write_timeout: float | None
@@ -59,7 +70,9 @@ def connect(
     """Create the client that all functions use from then on; nothing is sent.
 
     A value that is not given comes from the environment, else from the profiles of the project,
-    else from those of the user; keys can also come from the keyring. The profile `local` is the
+    else from those of the user; keys can also come from the keyring. A key is sent only to the
+    address of its source. Where a file of the project gives the address, a question is asked
+    before your key is sent there for the first time (see `svc.trust`). The profile `local` is the
     local service of a data folder, which is started if necessary.
 
     Parameters
@@ -84,6 +97,8 @@ def connect(
     ------
     NotConnected
         If the address, the application or a key is missing.
+    NotTrusted
+        If a file of the project gives the address, and you do not trust its folder with your key.
     BadInput
         If a value is wrong, or two services are named.
     LocalServiceFailed
@@ -179,6 +194,8 @@ def connect_with_prompt(
     ------
     NotConnected
         If the address, the application or the key is missing.
+    NotTrusted
+        If a file of the project gives the address, and you do not trust its folder with your key.
     BadInput
         If a value is wrong, or two services are named.
     LocalServiceFailed
@@ -198,6 +215,8 @@ def connect_with_prompt(
             search_timeout=search_timeout,
             **values,
         )
+    except NotTrusted:
+        raise
     except NotConnected:
         if not (values.get("app_id") or profile in session.profiles()):
             raise
@@ -222,6 +241,42 @@ def profiles() -> dict[str, str]:
     'built in'
     """
     return {LOCAL: "built in", **{name: str(path) for name, path in session.profiles().items()}}
+
+
+@public(verb("trust", "trust", "trust ./shop", "trust ./shop --revoke", profile=False))
+def trust(folder: str | Path | None = None, *, revoke: bool = False) -> dict[str, str]:
+    """Trust the addresses in a project's profiles with your API keys.
+
+    The answer is remembered for these addresses: if the file gives another one, the question is
+    asked again.
+
+    Parameters
+    ----------
+    folder : path, default the working folder
+        Folder of the project's `svc.toml` or `pyproject.toml`, or a folder inside the project.
+    revoke : bool, default False
+        Forget the answers of this folder, so that its next use asks again.
+
+    Returns
+    -------
+    dict
+        Address and application by profile.
+
+    Raises
+    ------
+    BadInput
+        If the project has no profile with an address.
+
+    Examples
+    --------
+    >>> folder = Path("catalogue")
+    >>> folder.mkdir()
+    >>> profile = '[profiles.shop]\\nurl = "https://search.example"\\napp_id = "SHOP"'
+    >>> _ = (folder / "svc.toml").write_text(profile)
+    >>> svc.trust(folder)
+    {'shop': 'https://search.example (application SHOP)'}
+    """
+    return trust_folder(Path(folder or ".").expanduser().absolute(), revoke=revoke)
 
 
 @public(verb("stop", "stop", operands=(), options=("data",), profile=False, format=False))

@@ -123,6 +123,7 @@ FUNCTIONS: dict[str, str] = {
     "secured_key": "svc_notebook.functions.secured_keys.secured_key",
     "show": "svc_notebook.functions.hit_renderer.show",
     "stop": "svc_notebook.functions.connection.stop",
+    "trust": "svc_notebook.functions.connection.trust",
     "use": "svc_notebook.session.connection.use",
 }
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -12,8 +13,9 @@ from svc_notebook import session
 from svc_notebook.display import shorten
 from svc_notebook.editors.js_values import plain
 from svc_notebook.editors.rpc import call
-from svc_notebook.errors import NotConnected, SvcError
+from svc_notebook.errors import NotConnected, NotTrusted, SvcError
 from svc_notebook.functions import aio, connection
+from svc_notebook.session.trust import trust_folder
 
 SAMPLE_RECORDS = 20
 FACET_VALUES = 5  # of each facet, the most frequent first
@@ -45,9 +47,19 @@ class ExplorerCalls:
         return [*connection.profiles()]
 
     @call
-    async def connect(self, profile: str) -> dict[str, Any]:
-        """Connect the kernel to a profile, as `svc.connect(profile)` does."""
-        await asyncio.to_thread(session.connect, profile)
+    async def connect(self, profile: str, trust: str | None = None) -> dict[str, Any]:
+        """Connect the kernel to a profile, as `svc.connect(profile)` does.
+
+        `trust` is the folder that the user has decided to trust. If a folder must be trusted
+        first, the answer has its `folder`, the `profile` and the `address`, and nothing changes.
+        """
+        if trust is not None:
+            await asyncio.to_thread(trust_folder, Path(trust))
+        try:
+            await asyncio.to_thread(session.connect, profile)
+        except NotTrusted as error:
+            question = {"folder": f"{error.folder}", "profile": profile, "address": error.address}
+            return {"connected": False, "untrusted": question}
         return self.read_connection()
 
     @call

@@ -13,46 +13,34 @@ from __future__ import annotations
 
 import os
 import re
-import tomllib
 import warnings
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from svc_notebook.client import ClientConfig, RetryPolicy, Secret
+from svc_notebook.client import ClientConfig, RetryPolicy
 from svc_notebook.client.request_options import TIMEOUTS
 from svc_notebook.client.retry import check_seconds
-from svc_notebook.errors import BadInput, BadOption, NotConnected, did_you_mean
+from svc_notebook.errors import BadInput, NotConnected, did_you_mean
+from svc_notebook.session.fields import (
+    DESTINATION,
+    KEYS,
+    LOCAL,
+    VARIABLES,
+    Values,
+    address_of,
+    destination_of,
+    hide_keys,
+    merge_destinations,
+    present,
+)
+from svc_notebook.session.profile_files import ProfileFile, read_sources, user_file
+from svc_notebook.session.trust import Destination, check_trust
 
-VARIABLES = {
-    "url": "SVC_URL",
-    "app_id": "SVC_APP_ID",
-    "api_key": "SVC_API_KEY",
-    "vendor": "SVC_VENDOR",
-    "domain": "SVC_DOMAIN",
-    "crawler_user_id": "SVC_CRAWLER_USER_ID",
-    "crawler_api_key": "SVC_CRAWLER_API_KEY",
-}
-FIELDS = (*VARIABLES, "fallback_domain", "hosts", "region", *TIMEOUTS)
-KEYS = ("api_key", "crawler_api_key")
-LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # keys of a profile in the keyring
-# The address is one choice: a source that sets one of these sets all of them.
-ADDRESS = ("url", "domain", "fallback_domain", "hosts")
+_LOGINS = {"api_key": "{}", "crawler_api_key": "{}/crawler"}  # keys of a profile in the keyring
 # An address has a scheme, a dot or a port; a single word is more likely a profile.
 ADDRESS_LIKE = re.compile(r"://|\.|:\d|^localhost\b")
-LOCAL = "local"
-
-Values = Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class ProfileFile:
-    """The profiles of one file."""
-
-    path: Path
-    profiles: Mapping[str, Values] = field(default_factory=dict)
-    default: str | None = None
+TRUE = ("1", "true", "yes", "on")
 
 
 def profiles() -> dict[str, Path]:
@@ -69,10 +57,10 @@ def name_profile(profile: str | None) -> str | None:
 
 def means_local(profile: str | None, given: Values) -> bool:
     """Return whether the local service is meant: by name, or by default if no address is given."""
-    if _address_of(_present(given)):
+    if address_of(present(given)):
         return False
     return profile == LOCAL or (
-        name_profile(profile) == LOCAL and not _address_of(_from_environment())
+        name_profile(profile) == LOCAL and not address_of(_read_environment().values)
     )
 
 
@@ -80,7 +68,7 @@ def profile_meant(profile: str | None, given: Values) -> str | None:
     """Return the profile that provides the address, or None if an address was given directly."""
     if profile or means_local(profile, given):
         return profile or LOCAL
-    alone = _address_of(_present(given)) or _address_of(_from_environment())
+    alone = address_of(present(given)) or address_of(_read_environment().values)
     return None if alone else name_profile(None)
 
 
@@ -91,7 +79,7 @@ def check_choice(profile: object, given: Values) -> None:
             f"`profile` must be the name of a profile, not {profile!r}: connect('local')"
         )
     url = given.get("url")
-    if profile == LOCAL and (named := list(_address_of(_present(given)))):
+    if profile == LOCAL and (named := list(address_of(present(given)))):
         raise BadInput(
             f"the local service has a fixed address: omit {named[0]}=, or omit 'local' to connect "
             "to another service"
@@ -103,19 +91,8 @@ def check_choice(profile: object, given: Values) -> None:
 def resolve(profile: str | None, given: Values) -> ClientConfig:
     """Take each value from the first source that has it; raise `NotConnected` with advice."""
     name = name_profile(profile)
-    sources = read_sources()
-    if name is not None:
-        _check_known(name, sources)
-    layers = [_present(given), _from_environment(), *_layers_of(name, sources)]
-    values = {key: value for layer in reversed(layers) for key, value in layer.items()}
-    values = {key: value for key, value in values.items() if key not in ADDRESS}
-    values |= next((found for layer in layers if (found := _address_of(layer))), {})
-    wanted = KEYS if "crawler_user_id" in values else KEYS[:1]
-    if name is not None and (missing := [key for key in wanted if key not in values]):
-        values |= _from_keyring(name, missing)
-    if not any(key in values for key in KEYS):
-        raise NotConnected(_advice(name))
-    return make_connection(values)
+    around = [Layer("the call", present(given)), _read_environment()]
+    return _combine([*around, *_read_layers(name)], name)
 
 
 def resolve_profile(name: str) -> ClientConfig:
@@ -124,23 +101,133 @@ def resolve_profile(name: str) -> ClientConfig:
     So two profiles stay two services in one process. A key of the environment counts only if the
     environment names no other application.
     """
-    sources = read_sources()
-    _check_known(name, sources)
-    layers = list(_layers_of(name, sources))
-    values = {key: value for layer in reversed(layers) for key, value in layer.items()}
-    values = {key: value for key, value in values.items() if key not in ADDRESS}
-    values |= next((found for layer in layers if (found := _address_of(layer))), {})
-    if missing := [key for key in KEYS[:1] if key not in values]:
-        values |= _from_keyring(name, missing)
-    around = _from_environment()
-    if around.get("app_id", values.get("app_id")) == values.get("app_id", around.get("app_id")):
-        lacking = {key: value for key, value in around.items() if key not in values}
-        if _address_of(values):
-            lacking = {key: value for key, value in lacking.items() if key not in ADDRESS}
-        values |= lacking
-    if "api_key" not in values:
+    layers = _read_layers(name)
+    around = _read_environment()
+    app_id = next((layer.values["app_id"] for layer in layers if "app_id" in layer.values), None)
+    if app_id is None or around.values.get("app_id", app_id) == app_id:
+        layers.append(around)
+    connection = _combine(layers, name)
+    if not connection.api_key:
         raise NotConnected(_advice(name))
-    return make_connection(values)
+    return connection
+
+
+@dataclass(frozen=True)
+class Layer:
+    """The values of one source, and the addresses that its keys belong to.
+
+    - `name`: the source in messages.
+    - `is_profile`: whether the values are those of a profile in a file.
+    - `file`: the file, if it is a project's.
+    - `keyring`: the profile whose keys are read from the keyring when they are needed.
+    - `bound`: the destination of the keys, where the source or its profile has one.
+    """
+
+    name: str
+    values: Values
+    is_profile: bool = False
+    file: Path | None = None
+    keyring: str | None = None
+    bound: Values = field(default_factory=dict)
+
+    def key(self, key: str) -> Any:
+        """Return a key of this source; None if it has none."""
+        if self.keyring is not None:
+            return _from_keyring(self.keyring, [key]).get(key)
+        return self.values.get(key)
+
+    def gives_key_to(self, values: Values) -> bool:
+        """Return whether the keys of this source may be sent to the destination of values."""
+        address = address_of(self.bound)
+        app_id = self.bound.get("app_id")
+        return address in ({}, address_of(values)) and app_id in (None, values.get("app_id"))
+
+
+def _combine(layers: list[Layer], profile: str | None) -> ClientConfig:
+    """Combine the sources, each key only with the address that it belongs to."""
+    values, project = _find_destination(layers, profile)
+    plain = {name: value for layer in reversed(layers) for name, value in layer.values.items()}
+    values = {n: v for n, v in plain.items() if n not in (*KEYS, *DESTINATION)} | values
+    keys, sources = _find_keys(layers, values)
+    if not keys:
+        raise NotConnected(_describe_elsewhere(layers, values) or _advice(profile))
+    connection = make_connection({**values, **keys})
+    others = [source.name for source in sources if source.file is None]
+    if project and project.file and profile and others:
+        check_trust(
+            Destination(project.file, profile, destination_of(project.values)),
+            connection.address,
+            " and ".join(dict.fromkeys(others)),
+        )
+    return connection
+
+
+def _find_destination(
+    layers: list[Layer], profile: str | None
+) -> tuple[dict[str, Any], Layer | None]:
+    """Return the values that determine who receives the keys, and the project that sets one."""
+    first = next((n for n, layer in enumerate(layers) if address_of(layer.values)), len(layers))
+    sources = {
+        "address": layers[first] if first < len(layers) else None,
+        "app_id": next((layer for layer in layers if "app_id" in layer.values), None),
+        # In a profile it is a permission of the profile's address.
+        "allow_http": next(
+            (
+                layer
+                for n, layer in enumerate(layers)
+                if "allow_http" in layer.values and (n <= first or not layer.is_profile)
+            ),
+            None,
+        ),
+    }
+    values = address_of(sources["address"].values) if sources["address"] else {}
+    for name in ("app_id", "allow_http"):
+        if source := sources[name]:
+            values[name] = source.values[name]
+    project = next((source for source in sources.values() if source and source.file), None)
+    if project:
+        _check_redirection(project, layers, profile)
+    return values, project
+
+
+def _check_redirection(project: Layer, layers: list[Layer], profile: str | None) -> None:
+    """Reject a project's file that gives another address to a profile of the user."""
+    user = next((layer for layer in layers if layer.name == str(user_file())), None)
+    if user is None:
+        return
+    first, second = project.values, user.values
+    if merge_destinations(first, second) == merge_destinations(second, first):
+        return
+    raise NotConnected(
+        f"{project.name} and {user.name} give different addresses to the profile `{profile}`, and "
+        "a project cannot redirect a profile of yours; rename the profile in one of the files"
+    )
+
+
+def _find_keys(layers: list[Layer], values: Values) -> tuple[dict[str, Any], list[Layer]]:
+    """Return the keys that belong to the destination, and their sources."""
+    keys: dict[str, Any] = {}
+    sources: list[Layer] = []
+    for name in KEYS:
+        for layer in layers:
+            if layer.keyring and name == "crawler_api_key" and "crawler_user_id" not in values:
+                continue
+            if layer.gives_key_to(values) and (key := layer.key(name)) is not None:
+                keys[name] = key
+                sources.append(layer)
+                break
+    return keys, sources
+
+
+def _describe_elsewhere(layers: list[Layer], values: Values) -> str:
+    """Describe a key that was left out because it belongs to another address."""
+    for layer in layers:
+        if not layer.gives_key_to(values) and any(layer.key(name) is not None for name in KEYS):
+            return (
+                f"the API key of {layer.name} belongs to another address or application and is "
+                "not sent to this one; pass api_key= together with the address"
+            )
+    return ""
 
 
 def check_application(connection: ClientConfig, profile: str | None) -> None:
@@ -157,28 +244,7 @@ def make_connection(values: Values) -> ClientConfig:
     retry_policy = RetryPolicy().changed(
         **{TIMEOUTS[n]: values[n] for n in TIMEOUTS.keys() & values.keys()}
     )
-    return ClientConfig(**_hide_keys(own), retry_policy=retry_policy)
-
-
-def _hide_keys(values: Values) -> dict[str, Any]:
-    """Mask the keys among values as early as possible: tracebacks and reprs show plain values."""
-    return {
-        name: _hide_key(name, value) if name in KEYS else value for name, value in values.items()
-    }
-
-
-def _hide_key(name: str, value: Any) -> Secret:
-    """Mask a key; raise `BadInput` for what is no text, without showing it."""
-    if isinstance(value, str):
-        return Secret(value)
-    if isinstance(value, Secret):
-        return value
-    member = (
-        f", its member `key` for instance: {name}=answer['key']"
-        if isinstance(value, Mapping)
-        else ""
-    )
-    raise BadInput(f"`{name}` must be text, not {type(value).__name__}: pass the key alone{member}")
+    return ClientConfig(**hide_keys(own), retry_policy=retry_policy)
 
 
 def _advice(name: str | None) -> str:
@@ -203,30 +269,42 @@ def _advice_on_application(name: str | None) -> str:
     )
 
 
-def _present(values: Values) -> Values:
-    return _hide_keys({key: value for key, value in values.items() if value is not None})
+def _read_environment() -> Layer:
+    values: dict[str, Any] = {
+        key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)
+    }
+    if "allow_http" in values:
+        values["allow_http"] = values["allow_http"].casefold() in TRUE
+    return Layer("the environment", hide_keys(values), bound=destination_of(values))
 
 
-def _from_environment() -> Values:
-    return _hide_keys(
-        {key: os.environ[name] for key, name in VARIABLES.items() if os.environ.get(name)}
-    )
+def _read_layers(name: str | None) -> list[Layer]:
+    """Return the layers of a profile: the project's file, the user's file, the keyring."""
+    sources = read_sources()
+    if name is not None:
+        _check_known(name, sources)
+    tables = [(source, source.profiles.get(name or "", {})) for source in sources]
+    # A key in the user's file or the keyring belongs to the address of its profile.
+    bound = merge_destinations(*(values for _, values in reversed(tables)))
+    layers = []
+    for source, values in tables:
+        if source.is_project:
+            _warn_of_key(source, name, values)
+        file = source.path if source.is_project else None
+        limit = destination_of(values) if file else bound
+        layers.append(Layer(str(source.path), values, True, file, bound=limit))
+    if name is not None:
+        layers.append(Layer("the keyring", {}, keyring=name, bound=bound))
+    return layers
 
 
-def _address_of(layer: Values) -> Values:
-    return {key: layer[key] for key in ADDRESS if key in layer}
-
-
-def _layers_of(name: str | None, sources: list[ProfileFile]) -> Iterator[Values]:
-    for source in sources:
-        values = source.profiles.get(name or "", {})
-        if source.path != user_file() and any(key in values for key in KEYS):
-            warnings.warn(
-                f"{source.path} contains the key of the profile `{name}` and may be shared; "
-                f"move the key to {user_file()} or to the keyring",
-                stacklevel=5,
-            )
-        yield values
+def _warn_of_key(source: ProfileFile, name: str | None, values: Values) -> None:
+    if any(key in values for key in KEYS):
+        warnings.warn(
+            f"{source.path} contains the key of the profile `{name}` and may be shared; "
+            f"move the key to {user_file()} or to the keyring",
+            stacklevel=6,
+        )
 
 
 def _check_known(name: str, sources: list[ProfileFile]) -> None:
@@ -239,87 +317,15 @@ def _check_known(name: str, sources: list[ProfileFile]) -> None:
         )
 
 
-def read_sources() -> list[ProfileFile]:
-    """Read the project's file and the user's file, if they exist."""
-    found = [_read_project(), _read_file(user_file(), _parse(user_file()))]
-    return [source for source in found if source]
-
-
-def user_file() -> Path:
-    """Return the path of the user's profiles: `SVC_CONFIG`, or in the system's folder."""
-    if named := os.environ.get("SVC_CONFIG"):
-        return Path(named).expanduser()
-    from platformdirs import user_config_path
-
-    return user_config_path("svc-notebook", appauthor=False) / "config.toml"
-
-
-def _read_project() -> ProfileFile | None:
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        own = folder / "svc.toml"
-        if source := _read_file(own, _parse(own)):
-            return source
-        shared = folder / "pyproject.toml"
-        tools = (_parse(shared) or {}).get("tool", {})
-        if source := _read_file(shared, tools.get("svc-notebook")):
-            return source
-    return None
-
-
-def _parse(path: Path) -> dict[str, Any] | None:
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
-        return None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        if path.name == "pyproject.toml":
-            return None  # another tool reports it
-        raise BadInput(f"{path} is not TOML: {error}") from error
-
-
-def _read_file(path: Path, content: Any) -> ProfileFile | None:
-    if content is None:
-        return None
-    tables = content.get("profiles", {}) if isinstance(content, dict) else None
-    if not isinstance(tables, dict):
-        raise BadOption(f"{path}: write [profiles.NAME] and its values below")
-    default = content.get("default_profile")
-    if not isinstance(default, str | None):
-        raise BadOption(f"{path}: default_profile must be text in quotes")
-    for name, values in tables.items():
-        _check_values(path, name, values)
-    hidden = {name: _hide_keys(values) for name, values in tables.items()}
-    return ProfileFile(path, hidden, default)
-
-
-def _check_values(path: Path, name: str, values: Any) -> None:
-    if not isinstance(values, dict):
-        raise BadOption(f"{path}: write [profiles.{name}] and its values below")
-    for key, value in values.items():
-        if key not in FIELDS:
-            raise BadOption(f"{path}: profile {name}: no `{key}`{did_you_mean(key, FIELDS)}")
-        if key in TIMEOUTS:
-            _check_seconds(path, name, key, value)
-        elif not isinstance(value, (str, list, dict) if key == "hosts" else str):
-            raise BadOption(f"{path}: profile {name}: `{key}` must be text in quotes")
-
-
-def _check_seconds(path: Path, name: str, key: str, value: object) -> None:
-    try:
-        check_seconds(key, value)
-    except BadInput as error:
-        raise BadOption(f"{path}: profile {name}: {error}") from None
-
-
 def _from_keyring(profile: str, missing: list[str]) -> dict[str, Any]:
     """Read a value from the system's keyring; a missing or broken keyring is ignored."""
     try:
         import keyring
 
         found = {
-            key: keyring.get_password("svc-notebook", LOGINS[key].format(profile))
+            key: keyring.get_password("svc-notebook", _LOGINS[key].format(profile))
             for key in missing
         }
     except Exception:
         return {}
-    return dict(_present(found))
+    return present(found)

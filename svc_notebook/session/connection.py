@@ -11,7 +11,6 @@ from svc_notebook.client.hosts import HostChoice
 from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput, NotConnected
 from svc_notebook.session.config import (
-    LOCAL,
     check_application,
     check_choice,
     make_connection,
@@ -20,6 +19,7 @@ from svc_notebook.session.config import (
     resolve,
     resolve_profile,
 )
+from svc_notebook.session.fields import LOCAL
 from svc_notebook.session.local_service import LocalService, default_folder, local
 
 AnyClient = AsyncClient | Client
@@ -52,6 +52,7 @@ def connect(
     region: str | None = None,
     crawler_user_id: str | None = None,
     crawler_api_key: str | None = None,
+    allow_http: bool | None = None,
     connect_timeout: float | None = None,
     read_timeout: float | None = None,
     write_timeout: float | None = None,
@@ -59,9 +60,11 @@ def connect(
     """Create the current client; nothing is sent.
 
     Each value comes from the argument, else from the environment, the project's profiles, the
-    user's profiles, the keyring. The profile `local` is the local service, which is started if
-    necessary. `region` determines the hosts that receive events; timeouts are in seconds (defaults:
-    2 to connect, 5 to read, 30 to write). Raises `NotConnected` if a value is missing.
+    user's profiles, the keyring. A key is sent only to the address of its source, and to an address
+    of a project's file only if the user trusts its folder. The profile `local` is the local
+    service, which is started if necessary. `region` determines the hosts that receive events;
+    timeouts are in seconds (defaults: 2 to connect, 5 to read, 30 to write). Raises `NotConnected`
+    if a value is missing.
     """
     global _current
     _current = make_client(
@@ -76,6 +79,7 @@ def connect(
         region=region,
         crawler_user_id=crawler_user_id,
         crawler_api_key=crawler_api_key,
+        allow_http=allow_http,
         connect_timeout=connect_timeout,
         read_timeout=read_timeout,
         write_timeout=write_timeout,

@@ -10,7 +10,6 @@ import shlex
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -21,11 +20,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.child_process import python_command, start_process
 from svc_notebook.client import Secret, background_loop
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.files import hold_lock, user_state_folder, write_atomically
-from svc_notebook.session.config import KEYS, VARIABLES
+from svc_notebook.session.fields import KEYS, VARIABLES
 
 
 def remember(data: Path) -> None:
@@ -57,7 +57,7 @@ def _list_folder() -> Path:
     return user_state_folder("services")
 
 
-COMMAND = (sys.executable, "-m", "svc_notebook.cli", "serve")
+COMMAND = python_command("svc_notebook.cli", "serve")
 NOTE = "service.json"  # the file with the service's address, which exists while it runs
 PARENT = "parent"  # the process ids of a service and of the process whose end stops it
 LOG = "service.log"
@@ -305,13 +305,13 @@ def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[b
     if not stay:
         options += ["--parent", str(os.getpid())]
     with open(data / LOG, "wb", opener=_open_private) as log:
-        process = subprocess.Popen(
+        process = start_process(
             [*command, *options],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=log,
-            cwd=data,  # a notebook's folder can have a module named like ours or Python's
-            env=_environment(),
+            folder=data,
+            environment=_environment(),
             start_new_session=True,  # an interrupt of the kernel must not reach it
         )
     _OWN[process.pid] = process
@@ -331,14 +331,9 @@ def _open_private(path: str, flags: int) -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Return the environment of the service: this package is importable, keys are removed."""
+    """Return the environment of the service, without keys."""
     keys = {VARIABLES[name] for name in KEYS}
-    own = {name: value for name, value in os.environ.items() if name not in keys}
-    root = Path(__file__).parents[2]
-    if root.name in ("site-packages", "dist-packages"):
-        return own
-    paths = [str(root), *filter(None, [own.get("PYTHONPATH")])]
-    return {**own, "PYTHONPATH": os.pathsep.join(paths)}
+    return {name: value for name, value in os.environ.items() if name not in keys}
 
 
 def _tail(log: Path) -> str:

@@ -13,6 +13,7 @@ from tests.browser.labextension import LabPage, fresh
 from tests.browser.looks import draw
 from tests.browser.shop import connect, fill, products
 from tests.conftest import Running, start_service, stop_service
+from tests.session.key_sink import open_sink
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 HOSTILE_NAME = "<img src=x onerror='window.struck=1'>"
@@ -73,6 +74,35 @@ def test_the_explorer_connects_to_the_local_service(lab_page: LabPage) -> None:
     lab_page.run("import svc_notebook as svc")
     assert lab_page.ask("svc.whoami()['rights']")
     expect(lab_page.page.locator(".svc-status")).to_have_text("Search: local")
+
+
+def test_the_explorer_asks_before_a_key_goes_to_the_address_of_a_folder(
+    lab_page: LabPage, extended_lab: Lab
+) -> None:
+    with open_sink() as sink:
+        profile = f'[profiles.cloned]\nurl = "{sink.url}"\napp_id = "APP"\n'
+        (extended_lab.folder / "svc.toml").write_text(profile)
+        try:
+            lab_page.run(
+                "import os; os.environ['SVC_API_KEY'] = 'canary-key'\n%load_ext svc_notebook"
+            )
+            button = lab_page.page.get_by_role("button", name="Connect to cloned")
+            button.click()
+            dialog = lab_page.page.get_by_role("dialog")
+            expect(dialog).to_contain_text(f"Connecting sends your API key to {sink.url}")
+            expect(dialog).to_contain_text(f"{extended_lab.folder}")
+            dialog.get_by_role("button", name="Cancel").click()
+            expect(button).to_be_visible()
+            assert not sink.received
+
+            button.click()
+            dialog.get_by_role("button", name="Trust and connect").click()
+
+            expect(lab_page.explorer).to_contain_text("cloned · APP", timeout=30_000)
+            assert sink.take("canary-key")
+            assert not lab_page.complaints
+        finally:
+            (extended_lab.folder / "svc.toml").unlink()
 
 
 def test_a_connected_kernel_shows_its_indices_and_their_content(

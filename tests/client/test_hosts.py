@@ -166,7 +166,9 @@ def test_a_host_that_answers_is_taken_back() -> None:
         ("http://localhost:1", True),
         ("http://[::1]:80", True),
         ("https://a.example", False),
-        ("https://127.example", True),
+        ("https://127.example", False),
+        ("http://127.0.0.1.shop.example", False),
+        ("http://localhost.shop.example", False),
     ],
 )
 def test_an_address_on_this_machine_is_known(address: str, here: bool) -> None:

@@ -17,10 +17,12 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.setenv("SVC_CONFIG", str(tmp_path / "user" / "config.toml"))
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("PYTHON_KEYRING_BACKEND", "keyring.backends.null.Keyring")
     monkeypatch.setattr(connection, "_current", None)
     folder = tmp_path / "project" / "deep" / "down"
     folder.mkdir(parents=True)
+    (tmp_path / "project" / ".git").mkdir()
     (tmp_path / "user").mkdir()
     monkeypatch.chdir(folder)
     return tmp_path / "project"

@@ -11,7 +11,9 @@ import pytest
 
 from svc_notebook.client import ClientConfig
 from svc_notebook.errors import BadInput, BadOption, NotConnected, SvcError
-from svc_notebook.session.config import profiles, resolve, user_file
+from svc_notebook.session.config import profiles, resolve
+from svc_notebook.session.profile_files import user_file
+from svc_notebook.session.trust import trust_folder
 
 SHOP = """
 [profiles.shop]
@@ -32,14 +34,15 @@ def test_each_value_comes_from_the_first_place_that_has_it(
         '[profiles.shop]\nurl = "https://user.example"\napp_id = "USER"\n'
         'vendor = "User"\napi_key = "user-key"\n'
     )
-    (project / "svc.toml").write_text('[profiles.shop]\napp_id = "PROJECT"\nvendor = "Project"\n')
+    (project / "svc.toml").write_text('[profiles.shop]\nread_timeout = 7\nvendor = "Project"\n')
     monkeypatch.setenv("SVC_VENDOR", "Environment")
     monkeypatch.setenv("SVC_PROFILE", "shop")
 
     found = resolve(None, {})
 
     assert found.url == "https://user.example"
-    assert found.app_id == "PROJECT"
+    assert found.app_id == "USER"
+    assert found.retry_policy.read == 7
     assert found.vendor == "Environment"
     assert key_of(found) == "user-key"
     assert resolve(None, {"vendor": "Argument"}).vendor == "Argument"
@@ -93,7 +96,7 @@ def test_an_empty_variable_is_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_an_address_is_taken_whole_from_one_place(given: dict[str, Any], address: str) -> None:
     user_file().write_text(SHOP.format("USER"))
 
-    assert resolve("shop", given).address == address
+    assert resolve("shop", {**given, "api_key": "k"}).address == address
 
 
 def test_a_pyproject_may_hold_the_projects_profiles(project: Path) -> None:
@@ -101,6 +104,7 @@ def test_a_pyproject_may_hold_the_projects_profiles(project: Path) -> None:
         '[tool.svc-notebook]\ndefault_profile = "shop"\n'
         '[tool.svc-notebook.profiles.shop]\nurl = "https://a.example"\nvendor = "Acme"\n'
     )
+    trust_folder(project)
 
     assert resolve(None, {"api_key": "k"}).vendor == "Acme"
 

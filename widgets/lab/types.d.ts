@@ -8,8 +8,16 @@ export type Calls = ReturnType<typeof connect>;
 /** Packages that the application shares. */
 export type Share = (name: string) => Promise<any>;
 
+/** A project's folder whose address may not receive the key before the user trusts it. */
+export interface Untrusted {
+  folder: string;
+  profile: string;
+  address: string;
+}
+
 export interface Connection {
   connected: boolean;
+  untrusted?: Untrusted;
   /** Where there is no connection. */
   profiles?: string[];
   id?: string;

@@ -28,7 +28,8 @@ export class Explorer {
   /**
    * @param {Kernels} kernels
    * @param {{menu: (place: {x: number, y: number}, row: HTMLElement) => void,
-   *   changed: () => void, wants: () => boolean}} host
+   *   changed: () => void, wants: () => boolean,
+   *   askTrust: (place: import("../types").Untrusted) => Promise<boolean>}} host
    */
   constructor(kernels, host) {
     this.kernels = kernels;
@@ -207,11 +208,13 @@ export class Explorer {
     this.known = { ...emptyKnown(), filter: this.filter.value };
   }
 
-  /** @param {string} profile */
+  /** Connect, and ask first whether the address of a project's file may receive the key. @param {string} profile */
   async connect(profile) {
     this.say(`Connecting to ${profile}…`);
     try {
-      await this.kernels.current?.call("connect", { profile });
+      const connection = await this.kernels.current?.call("connect", { profile });
+      if (connection?.untrusted && (await this.host.askTrust(connection.untrusted)))
+        await this.kernels.current?.call("connect", { profile, trust: connection.untrusted.folder });
       this.say("");
       await this.refresh();
     } catch (error) {

@@ -146,6 +146,14 @@ export async function makePlugins(share) {
         changed();
       },
       wants: () => preferences.refreshAfterCells,
+      askTrust: async ({ folder, profile, address }) => {
+        const body =
+          `The folder ${folder} defines the profile ${profile}. Connecting sends your API key to ${address}. ` +
+          "Trust the folder only if you know where it comes from.";
+        const buttons = [apputils.Dialog.cancelButton(), apputils.Dialog.warnButton({ label: "Trust and connect" })];
+        const answer = await apputils.showDialog({ title: `Send your key to ${address}?`, body, buttons, defaultButton: 0 });
+        return answer.button.accept;
+      },
     });
     made = explorer;
     const panel = Object.assign(new lumino.Widget({ node: explorer.el }), {
