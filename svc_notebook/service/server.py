@@ -110,7 +110,7 @@ def serve(
     embedder : str, default None
         Function `module:function` from a list of texts to an array with a vector for each; its
         vectors replace the local ones in the mode `neuralSearch`. The current folder is searched
-        for the module, too.
+        for the module, too: this is the only option that runs code of that folder.
 
     Returns
     -------

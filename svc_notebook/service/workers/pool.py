@@ -22,6 +22,7 @@ from typing import Any
 
 import msgspec
 
+from svc_notebook.child_process import python_command, start_process
 from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import Deadline, SearchCancelled
 from svc_notebook.service.http.auth import Caller
@@ -335,9 +336,8 @@ class SearchWorkers:
         await loop.create_connection(lambda: WorkerConnection(process, self), sock=own)
 
     def _spawn(self, link: socket.socket) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-m", MODULE, str(link.fileno()), str(self._database)]
-        return subprocess.Popen(
-            command,
+        return start_process(
+            python_command(MODULE, str(link.fileno()), str(self._database.absolute())),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             pass_fds=[link.fileno()],

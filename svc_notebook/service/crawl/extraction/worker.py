@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO, Any
 
 import msgspec
+
+from svc_notebook.child_process import python_command, start_process
 
 LENGTH_PREFIX_BYTES = 4
 # Starting takes at most a second, unless the machine is overloaded.
@@ -33,7 +34,7 @@ class Worker:
     """
 
     def __init__(self, module: str, *arguments: str) -> None:
-        self._command = (sys.executable, "-m", module, *arguments)
+        self._command = python_command(module, *arguments)
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
 
@@ -57,7 +58,7 @@ class Worker:
         if self._process is not None and self._process.poll() is not None:
             self.close()
         if self._process is None:
-            self._process = subprocess.Popen(
+            self._process = start_process(
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, TypeVar
 
+from svc_notebook.child_process import find_program
 from svc_notebook.errors import BadInput
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def find_browser(named: str | None, member: str = "renderJavaScript") -> str:
             return found
         raise BadInput(f"`{member}`: {wanted}, which {source} names, is not a program")
     places = (place for place in PLACES if Path(place).is_file())
-    if found := next(filter(None, map(shutil.which, PROGRAMS)), None) or next(places, None):
+    if found := next(filter(None, map(find_program, PROGRAMS)), None) or next(places, None):
         return found
     raise BadInput(
         f"`{member}` needs Chromium or Chrome, and this machine has none: install the"
@@ -254,7 +255,7 @@ def resident_bytes(pid: int) -> int | None:
         return pages * os.sysconf("SC_PAGE_SIZE")
     except (OSError, ValueError, IndexError, AttributeError):
         pass
-    if not (program := shutil.which("ps")) or Path("/proc/self/statm").exists():
+    if not (program := find_program("ps")) or Path("/proc/self/statm").exists():
         return None
     told = subprocess.run([program, "-o", "rss=", "-p", str(pid)], capture_output=True, text=True)
     return int(told.stdout) * 1024 if told.stdout.strip().isdigit() else None

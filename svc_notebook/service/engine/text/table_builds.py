@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 
+from svc_notebook.child_process import python_command, start_process
 from svc_notebook.files import FileLock
 from svc_notebook.service.engine.text.word_forms import has_table, standard_table, table_path
 
@@ -70,9 +71,11 @@ def count_finished() -> int:
 
 def _build(language: str) -> None:
     with suppress(OSError):  # no process can be started
-        command = [sys.executable, "-m", __name__, language]
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        process = start_process(
+            python_command(__name__, language),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         _processes.add(process)
         process.wait()
