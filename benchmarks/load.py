@@ -37,7 +37,6 @@ from benchmarks.trials import (  # noqa: E402
     read_trial,
     record_rates,
     run_trial,
-    wait_for_imports,
 )
 
 if TYPE_CHECKING:
@@ -134,11 +133,10 @@ def load_ours(path: Path, port: int, rows: int) -> Work:
 
 
 def connect(port: int) -> None:
-    """Connect, and wait until packages are imported in the background."""
+    """Connect to the service of a port."""
     import svc_notebook as svc
 
     svc.connect(url=f"http://127.0.0.1:{port}", app_id="app", api_key="key")
-    wait_for_imports()
 
 
 def load_theirs(path: Path, port: int, rows: int) -> Work:

@@ -25,7 +25,6 @@ sys.path.insert(0, str(ROOT))
 import svc_notebook as svc  # noqa: E402
 from benchmarks import frames  # noqa: E402
 from benchmarks.figures import record  # noqa: E402
-from benchmarks.trials import wait_for_imports  # noqa: E402
 from svc_notebook.service.engine.index.schema import Schema  # noqa: E402
 from svc_notebook.service.engine.index.segment import Segment  # noqa: E402
 from tests.conftest import start_service, stop_service  # noqa: E402
@@ -41,7 +40,6 @@ def load_file(path: Path, rows: int) -> tuple[float, float, float]:
         process, running = start_service(Path(folder))
         try:
             svc.connect(url=running.url, app_id=running.appId, api_key=running.adminKey)
-            wait_for_imports()
             svc.push([{"objectID": "1"}], "warm", progress=False)
             both = [psutil.Process(process.pid), psutil.Process()]
             before = [sum(one.cpu_times()[:2]) for one in both]

@@ -12,7 +12,6 @@ import resource
 import statistics
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -136,10 +135,3 @@ def record_rates(
             f"{name}, {when}", value, "rows/s", peer=peer, peer_value=peer_value,
             ratio=median_ratio(rounds, ours, other, when, "clock"), wanted=wanted,
         )  # fmt: skip
-
-
-def wait_for_imports() -> None:
-    """Wait until the thread that `svc.connect` starts has imported its packages."""
-    for thread in threading.enumerate():
-        if thread.name == "svc-imports":
-            thread.join()

@@ -1,19 +1,17 @@
 """A workbench for a hosted search service: pandas, magics, bulk loads, a local service.
 
-Names are imported on first use, so that importing this package is cheap; the accessors `df.svc` and
-`series.svc` are registered when pandas is imported. `aio` contains each function as a coroutine
-function.
+Names are imported on first use, so that importing this package is cheap. The accessors `df.svc` and
+`series.svc` are registered when this package is imported after pandas, else by the first use of a
+function. `aio` contains each function as a coroutine function.
 """
 
 from __future__ import annotations
 
-import importlib.util
 import sys
-from collections.abc import Sequence
 from importlib import import_module
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
+
+from svc_notebook.accessor_registration import import_accessors, register_accessors
 
 if TYPE_CHECKING:
     from svc_notebook import errors, samples, tuning
@@ -48,6 +46,8 @@ __all__ = [
 ]
 
 _CLIENTS = ("AsyncClient", "Client")
+# Names that need no pandas; the others import it for the accessors.
+_LIGHT = {*_CLIENTS, "errors"}
 _MODULES = {
     "aio": "svc_notebook.functions.aio",
     "edit": "svc_notebook.editors",
@@ -70,6 +70,10 @@ def __getattr__(name: str) -> Any:
         from svc_notebook.official_names import suggest_function
 
         raise lacking_attribute(f"module {__name__!r}", name, __dir__(), suggest_function)
+    if name in _LIGHT:
+        register_accessors()
+    else:
+        import_accessors()
     globals()[name] = found
     return found
 
@@ -94,49 +98,13 @@ def unload_ipython_extension(shell: Any) -> None:
     unload(shell)
 
 
-class _AccessorHook:
-    """An import hook that registers accessors when the package that they extend is imported."""
-
-    def __init__(self, name: str, accessors: str) -> None:
-        self._name, self._accessors = name, accessors
-
-    def find_spec(
-        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
-        if name != self._name:
-            return None
-        sys.meta_path.remove(self)
-        spec = importlib.util.find_spec(name)
-        if spec is not None and spec.loader is not None:
-            _register_after_import(spec.loader, self._accessors)
-        return spec
-
-
-def _register_after_import(loader: Any, accessors: str) -> None:
-    execute = loader.exec_module
-
-    def execute_and_register(module: ModuleType) -> None:
-        execute(module)
-        import_module(accessors)
-
-    loader.exec_module = execute_and_register
-
-
-for _name, _accessors in {
-    "pandas": "svc_notebook.accessors",
-    "dask.dataframe": "svc_notebook.dask_accessor",
-}.items():
-    if _name in sys.modules:
-        import_module(_accessors)
-    else:
-        sys.meta_path.insert(0, _AccessorHook(_name, _accessors))
-
-
-def _complete_calls() -> None:
-    """Register completion of names inside calls if IPython runs."""
+def _extend_shell() -> None:
+    """Extend the shell if IPython runs: completion inside calls, accessors after each cell."""
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     if (shell := get_shell()) is not None:
-        import_module("svc_notebook.magics.import_hook").add_matcher(shell, _make_matcher)
+        hooks = import_module("svc_notebook.magics.shell_hooks")
+        hooks.add_matcher(shell, _make_matcher)
+        hooks.register_after_cells(shell)
 
 
 def _make_matcher(shell: Any) -> Any:
@@ -145,4 +113,5 @@ def _make_matcher(shell: Any) -> Any:
     return make_matcher(shell)
 
 
-_complete_calls()
+register_accessors()
+_extend_shell()

@@ -62,8 +62,10 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert not imported_by("import svc_notebook") & HEAVY
 
 
-def test_a_connection_brings_the_client_alone() -> None:
-    assert imported_by("import svc_notebook as svc\nsvc.connect") & HEAVY <= {"httpx"}
+def test_a_connection_brings_the_client_and_pandas_alone() -> None:
+    heavy = imported_by("import svc_notebook as svc\nsvc.connect") & HEAVY
+
+    assert heavy <= {"httpx", "pandas", "pyarrow"}
 
 
 def test_the_magic_brings_nothing_heavy() -> None:
@@ -84,13 +86,14 @@ def test_the_command_serves_without_pandas_and_ipython() -> None:
 @pytest.mark.parametrize(
     "code",
     [
-        "import svc_notebook\nimport pandas as pd",
+        "import svc_notebook as svc\nimport pandas as pd\nsvc.connect",
+        "import svc_notebook as svc\nsvc.connect\nimport pandas as pd",
+        "import svc_notebook as svc\nimport pandas as pd\nsvc.Client",
         "import pandas as pd\nimport svc_notebook",
-        "import svc_notebook\nfrom pandas import DataFrame\nimport pandas as pd",
-        "import svc_notebook, importlib; importlib.reload(svc_notebook)\nimport pandas as pd",
+        "import pandas as pd\nimport svc_notebook, importlib; importlib.reload(svc_notebook)",
     ],
 )
-def test_the_accessors_come_with_pandas(code: str) -> None:
+def test_the_accessors_come_with_the_first_use(code: str) -> None:
     ask = "assert pd.DataFrame().svc and pd.Series([], dtype=str).svc"
 
     done = run("-W", "error", "-c", f"{code}\n{ask}")
@@ -98,9 +101,19 @@ def test_the_accessors_come_with_pandas(code: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_a_call_of_the_package_never_stands_in_the_import_system() -> None:
+    code = "import sys; before = [*sys.meta_path], [*sys.path_hooks]\nimport svc_notebook as svc\n"
+
+    done = run(
+        "-c", f"{code}svc.connect, svc.load\nprint(before == (sys.meta_path, sys.path_hooks))"
+    )
+
+    assert (done.stdout, done.stderr) == ("True\n", "")
+
+
 @pytest.mark.slow
 def test_the_accessors_bring_nothing_heavy() -> None:
-    added = imported_by("import svc_notebook, pandas") - imported_by("import pandas")
+    added = imported_by("import pandas, svc_notebook") - imported_by("import pandas")
 
     assert not added & HEAVY
 

@@ -7,6 +7,7 @@ import atexit
 import contextvars
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
@@ -50,6 +51,9 @@ class Portal:
         `Stopped`, that exception reports what was done so far; otherwise `KeyboardInterrupt` is
         raised.
         """
+        if sys.is_finalizing():
+            work.close()
+            raise BadInput("Python is ending, so this call cannot be made; make it earlier")
         loop = self._own_loop()
         if asyncio._get_running_loop() is loop:
             work.close()

@@ -52,11 +52,6 @@ def members_of(value: Mapping[str, Any], endpoint: str, at: str = "") -> Members
     return made
 
 
-def prepare_check(endpoint: Endpoint) -> None:
-    """Make the check of an endpoint's responses, which is kept."""
-    _check_of(endpoint.types.get("return", Any))
-
-
 def check_answer(endpoint: Endpoint, answer: Any, spec: RequestSpec) -> Any:
     """Return a response that has the shape its endpoint declares; raises `UnexpectedAnswer`."""
     wanted = endpoint.types.get("return", Any)

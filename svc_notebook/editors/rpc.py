@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import sys
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -136,6 +137,20 @@ def wait_for(work: Coroutine[Any, Any, Any]) -> Any:
         work.close()
         raise BadOption("a callback of an editor cannot wait for it: use the coroutine instead")
     return event_loop.run(work)
+
+
+def finish(end: Callable[[], Coroutine[Any, Any, Any]]) -> None:
+    """Run the last coroutine of an editor, and wait for it unless this is the editors' loop.
+
+    Nothing runs while Python ends, when the last editors are collected: no thread can start then,
+    and copies of indices have been dropped before.
+    """
+    if sys.is_finalizing():
+        return
+    if event_loop.is_here():
+        event_loop.begin(end())
+    else:
+        wait_for(end())
 
 
 def run_on_loop(act: Callable[[], T]) -> T:

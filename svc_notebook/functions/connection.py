@@ -13,7 +13,6 @@ from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected, NotTrusted
 from svc_notebook.session import current, local, use
 from svc_notebook.session.config import check_choice
-from svc_notebook.session.import_thread import start_imports
 from svc_notebook.session.local_service import (
     LocalService,
     all_running,
@@ -108,12 +107,10 @@ def connect(
     --------
     >>> client = svc.connect(url="http://127.0.0.1:8108", app_id="SHOP", api_key="key")
     """
-    client = _connect(
+    return _connect(
         profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl,
         search_timeout=search_timeout, **values,
     )  # fmt: skip
-    start_imports()
-    return client
 
 
 def _connect(

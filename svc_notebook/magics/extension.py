@@ -9,6 +9,7 @@ from typing import Any
 from IPython.core import completer
 from IPython.core.magic import no_var_expand
 
+from svc_notebook.accessor_registration import import_accessors
 from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.binding import bind_words
 from svc_notebook.commands.call_completion import CallSuggestions, complete_call
@@ -25,7 +26,7 @@ from svc_notebook.commands.registry import pick_verb
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.commands.variables import literal_variable, variable_meant
 from svc_notebook.errors import BadOption, SvcError
-from svc_notebook.magics.import_hook import MATCHER, Matcher
+from svc_notebook.magics.shell_hooks import MATCHER, Matcher
 
 _LINE = re.compile(r"\s*(?:[^=%]+=\s*)?%svc\s+(.*)", re.S)
 # A line that is not Python: its quotes and brackets are ignored.
@@ -116,6 +117,7 @@ def run(line: str, cell: str | None, variables: dict[str, Any]) -> Any:
         warn_user(advice)
     try:
         call = bind_words(verb, words, "magic", variables, cell)
+        import_accessors()  # the next cell can import pandas and use `df.svc` at once
         value = perform(call, "magic")
     except SvcError as error:
         if advice := variable_meant(verb, words, variables, error):

@@ -6,6 +6,7 @@ A loopback connection does not need TLS, proxies or other event loops, so this m
 from __future__ import annotations
 
 import asyncio
+import encodings.idna  # noqa: F401 - asyncio would import it on the thread of a loop
 from collections import defaultdict
 from functools import cache
 

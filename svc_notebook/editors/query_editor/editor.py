@@ -32,7 +32,7 @@ from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.draft_search import DraftTarget, find_places, mark_moves
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
 from svc_notebook.editors.ranking_explanation import RankExplanation, explain_rank, ranking_of
-from svc_notebook.editors.rpc import call, wait_for
+from svc_notebook.editors.rpc import call, finish
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
@@ -151,8 +151,8 @@ class QueryEditor(Editor):
     def close(self) -> None:
         """Close the editor, and drop the copy that a comparison made."""
         # An editor that could not be opened is closed, too.
-        if self._second_search and self._second_search.copy_name and not event_loop.is_here():
-            wait_for(self.drop_copy())
+        if self._second_search and self._second_search.copy_name:
+            finish(self.drop_copy)
         super().close()
 
     # Calls for views.

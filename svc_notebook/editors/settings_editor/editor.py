@@ -24,7 +24,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.hit_cards import list_searchable
 from svc_notebook.editors.query_editor.panel import read_parameter
-from svc_notebook.editors.rpc import call, report_progress, wait_for
+from svc_notebook.editors.rpc import call, finish, report_progress, wait_for
 from svc_notebook.editors.settings_editor import changes as changing
 from svc_notebook.editors.settings_editor.known_attributes import read_attributes
 from svc_notebook.editors.settings_editor.panel import (
@@ -152,8 +152,8 @@ class SettingsEditor(Editor):
 
     def close(self) -> None:
         """Close the editor, and drop its copy of the index."""
-        if self._copy and not event_loop.is_here():
-            wait_for(self.drop_copy())
+        if self._copy:
+            finish(self.drop_copy)
         super().close()
 
     # Calls for views.

@@ -25,7 +25,7 @@ from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.judgment_editor.editor import JudgmentEditor
 from svc_notebook.editors.query_editor.draft_search import DraftTarget
 from svc_notebook.editors.query_editor.editor import Action, QueryEditor
-from svc_notebook.editors.rpc import call, report_progress, wait_for
+from svc_notebook.editors.rpc import call, finish, report_progress, wait_for
 from svc_notebook.editors.settings_editor.changes import list_changes, show
 from svc_notebook.editors.settings_editor.editor import SettingsEditor
 from svc_notebook.editors.snapshot import SNAPSHOT_ROWS, write_line
@@ -163,10 +163,7 @@ class Workbench(Editor):
         """Close the workbench and its editors, and drop the copy of the index."""
         self._is_closing = True
         try:
-            if event_loop.is_here():  # a callback of an editor cannot wait for the copy's end
-                event_loop.begin(self._end_trial())
-            else:
-                wait_for(self._end_trial())
+            finish(self._end_trial)
         finally:
             for editor in self.parts.values():
                 editor.close()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 import pandas as pd
 
+from svc_notebook.accessor_registration import register_accessors
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.client.operations import BROWSE_PAGE_RECORDS, FULL_RECORD_PARAMS
 from svc_notebook.client.task_group import run_together
@@ -231,6 +232,7 @@ def _import_dask() -> tuple[Any, Any]:
         from dask import config, dataframe
     except ImportError as error:
         raise BadInput('this needs Dask: pip install "svc-notebook[dask]"') from error
+    register_accessors()
     return dataframe, config
 
 

@@ -1,4 +1,4 @@
-"""Completion inside calls for a shell in which the package is imported, before `%load_ext`."""
+"""What a shell gets when the package is imported in it, before `%load_ext`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from IPython.core import completer
+
+from svc_notebook.accessor_registration import register_accessors
 
 MATCHER = "svc_notebook"
 
@@ -28,3 +30,12 @@ def add_matcher(shell: Any, make_matcher: Callable[[Any], Matcher]) -> None:
         return made[0](context)
 
     matchers.append(completer.context_matcher(identifier=MATCHER)(match_svc))
+
+
+def register_after_cells(shell: Any) -> None:
+    """Register the accessors of a package that a cell imports when the cell ends."""
+    shell.events.register("post_run_cell", _register)  # again: no effect
+
+
+def _register(_result: object) -> None:
+    register_accessors()
