@@ -132,6 +132,7 @@ def endpoint(
     status: int = 200,
     repeatable: bool = True,
     accepts: tuple[Normaliser, ...] = (),
+    former_paths: tuple[str, ...] = (),
 ) -> Callable[[Callable[Concatenate[Any, P], Coroutine[Any, Any, R]]], Operation[P, R]]:
     """Declare a method as an endpoint; the method's body is never executed.
 
@@ -141,9 +142,11 @@ def endpoint(
     - `status`: the HTTP status of a success.
     - `repeatable`: whether sending the request twice has the same effect as sending it once.
     - `accepts`: functions that normalize body forms that this package's client does not send.
+    - `former_paths`: paths that older clients request; what a path does not name is in headers.
     """
     facts: dict[str, Any] = {
         "verb": verb, "path": path, "acl": acl, "status": status, "accepts": accepts,
+        "former_paths": former_paths,
         "reads": verb == "GET" if reads is None else reads, "repeatable": repeatable,
     }  # fmt: skip
 

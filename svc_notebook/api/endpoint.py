@@ -85,6 +85,7 @@ class Endpoint:
     signature: inspect.Signature
     types: Mapping[str, Any]
     accepts: tuple[Normaliser, ...] = ()
+    former_paths: tuple[str, ...] = ()
     headings: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property

@@ -8,11 +8,14 @@ from typing import Any, NamedTuple
 from urllib.parse import unquote
 
 from svc_notebook.api.shapes.events import Event
-from svc_notebook.api.validation import MemberCheck, Part, check_members, check_value, place
+from svc_notebook.api.validation import MemberCheck, Part, check_members, check_value, hints, place
 from svc_notebook.errors import BadInput
 
 MAX_EVENTS_PER_CALL = 1000
 """Maximum events of one request (api.md, Limits)."""
+
+USAGE_EVENT_TYPE = "instantsearch"
+"""The type of events that are not about users: a library for web pages reports its own use."""
 
 
 class TextFormat(NamedTuple):
@@ -160,22 +163,37 @@ def check_token(token: str, name: str) -> str:
 def check_events_in_order(body: Any) -> Any:
     """Check the events of a body in order, so that the error names the first invalid one.
 
-    Other libraries add members named `...Source`, which say what created an event; they are
-    removed.
+    Events with which a library for web pages reports its own use are removed, and so are members
+    named `...Source`, which say what created an event.
     """
     events = body.get("events") if isinstance(body, dict) else None
     if not isinstance(events, list) or len(events) > MAX_EVENTS_PER_CALL:
         return body
-    own = [_without_source(event) for event in events]
-    for number, event in enumerate(own):
+    if not events:
+        raise BadInput("`events` must be a list of at least 1 entries")
+    own = {number: _read_event(event) for number, event in enumerate(events)}
+    own = {number: event for number, event in own.items() if not _reports_usage(event)}
+    for number, event in own.items():
         check_event(event, f"events[{number}]")
-    return {**body, "events": own}
+    return {**body, "events": [*own.values()]}
 
 
-def _without_source(event: Any) -> Any:
+def _reports_usage(event: Any) -> bool:
+    return isinstance(event, dict) and event.get("eventType") == USAGE_EVENT_TYPE
+
+
+def _read_event(event: Any) -> Any:
+    """Return an event without its source, and with its members in their own spelling.
+
+    The Python clients up to release 3 send `objectIds` and `queryId`.
+    """
     if not isinstance(event, dict):
         return event
-    return {name: value for name, value in event.items() if not name.endswith("Source")}
+    known = hints(Event)
+    spellings = {name.lower(): name for name in known}
+    members = {name: value for name, value in event.items() if not name.endswith("Source")}
+    renamed = {name: spellings.get(name.lower(), name) for name in members.keys() - known.keys()}
+    return {renamed.get(name, name): value for name, value in members.items()}
 
 
 def _texts(part: Part, at: str = "") -> Iterator[tuple[str, TextFormat, str]]:

@@ -239,6 +239,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "analyticsTags": "Labels of the search in analytics.",
         "enableABTest": "Whether the search takes part in A/B tests.",
         "percentileComputation": "Whether the search counts in statistics of latency.",
+        "explain": "Parts of the search that the vendor's response explains.",
+        "extensions": "Options of the vendor's other products, by product.",
         "enablePersonalization": "Whether the vendor's personalization affects the ranking.",
         "personalizationImpact": "The weight of personalization, in percent.",
         "enableReRanking": "Whether the vendor's learned re-ranking affects the ranking. The "

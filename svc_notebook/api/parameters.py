@@ -134,7 +134,7 @@ class Shared(TypedDict, total=False):
     responseFields: Annotated[Words | None, Info(["*"])]
     maxFacetHits: Annotated[Percent | None, Info(10)]
     maxValuesPerFacet: Annotated[Places | None, Info(100)]
-    sortFacetValuesBy: Annotated[Literal["count", "alpha"] | None, Info("count")]
+    sortFacetValuesBy: Annotated[Literal["count", "alpha", ""] | None, Info("count")]
     attributeCriteriaComputedByMinProximity: Annotated[bool | None, Info(False)]
     attributeCriteriaComputedBy: Annotated[str | None, Info(None, effect="accepted")]
     renderingContent: Annotated[dict[str, Any] | None, Info(None)]
@@ -191,6 +191,8 @@ class SearchOptions(Shared, total=False):
     analyticsTags: Annotated[Words | None, Info([], effect="accepted")]
     enableABTest: Annotated[bool | None, Info(True, effect="accepted")]
     percentileComputation: Annotated[bool | None, Info(True, effect="accepted")]
+    explain: Annotated[Words | None, Info([], effect="accepted")]
+    extensions: Annotated[dict[str, Any] | None, Info(None, effect="accepted")]
 
 
 class SearchParams(SearchOptions, total=False):

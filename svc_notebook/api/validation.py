@@ -81,7 +81,7 @@ def type_name(kind: Any) -> str:
     if origin in (typing.Union, types.UnionType):
         return " or ".join(type_name(a) for a in args if a is not type(None))
     if origin is typing.Literal:
-        return " ".join(f"`{word}`" for word in args)
+        return " ".join(f"`{word}`" for word in args if word != "")
     if origin is list:
         return f"list of {type_name(args[0])}"
     if origin is dict:
@@ -360,9 +360,13 @@ def _bare(kind: Any) -> Any:
 
 
 def literals(wanted: Any) -> list[str]:
-    """Return the literal values that a type allows, for completion and suggestions."""
+    """Return the literal values that a type allows, for completion and suggestions.
+
+    An empty one, which means the default, is left out.
+    """
     kinds = list(alternatives(wanted))
     kinds += [
         k for kind in kinds if get_origin(kind) is list for k in alternatives(*get_args(kind))
     ]
-    return [str(word) for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    words = [word for kind in kinds if get_origin(kind) is Literal for word in get_args(kind)]
+    return [str(word) for word in words if word != ""]

@@ -120,7 +120,9 @@ class AsyncClient(EndpointClient):
         >>> [rule["objectID"] for rule in client.iterate_rules("products")]
         ['lamps-on-sale']
         """
-        return curation.iterate_entries(
+        fetch = curation.in_existing_index(
+            self,
+            index,
             lambda page: self.search_rules(
                 index,
                 query,
@@ -128,8 +130,9 @@ class AsyncClient(EndpointClient):
                 page=page,
                 hitsPerPage=curation.HITS_PER_PAGE,
                 enabled=enabled,
-            )
+            ),
         )
+        return curation.iterate_entries(fetch)
 
     def iterate_synonyms(
         self,
@@ -166,9 +169,12 @@ class AsyncClient(EndpointClient):
         >>> [synonym["objectID"] for synonym in client.iterate_synonyms("products")]
         ['cups']
         """
-        return curation.iterate_entries(
-            lambda page: self.search_synonyms(index, query, type, page, curation.HITS_PER_PAGE)
+        fetch = curation.in_existing_index(
+            self,
+            index,
+            lambda page: self.search_synonyms(index, query, type, page, curation.HITS_PER_PAGE),
         )
+        return curation.iterate_entries(fetch)
 
     async def index_exists(self, index: str) -> bool:
         """Return whether an index exists.

@@ -74,9 +74,29 @@ def with_id(kind: ResourceKind, document: Mapping[str, Any]) -> Mapping[str, Any
     return {"objectID": f"{kind.name[:-1]}-{digest[:ID_HEX_DIGITS]}", **rest}
 
 
+def in_existing_index(
+    client: EndpointClient, index: str, fetch: Callable[[int], Awaitable[Any]]
+) -> Callable[[int], Awaitable[Any]]:
+    """Return `fetch`, which then raises `NotFound` for an index that does not exist.
+
+    Services find no synonyms and no rules in such an index, and report no error.
+    """
+
+    async def fetch_existing(page: int) -> Any:
+        answer = await fetch(page)
+        if not answer["nbHits"]:
+            await client.get_settings(index)
+        return answer
+
+    return fetch_existing
+
+
 async def find_all(client: EndpointClient, kind: ResourceKind, index: str) -> list[dict[str, Any]]:
-    """Read all synonyms or rules of an index as they were saved."""
-    found = await every_entry(lambda page: kind.find(client, index, page, HITS_PER_PAGE), "hits")
+    """Read all synonyms or rules of an index as they were saved; raise `NotFound` without it."""
+    fetch = in_existing_index(
+        client, index, lambda page: kind.find(client, index, page, HITS_PER_PAGE)
+    )
+    found = await every_entry(fetch, "hits")
     return [own_members(each) for each in found]
 
 

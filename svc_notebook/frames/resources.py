@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pandas as pd
 
 from svc_notebook.api.shapes import DictionaryName
+from svc_notebook.client.curation import in_existing_index
 from svc_notebook.client.pagination import every_entry
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.frames.columns import Backend, finished, typed
@@ -49,9 +50,12 @@ async def read_synonyms(
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
     """Read an index's synonyms, or those that `query` finds; `type` can name several types."""
-    hits = await every_entry(
-        lambda page: client.search_synonyms(index, query, type, page, HITS_PER_PAGE), "hits"
+    fetch = in_existing_index(
+        client,
+        index,
+        lambda page: client.search_synonyms(index, query, type, page, HITS_PER_PAGE),
     )
+    hits = await every_entry(fetch, "hits")
     facts = {"index": index, "query": query or None, "type": type or None}
     return _listed(hits, SYNONYMS, facts, dtype_backend)
 
@@ -67,12 +71,14 @@ async def read_rules(
     dtype_backend: Backend | None = None,
 ) -> pd.DataFrame:
     """Read an index's rules, or those that match `query`, `context` and `enabled`."""
-    hits = await every_entry(
+    fetch = in_existing_index(
+        client,
+        index,
         lambda page: client.search_rules(
             index, query, context=context, page=page, hitsPerPage=HITS_PER_PAGE, enabled=enabled
         ),
-        "hits",
     )
+    hits = await every_entry(fetch, "hits")
     facts = {"index": index, "query": query or None, "context": context, "enabled": enabled}
     return _listed(map(_rule_row, hits), RULES, facts, dtype_backend)
 

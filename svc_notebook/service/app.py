@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, cast
 
+import msgspec
+
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
@@ -54,7 +56,7 @@ from svc_notebook.service.log_access import (
 from svc_notebook.service.logs import content_of
 from svc_notebook.service.service import RequestContext, Service
 from svc_notebook.service.store import is_damage, is_storage_failure
-from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS
+from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS, RecordTooBig
 from svc_notebook.service.workers.messages import SEARCH_ENDPOINTS
 from svc_notebook.service.workers.pool import SearchWorkers
 from svc_notebook.terminal import escape_controls
@@ -133,6 +135,9 @@ class App:
         verb = "GET" if state.verb == "HEAD" else state.verb
         endpoint, state.path_parts = self._router.find(verb, state.path)
         state.endpoint = endpoint
+        state.read_path_headers(endpoint, self._authenticator.prefix)
+        if self._may_have_body_key(endpoint, state):
+            await self._read_body_key(state, receive)
         state.others = [NO_INDEX] if may_name_others(endpoint) else []
         caller = self._authenticator.authenticate(
             endpoint, state.headers, state.query, state.address
@@ -142,7 +147,10 @@ class App:
         state.accounts = caller.accounts
         reserve = partial(self._reserve, state)
         max_bytes = MAX_BODY_BYTES_BY_INTERFACE.get(endpoint.interface, limits.MAX_BODY_BYTES)
-        state.body = await read_body(receive, state.headers, reserve, max_bytes)
+        if state.body:
+            reserve(len(state.body))
+        else:
+            state.body = await read_body(receive, state.headers, reserve, max_bytes)
         work = partial(self._handle, endpoint, caller, state)
         if endpoint.reads:
             elsewhere = (
@@ -152,6 +160,36 @@ class App:
             )
             return await self._readers.run(caller.name, len(state.body), receive, work, elsewhere)
         return await asyncio.get_running_loop().run_in_executor(self._writers, work)
+
+    def _may_have_body_key(self, endpoint: Endpoint, state: RequestState) -> bool:
+        """Return whether a request may have its key in its body, as nowhere else."""
+        size = state.headers.get("content-length", "")
+        return (
+            endpoint.reads
+            and not state.header("api-key", self._authenticator.prefix)
+            and size.isdecimal()
+            and 0 < int(size) <= limits.MAX_ANONYMOUS_BODY_BYTES
+        )
+
+    async def _read_body_key(self, state: RequestState, receive: Receive) -> None:
+        """Read a body that may contain the key (`apiKey`), and move the key to the URL.
+
+        The JavaScript client up to release 3 and the Python client of release 1 do that with keys
+        of more than 500 characters.
+        """
+        state.accounts = (("", state.address),)
+        reserve = partial(self._reserve, state)
+        try:
+            state.body = await read_body(
+                receive, state.headers, reserve, limits.MAX_ANONYMOUS_BODY_BYTES
+            )
+            body = read_json(state.body)
+        finally:
+            self._body_memory.release(state.accounts, state.held_bytes)
+            state.accounts, state.held_bytes = (), 0
+        if isinstance(body, dict) and isinstance(body.get("apiKey"), str):
+            state.query[f"{self._authenticator.prefix}api-key"] = body.pop("apiKey")
+            state.body = msgspec.json.encode(body)
 
     def _record(
         self,
@@ -226,7 +264,7 @@ class App:
 
     def _handle(self, endpoint: Endpoint, caller: Caller, state: RequestState) -> ServiceResponse:
         given, prefix = self._prepare(endpoint, caller, state), self._authenticator.prefix
-        user = state.headers.get(f"{prefix}user-id", "") if _writes(endpoint) else ""
+        user = (state.header("User-ID", prefix) or "") if _writes(endpoint) else ""
         if user:
             self.service.users.get(user)
         call = RequestContext(self.service, caller, headers=state.response_headers)
@@ -328,7 +366,8 @@ def _convert_error(error: Exception, state: RequestState, service: Service) -> S
     if isinstance(error, Refused):
         return error_response(error.status, str(error))
     if isinstance(error, BadInput):
-        return error_response(400, str(error))
+        members = error.members if isinstance(error, RecordTooBig) else None
+        return error_response(400, str(error), members=members)
     if is_damage(error):
         return error_response(500, service.store.report_damage(error))
     if is_storage_failure(error):

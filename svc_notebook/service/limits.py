@@ -15,6 +15,9 @@ MAX_EVENTS_BODY_BYTES = 2 * 2**20
 MAX_DELETIONS_PER_MINUTE = 100
 """Maximum calls per minute that delete a user's events."""
 
+MAX_ANONYMOUS_BODY_BYTES = 64 * 2**10
+"""Maximum bytes of a body that is read because it may contain the key of its sender."""
+
 MAX_HELD_BYTES = 256 * 2**20
 """Maximum bytes of all request bodies in memory at one time."""
 

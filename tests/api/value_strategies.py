@@ -33,6 +33,8 @@ def of(kind: Any) -> Strategy:
         return st.one_of([of(a) for a in args if a is not type(None)])
     if origin is Literal:
         return st.sampled_from(args)
+    if kind == list[Event]:  # a check beyond the type refuses none
+        return st.lists(events(), min_size=1, max_size=3)
     if origin is list:
         return st.lists(of(args[0]), max_size=3)
     if origin is dict:

@@ -281,7 +281,7 @@ def test_a_page_in_a_browser_may_write_too(script: Script, index: str) -> None:
 @pytest.mark.parametrize(
     ("method", "argument", "status", "message"),
     [
-        ("getSettings", {"indexName": "nowhere"}, 404, "Index nowhere does not exist"),
+        ("getSettings", {"indexName": "nowhere"}, 404, "Index does not exist"),
         ("searchSingleIndex", {"indexName": "nowhere"}, 404, "Index nowhere does not exist"),
         (
             "searchSingleIndex",
@@ -293,7 +293,7 @@ def test_a_page_in_a_browser_may_write_too(script: Script, index: str) -> None:
             "getObject",
             {"indexName": "peers films", "objectID": "none"},
             404,
-            "ObjectID none does not exist",
+            "ObjectID does not exist",
         ),
     ],
 )

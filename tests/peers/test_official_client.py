@@ -256,8 +256,8 @@ def test_coroutines_write_and_read_side_by_side(service: Running, index: str) ->
     [
         ("search_single_index", ["nowhere"], 404, "Index nowhere does not exist"),
         ("browse", ["nowhere"], 404, "Index nowhere does not exist"),
-        ("get_settings", ["nowhere"], 404, "Index nowhere does not exist"),
-        ("get_object", ["peers films", "none"], 404, "ObjectID none does not exist"),
+        ("get_settings", ["nowhere"], 404, "Index does not exist"),
+        ("get_object", ["peers films", "none"], 404, "ObjectID does not exist"),
         ("search_single_index", ["peers films", {"filters": "a:"}], 400, "expected a value"),
         ("search_single_index", ["peers films", {"filtrs": ""}], 400, "did you mean `filters`"),
         ("search_for_facet_values", ["peers films", "year"], 400, r"searchable\(year\)"),

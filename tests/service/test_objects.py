@@ -70,7 +70,10 @@ def test_an_integer_id_becomes_a_text(inside: Inside) -> None:
         ({"objectID": ["a"]}, "`objectID` must be a non-empty string"),
         ({"objectID": "é" * 300}, "`objectID` is longer than 512 bytes"),
         ({"objectID": "a\0b"}, "null character"),
-        ({"objectID": "big", "text": "x" * limits.MAX_RECORD_BYTES}, "record `big` has"),
+        (
+            {"objectID": "big", "text": "x" * limits.MAX_RECORD_BYTES},
+            "Record at the position 0 objectID=big is too big",
+        ),
         ([1], "must be an object, not a list"),
     ],
 )

@@ -183,7 +183,7 @@ def test_enough_matches_end_a_row_of_searches(films: Inside) -> None:
     ]
 
     assert [len(result["hits"]) for result in results] == [1, 2, 0]
-    assert [result.get("processed") for result in results] == [None, None, False]
+    assert [result.get("processed") for result in results] == [True, True, False]
     assert [result["index"] for result in results] == ["films"] * 3
 
 
@@ -193,7 +193,7 @@ def test_enough_matches_are_detected_with_any_response_fields(films: Inside) -> 
     body = {"requests": requests, "strategy": "stopIfEnoughMatches"}
     results = ask(films, "*/queries", body)["results"]
 
-    assert results[0] == {"nbHits": 4, "index": "films"}
+    assert results[0] == {"nbHits": 4, "index": "films", "processed": True}
     assert results[1]["processed"] is False
 
 

@@ -44,10 +44,17 @@ def test_each_type_is_saved_and_read(inside: Inside, synonym: dict[str, Any]) ->
     assert inside.call("GET", path).json() == synonym
 
 
-def test_the_other_spelling_of_a_type_is_the_same(inside: Inside) -> None:
-    inside.done("PUT", f"{PATH}/2", {**ALL[1], "type": "oneWaySynonym"})
+def test_the_other_spelling_of_a_type_is_kept_and_means_the_same(inside: Inside) -> None:
+    spelled = {**ALL[1], "type": "oneWaySynonym"}
+    inside.fill("shop", {"objectID": "r", "title": "ipad"})
 
-    assert inside.call("GET", f"{PATH}/2").json() == ALL[1]
+    inside.done("PUT", f"{PATH}/2", spelled)
+
+    assert inside.call("GET", f"{PATH}/2").json() == spelled
+    assert inside.ids("shop", "tablet") == ["r"]
+    for kind in ("onewaysynonym", "oneWaySynonym"):
+        [hit] = inside.call("POST", f"{PATH}/search", {"type": kind}).json()["hits"]
+        assert hit["type"] == "oneWaySynonym"
 
 
 @pytest.mark.parametrize(

@@ -49,12 +49,17 @@ class ClusterEndpoints(Api, interface="search"):
         """List the clusters with their numbers of records and users and their data size."""
         ...
 
-    @endpoint("GET", "/1/clusters/mapping", acl="admin")
+    @endpoint("GET", "/1/clusters/mapping", acl="admin", former_paths=("/1/clusters/mapping/",))
     async def list_users(self, *, page: Natural = 0, hitsPerPage: Natural = 1000) -> UserList:
         """List the users, one page at a time."""
         ...
 
-    @endpoint("DELETE", "/1/clusters/mapping/{user_id}", acl="admin")
+    @endpoint(
+        "DELETE",
+        "/1/clusters/mapping/{user_id}",
+        acl="admin",
+        former_paths=("/1/clusters/mapping",),
+    )
     async def remove_user(self, user_id: str) -> DeletedAt:
         """Remove a user and the user's data."""
         ...

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from svc_notebook.api.body_forms import read_dictionary_requests
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.shapes import (
     DictionaryHits,
@@ -24,7 +25,12 @@ EntryPage = Annotated[int, Meta(ge=1, le=1000)]
 class DictionaryEndpoints(Api, interface="search"):
     """Endpoints for the application's dictionaries."""
 
-    @endpoint("POST", "/1/dictionaries/{dictionary}/batch", acl="editSettings")
+    @endpoint(
+        "POST",
+        "/1/dictionaries/{dictionary}/batch",
+        acl="editSettings",
+        accepts=(read_dictionary_requests,),
+    )
     async def batch_dictionary(
         self,
         dictionary: DictionaryName,

@@ -13,7 +13,7 @@ from svc_notebook.api.shapes import Event, EventPage, EventType, ImpressionPage,
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
 # Values that the database can store: milliseconds and row numbers.
 Long = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-Events = Annotated[list[Event], Meta(min_length=1, max_length=MAX_EVENTS_PER_CALL)]
+Events = Annotated[list[Event], Meta(max_length=MAX_EVENTS_PER_CALL)]
 
 
 class EventsApi(Api, interface="events"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack
 
-from svc_notebook.api.body_forms import read_params
+from svc_notebook.api.body_forms import read_object_requests, read_operations, read_params
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.endpoint import Body
 from svc_notebook.api.parameters import SearchParams
@@ -64,17 +64,23 @@ class ObjectEndpoints(Api, interface="search"):
         """Set attributes, or apply operations such as `{"_operation": "Increment", "value": 1}`."""
         ...
 
-    @endpoint("POST", "/1/indexes/{index}/batch", acl="actions")
+    @endpoint("POST", "/1/indexes/{index}/batch", acl="actions", accepts=(read_operations,))
     async def batch(self, index: str, requests: list[BatchRequest]) -> Batched:
         """Apply many write operations in order, as one task."""
         ...
 
-    @endpoint("POST", "/1/indexes/*/batch", acl="actions")
+    @endpoint("POST", "/1/indexes/*/batch", acl="actions", accepts=(read_operations,))
     async def batch_many(self, requests: list[BatchManyRequest]) -> BatchedMany:
         """Apply write operations to several indices in order, with one task per index."""
         ...
 
-    @endpoint("POST", "/1/indexes/*/objects", acl="search", reads=True)
+    @endpoint(
+        "POST",
+        "/1/indexes/*/objects",
+        acl="search",
+        reads=True,
+        accepts=(read_object_requests,),
+    )
     async def get_objects(self, requests: list[ObjectRequest]) -> ManyObjects:
         """Read records from one or several indices."""
         ...

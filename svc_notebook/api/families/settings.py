@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from svc_notebook.api.body_forms import read_aliases
+from svc_notebook.api.body_forms import drop_advanced, read_aliases
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.endpoint import Body
 from svc_notebook.api.parameters import ReadSettings, Settings
@@ -12,7 +12,7 @@ from svc_notebook.api.shapes import Updated
 class SettingsEndpoints(Api, interface="search"):
     """Endpoints for the settings of an index."""
 
-    @endpoint("GET", "/1/indexes/{index}/settings", acl="settings")
+    @endpoint("GET", "/1/indexes/{index}/settings", acl="settings", accepts=(drop_advanced,))
     async def get_settings(self, index: str, *, getVersion: int = 1) -> ReadSettings:
         """Read the settings that are not null."""
         ...

@@ -79,7 +79,6 @@ class SearchRequest(SearchParams, total=False):
     type: Literal["default", "facet"]
     facet: str
     facetQuery: str
-    extensions: dict[str, Any]
 
 
 class ObjectRequest(TypedDict, total=False):

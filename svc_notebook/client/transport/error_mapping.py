@@ -9,12 +9,14 @@ from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from http.client import responses
 from typing import Any
+from urllib.parse import unquote
 
 import httpx
 import msgspec
 
 from svc_notebook.api import Endpoint
 from svc_notebook.api.endpoint import Decode, describe_access
+from svc_notebook.api.messages import INDEX_MISSING, OBJECT_MISSING, SYNONYM_MISSING
 from svc_notebook.client.retry import FailedAttempt, Outcome, RateLimited, ReceivedReply
 from svc_notebook.errors import (
     BadInput,
@@ -28,6 +30,8 @@ from svc_notebook.errors import (
 
 NOT_THE_API = "is this the address of a search service?"
 MAX_MESSAGE_CHARACTERS = 2000
+# Messages of services that do not name what does not exist.
+NAMELESS = (INDEX_MISSING, OBJECT_MISSING, SYNONYM_MISSING)
 
 _OF_REPLICA = re.compile(r" is a (virtual )?replica of ")
 # The words of services for an unknown key, and for a missing right or index.
@@ -83,9 +87,10 @@ def read_answer(
     headers: Mapping[str, str],
     content: bytes,
     read: Decode = msgspec.json.decode,
+    target: str = "",
 ) -> Outcome:
-    """Convert an HTTP response to the outcome of an attempt."""
-    outcome = _read_outcome(endpoint, status, headers, content, read)
+    """Convert the response to a request for the path `target` to the outcome of an attempt."""
+    outcome = _read_outcome(endpoint, status, headers, content, read, target)
     error = outcome.cause if isinstance(outcome, FailedAttempt) else outcome.refusal
     if isinstance(error, CallFailed):
         error.request_id = read_request_id(headers)
@@ -98,11 +103,16 @@ def read_request_id(headers: Mapping[str, str]) -> str:
 
 
 def _read_outcome(
-    endpoint: Endpoint, status: int, headers: Mapping[str, str], content: bytes, read: Decode
+    endpoint: Endpoint,
+    status: int,
+    headers: Mapping[str, str],
+    content: bytes,
+    read: Decode,
+    target: str,
 ) -> Outcome:
     if 200 <= status < 300:
         return _read_value(endpoint, status, content, read)
-    message = _read_message(status, content)
+    message = _name_missing(endpoint, target, _read_message(status, content))
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         wait = read_wait(headers.get("retry-after", ""))
         return RateLimited(TooMany(message, endpoint=endpoint.name, wait=wait))
@@ -112,6 +122,16 @@ def _read_outcome(
         broken = ServiceBroken(message, status=status, endpoint=endpoint.name)
         return FailedAttempt(f"answered {status}: {message}", arrived=True, cause=broken)
     return ReceivedReply(refusal=_refusal(endpoint, status, message))
+
+
+def _name_missing(endpoint: Endpoint, target: str, message: str) -> str:
+    """Add what the path names to a message that only says that something does not exist."""
+    if message not in NAMELESS:
+        return message
+    template = endpoint.path.split("/")
+    parts = target.partition("?")[0].split("/")[-len(template) :]
+    names = [unquote(part) for name, part in zip(template, parts, strict=False) if "{" in name]
+    return f"{message}: {' in '.join(f'`{name}`' for name in reversed(names))}"
 
 
 def _read_value(endpoint: Endpoint, status: int, content: bytes, read: Decode) -> Outcome:

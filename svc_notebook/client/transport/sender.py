@@ -221,7 +221,9 @@ class HttpSender:
             self.options.on_response(Response(*reply))
         if self.options.raw and 200 <= reply.status < 300:
             return ReceivedReply(Response(*reply))
-        return read_answer(endpoint, reply.status, reply.headers, reply.content, message.read)
+        return read_answer(
+            endpoint, reply.status, reply.headers, reply.content, message.read, message.target
+        )
 
     async def close(self) -> None:
         """Close the connections of the running loop; a later call opens new ones."""

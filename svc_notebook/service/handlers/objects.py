@@ -8,6 +8,7 @@ from typing import Any, Unpack, cast
 import msgspec
 
 from svc_notebook.api import SearchApi
+from svc_notebook.api.messages import OBJECT_MISSING
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import (
     Added,
@@ -176,7 +177,7 @@ def get_object(
     published = call.service.catalog.find(index)
     body = _read_permitted(call, published, [object_id]).get(object_id)
     if body is None:
-        raise NotFound(f"ObjectID {object_id} does not exist", status=404)
+        raise NotFound(OBJECT_MISSING, status=404)
     return _select(call, published, body, wanted)
 
 

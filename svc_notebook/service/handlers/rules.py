@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Literal, cast
 
 from svc_notebook.api import SearchApi
+from svc_notebook.api.messages import OBJECT_MISSING
 from svc_notebook.api.shapes import Rule, RuleHits, Saved, Updated
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.handlers.registry import serves
@@ -56,7 +57,7 @@ def get_rule(call: RequestContext, index: str, object_id: str) -> Rule:
     published = call.service.catalog.find(index)
     found = read_entry(call.service.store, published.id, RULE_ENTRIES, object_id)
     if found is None:
-        raise NotFound(f"Rule {object_id} does not exist", status=404)
+        raise NotFound(OBJECT_MISSING, status=404)
     return cast("Rule", found)
 
 
@@ -93,11 +94,12 @@ def search_rules(
     hitsPerPage: int = 20,
     enabled: bool | None = None,
 ) -> RuleHits:
-    """Search rules by their words and conditions."""
-    published = call.service.catalog.find(index)
+    """Search rules by their words and conditions; an index that does not exist has none."""
+    published = call.service.catalog.get(index)
+    rules = read_entries(call.service.store, published.id, RULE_ENTRIES) if published else []
     chosen = [
         rule
-        for rule in read_entries(call.service.store, published.id, RULE_ENTRIES)
+        for rule in rules
         if enabled in (None, rule.get("enabled", True))
         and _has(rule, "anchoring", anchoring)
         and _has(rule, "context", context)

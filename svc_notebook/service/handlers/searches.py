@@ -24,7 +24,7 @@ from svc_notebook.service.search.search_response import (
 from svc_notebook.service.service import RequestContext
 
 # Members of an entry that are not search parameters.
-ENTRY_MEMBERS = {"indexName", "type", "facet", "facetQuery", "extensions", "params"}
+ENTRY_MEMBERS = {"indexName", "type", "facet", "facetQuery", "params"}
 
 
 @serves(SearchApi.search)
@@ -89,7 +89,10 @@ def _run_searches(
                 held += len(hits)
                 _check_size(held, number)
                 answer["hits"] = cast("Any", msgspec.Raw(hits))
-            yield {**answer, "index": name}
+            if stop:
+                answer["processed"] = True
+            answer["index"] = name
+            yield answer
 
 
 def _check_size(held: int, number: int) -> None:

@@ -7,9 +7,10 @@ from typing import cast
 import msgspec
 
 from svc_notebook.api import SearchApi
+from svc_notebook.api.messages import INDEX_MISSING
 from svc_notebook.api.parameters import ReadSettings, Settings, default_of
 from svc_notebook.api.shapes import Updated
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.engine import Index
 from svc_notebook.service.engine.filters.filters import parse_reranked
 from svc_notebook.service.engine.index.schema import check_entries
@@ -34,7 +35,9 @@ MAX_USER_DATA_BYTES = 32 * 1024
 @serves(SearchApi.get_settings)
 def get_settings(call: RequestContext, index: str, *, getVersion: int = 1) -> ReadSettings:
     """Return the settings, the defaults that are always returned, and a replica's primary."""
-    published = call.service.catalog.find(index)
+    published = call.service.catalog.get(index)
+    if published is None:
+        raise NotFound(INDEX_MISSING, status=404)
     result = {name: default_of(name) for name in ALWAYS_RETURNED} | published.settings
     if published.primary_id:
         result["primary"] = call.service.catalog.replica_group(published)[0].name

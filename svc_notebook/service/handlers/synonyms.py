@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 from svc_notebook.api import SearchApi
+from svc_notebook.api.messages import SYNONYM_MISSING
 from svc_notebook.api.shapes import Deleted, SavedSynonym, Synonym, SynonymHits, Updated
 from svc_notebook.errors import BadInput, NotFound, did_you_mean
 from svc_notebook.service.handlers.registry import serves
@@ -62,7 +63,7 @@ def get_synonym(call: RequestContext, index: str, object_id: str) -> Synonym:
     published = call.service.catalog.find(index)
     found = read_entry(call.service.store, published.id, SYNONYM_ENTRIES, object_id)
     if found is None:
-        raise NotFound(f"Synonym {object_id} does not exist", status=404)
+        raise NotFound(SYNONYM_MISSING, status=404)
     return cast("Synonym", found)
 
 
@@ -97,12 +98,12 @@ def search_synonyms(
     page: int = 0,
     hitsPerPage: int = 100,
 ) -> SynonymHits:
-    """Search synonyms by their words and types."""
-    published = call.service.catalog.find(index)
+    """Search synonyms by their words and types; an index that does not exist has none."""
     kinds = [kind.strip().lower() for kind in type.split(",") if kind.strip()]
     for kind in kinds:
         if kind not in SYNONYM_MEMBERS:
             raise BadInput(f"`type`: {kind} is not a type{did_you_mean(kind, SYNONYM_MEMBERS)}")
-    entries = read_entries(call.service.store, published.id, SYNONYM_ENTRIES)
-    chosen = [entry for entry in entries if not kinds or entry["type"] in kinds]
+    published = call.service.catalog.get(index)
+    entries = read_entries(call.service.store, published.id, SYNONYM_ENTRIES) if published else []
+    chosen = [entry for entry in entries if not kinds or entry["type"].lower() in kinds]
     return cast("SynonymHits", take_page(find_entries(chosen, query), page, hitsPerPage))

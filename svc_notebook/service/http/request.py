@@ -116,11 +116,24 @@ class RequestState:
             pairs = zip(given["requests"], answer["results"], strict=True)
             self.inner = [_inner_query(request, result) for request, result in pairs]
 
+    def header(self, name: str, prefix: str) -> str | None:
+        """Return a header of the service; a client may send it as a parameter of the URL."""
+        in_url = {name.lower(): value for name, value in self.query.items()}
+        full = prefix + name.lower()
+        return self.headers.get(full, in_url.get(full))
+
     def header_arguments(self, endpoint: Endpoint, prefix: str) -> dict[str, str]:
         """Return the headers that an endpoint takes as arguments, by their declared names."""
-        names = endpoint.headings.values()
-        found = {name: self.headers.get(prefix + name.lower()) for name in names}
+        found = {name: self.header(name, prefix) for name in endpoint.headings.values()}
         return {name: value for name, value in found.items() if value is not None}
+
+    def read_path_headers(self, endpoint: Endpoint, prefix: str) -> None:
+        """Add the arguments of the path that a former path does not name, from their headers."""
+        for name, where in endpoint.places.items():
+            if where == "path" and name not in self.path_parts:
+                value = self.header(name.replace("_", "-"), prefix)
+                if value is not None:
+                    self.path_parts[name] = value
 
     def to_log_entry(self, response: ServiceResponse, secrets: Iterable[str]) -> Logged:
         """Return the log entry; `secrets` and the request's own secrets are masked."""

@@ -46,12 +46,15 @@ def json_response(
 
 
 def error_response(
-    status: int, message: str, headers: Mapping[str, str] | None = None
+    status: int,
+    message: str,
+    headers: Mapping[str, str] | None = None,
+    members: Mapping[str, Any] | None = None,
 ) -> ServiceResponse:
-    """Build an error response; all errors have this shape."""
+    """Build an error response; all errors have this shape, and a few have further `members`."""
     # A message can quote a lone surrogate, which UTF-8 cannot encode, from JSON inside a parameter.
     text = message.encode("utf-8", "backslashreplace").decode()
-    return json_response(status, {"message": text, "status": status}, headers)
+    return json_response(status, {"message": text, **(members or {}), "status": status}, headers)
 
 
 def crawler_error_response(response: ServiceResponse) -> ServiceResponse:

@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 from svc_notebook.api import Endpoint
 from svc_notebook.errors import BadInput, NotFound, Refused
+from svc_notebook.service.http.missing_families import refuse_missing_family
 
 
 class MethodNotAllowed(Refused):
@@ -26,7 +27,8 @@ class MethodNotAllowed(Refused):
 @dataclass
 class _Node:
     parts: dict[str, _Node] = field(default_factory=dict)
-    endpoints: dict[str, Endpoint] = field(default_factory=dict)
+    # By HTTP method: the endpoint, and its path that leads here.
+    endpoints: dict[str, tuple[Endpoint, str]] = field(default_factory=dict)
 
 
 class Router:
@@ -35,11 +37,15 @@ class Router:
     def __init__(self, endpoints: Iterable[Endpoint]) -> None:
         self._root = _Node()
         for endpoint in endpoints:
-            node = self._root
-            for part in endpoint.path.split("/"):
-                key = "{}" if part.startswith("{") else part
-                node = node.parts.setdefault(key, _Node())
-            node.endpoints[endpoint.verb] = endpoint
+            for path in (endpoint.path, *endpoint.former_paths):
+                self._add(endpoint, path)
+
+    def _add(self, endpoint: Endpoint, path: str) -> None:
+        node = self._root
+        for part in path.split("/"):
+            key = "{}" if part.startswith("{") else part
+            node = node.parts.setdefault(key, _Node())
+        node.endpoints[endpoint.verb] = endpoint, path
 
     def find(self, verb: str, raw_path: str) -> tuple[Endpoint, dict[str, str]]:
         """Return the endpoint and its decoded path parts.
@@ -50,7 +56,9 @@ class Router:
         found = list(_matches(self._root, parts))
         for node in found:
             if verb in node.endpoints:
-                return node.endpoints[verb], _read_names(node.endpoints[verb], parts)
+                endpoint, path = node.endpoints[verb]
+                return endpoint, _read_names(path, parts)
+        refuse_missing_family(raw_path)
         if not found:
             raise NotFound(f"{raw_path[:200]} is not an endpoint", status=404)
         raise MethodNotAllowed(
@@ -74,11 +82,10 @@ def _matches(node: _Node, parts: list[str]) -> Iterator[_Node]:
             yield from _matches(node.parts[key], parts[1:])
 
 
-def _read_names(endpoint: Endpoint, parts: list[str]) -> dict[str, str]:
-    own = endpoint.path.split("/")
+def _read_names(path: str, parts: list[str]) -> dict[str, str]:
     return {
         name[1:-1]: _decode(part)
-        for name, part in zip(own, parts, strict=True)
+        for name, part in zip(path.split("/"), parts, strict=True)
         if name.startswith("{")
     }
 

@@ -72,7 +72,7 @@ def _search_empty_index(params: Mapping[str, Any]) -> None:
 
 
 SYNONYM_ENTRIES = "synonyms"
-# api.md, Synonym; of the two spellings of a type, this one is stored.
+# api.md, Synonym; a type is stored as it was spelled, and these are the types in lower case.
 SYNONYM_MEMBERS = {
     "synonym": ("synonyms",),
     "onewaysynonym": ("input", "synonyms"),
@@ -94,6 +94,6 @@ def check_synonym(synonym: Mapping[str, Any], at: str) -> Entry:
             raise BadInput(f"`{place(at, 'corrections')}`: {word!r} is not a single word")
     return {
         "objectID": name,
-        "type": kind,
+        "type": synonym["type"],
         **{field: synonym[field] for field in SYNONYM_MEMBERS[kind]},
     }

@@ -29,10 +29,24 @@ class BatchOperation(msgspec.Struct, frozen=True, array_like=True, gc=False):
     body: bytes = b""
 
 
+class RecordTooBig(BadInput):
+    """A record exceeds the limit; `members` locate it in the request (docs/differences.md)."""
+
+    def __init__(self, position: int, object_id: Any, size: int) -> None:
+        named = {} if object_id is None else {"objectID": str(object_id)}
+        words = f" objectID={named['objectID'][:80]}" if named else ""
+        super().__init__(
+            f"Record at the position {position}{words} is too big "
+            f"size={size}/{limits.MAX_RECORD_BYTES} bytes. Leave out attributes that no search "
+            "needs, or split the record into several"
+        )
+        self.members = {"position": position, **named}
+
+
 def check_operations(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
     """Validate the operations of a batch; raises `BadInput` with the position of an invalid one."""
     return _write_records(requests) or [
-        check_operation(one["action"], one.get("body"), f"requests[{number}].body")
+        check_operation(one["action"], one.get("body"), f"requests[{number}].body", number)
         for number, one in enumerate(requests)
     ]
 
@@ -56,7 +70,7 @@ def _write_records(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
     return [*map(BatchOperation, actions, ids, bodies)]
 
 
-def check_operation(action: str, body: Any, at: str) -> BatchOperation:
+def check_operation(action: str, body: Any, at: str, position: int = 0) -> BatchOperation:
     """Validate one operation of a batch; raises `BadInput` with its position."""
     if action in INDEX_ACTIONS:
         return BatchOperation(action)
@@ -67,7 +81,10 @@ def check_operation(action: str, body: Any, at: str) -> BatchOperation:
         return BatchOperation(action, object_id)
     if action.startswith("partial"):
         check_changes(body, at)
-    return BatchOperation(action, object_id, _packed(body, object_id))
+    packed = _packed(body, object_id)
+    if len(packed) > limits.MAX_RECORD_BYTES:
+        raise RecordTooBig(position, body.get("objectID"), len(packed))
+    return BatchOperation(action, object_id, packed)
 
 
 def _object_id(body: Record, at: str) -> str:
@@ -82,13 +99,7 @@ def _object_id_or_new(body: Record, at: str) -> str:
 
 def _packed(body: Record, object_id: str) -> bytes:
     same = body.get("objectID") == object_id  # a record with a number as id is copied
-    packed = _ENCODER.encode(body if same else {**body, "objectID": object_id})
-    if len(packed) > limits.MAX_RECORD_BYTES:
-        raise BadInput(
-            f"the record `{object_id[:80]}` has {len(packed)} bytes; "
-            f"the maximum is {limits.MAX_RECORD_BYTES}"
-        )
-    return packed
+    return _ENCODER.encode(body if same else {**body, "objectID": object_id})
 
 
 def encode_operations(operations: Iterable[BatchOperation]) -> bytes:

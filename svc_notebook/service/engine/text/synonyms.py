@@ -107,7 +107,7 @@ class _SynonymTable:
 
 
 def _compile(synonyms: Iterable[Synonym], rules: TokenizerSettings) -> dict[str, CompiledSynonym]:
-    return {one["objectID"]: _READ[one["type"]](one, rules) for one in synonyms}
+    return {one["objectID"]: _READ[one["type"].lower()](one, rules) for one in synonyms}
 
 
 def _read_equal(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym:
