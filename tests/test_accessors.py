@@ -68,7 +68,7 @@ def test_a_column_of_a_searched_frame_that_is_named_is_sent(client: Client, inde
     FILMS.svc.push(index, id="id", client=client)
     found: Any = svc.search(index, "jaws", client=client)
 
-    found.svc.push(index, columns=["rank", "title"], client=client)
+    found.svc.push(index, columns=["rank", "title"], replace_records=True, client=client)
 
     back = svc.read_records(index, ["1"], client=client)
     assert sorted(back.columns) == ["objectID", "rank", "title"]

@@ -209,7 +209,15 @@ CLIENT_ORDER = [
     ("config", "request_options", "background_loop"),
     ("transport",),
     ("endpoint_client",),
-    ("operations", "temporary_index", "replacement", "curation", "crawlers", "attribute_checks"),
+    (
+        "operations",
+        "temporary_index",
+        "replacement",
+        "curation",
+        "crawlers",
+        "attribute_checks",
+        "filter_checks",
+    ),
     ("client",),
 ]
 

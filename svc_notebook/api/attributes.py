@@ -11,6 +11,9 @@ from svc_notebook.api.parameters import ALIASES
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
 _QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""")
 _FILTERED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is a numeric filter
+_COMPARED = re.compile(r"([\w.]+)\s*(?:<=|>=|!=|<|>|=|:\s*-?[\d.]+\s+TO\b)")
+# What structures a filter expression; quoted texts are skipped as a whole.
+_SYNTAX = re.compile(r"""(["'])(?:(?!\1).)*\1|[()]|\b(?:AND|OR)\b""", re.I)
 _WORDS = re.compile(r":\d+$")
 # All settings and parameters whose entries contain attribute names, plain or inside a modifier.
 NAMING = (
@@ -60,13 +63,54 @@ def has_attribute(record: Any, path: str) -> bool:
     return bool(rest) and has_attribute(record.get(head), rest)
 
 
+def values_of(record: Any, path: str) -> Iterator[Any]:
+    """Yield the values of an attribute; those of a list, and of members of objects, one by one."""
+    if isinstance(record, list):
+        for item in record:
+            yield from values_of(item, path)
+    elif isinstance(record, Mapping):
+        if path in record:
+            value = record[path]
+            yield from value if isinstance(value, list) else [value]
+        head, _, rest = path.partition(".")
+        if rest and path not in record:
+            yield from values_of(record.get(head), rest)
+
+
 def filtered_attributes(filters: Any) -> Iterator[str]:
     """Yield the attributes before the colons of a filter expression or of nested lists of them."""
-    if isinstance(filters, list):
+    if isinstance(filters, (list, tuple)):
         for entry in filters:
             yield from filtered_attributes(entry)
     elif isinstance(filters, str):
         yield from _FILTERED.findall(_QUOTED.sub('""', filters))
+
+
+def compared_attributes(filters: Any) -> Iterator[str]:
+    """Yield the attributes that filters compare with numbers, such as `price < 10`."""
+    if isinstance(filters, (list, tuple)):
+        for entry in filters:
+            yield from compared_attributes(entry)
+    elif isinstance(filters, str):
+        yield from _COMPARED.findall(_QUOTED.sub('""', filters))
+
+
+def split_conjunction(filters: str) -> list[str]:
+    """Split a filter expression at each `AND` that is outside of parentheses and quotes.
+
+    An expression with an `OR` there is one part.
+    """
+    parts, depth, start = list[str](), 0, 0
+    for found in _SYNTAX.finditer(filters):
+        token = found[0].upper()
+        if token in "()":
+            depth += 1 if token == "(" else -1
+        elif depth == 0 and token == "OR":
+            return [filters.strip()]
+        elif depth == 0 and token == "AND":
+            parts.append(filters[start : found.start()].strip())
+            start = found.end()
+    return [part for part in [*parts, filters[start:].strip()] if part]
 
 
 def entries_of(value: Any) -> Iterator[str]:

@@ -6,11 +6,11 @@ reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from svc_notebook.api.attributes import has_attribute, name_attributes
+from svc_notebook.api.attributes import has_attribute, name_attributes, values_of
 from svc_notebook.api.warning import warn_user
 from svc_notebook.errors import NotFound, SvcError, UnknownAttributeWarning, did_you_mean
 
@@ -96,6 +96,24 @@ async def _search(client: EndpointClient, index: str, count: int, **params: Any)
         "distinct": False, "enableRules": False, "analytics": False, **params,
     }  # fmt: skip
     return await client.search(index, **query)
+
+
+async def read_names(client: EndpointClient, index: str) -> list[str]:
+    """Return the names of attributes and members in some records, of facets, and hidden ones."""
+    names, hidden = await _read_names(client, index)
+    return [*names, *hidden]
+
+
+async def read_values(
+    client: EndpointClient, index: str, names: Sequence[str]
+) -> dict[str, list[Any]] | None:
+    """Return the values that the records of a sample have for each attribute.
+
+    None for an index without records.
+    """
+    answer = await _search(client, index, SAMPLE_RECORDS, attributesToRetrieve=[*names])
+    hits = answer["hits"]
+    return {n: [v for hit in hits for v in values_of(hit, n)] for n in names} if hits else None
 
 
 async def _read_names(client: EndpointClient, index: str) -> tuple[list[str], Collection[str]]:

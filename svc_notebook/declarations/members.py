@@ -34,6 +34,8 @@ ROW_MEMBERS = {
     "operations": "operation by column with an update: Increment, Decrement, Add, AddUnique, "
     "Remove, IncrementFrom or IncrementSet; in a command line, as JSON",
     "nest": "build nested objects from columns such as `a.b`",
+    "replace_records": "whether rows may delete attributes of existing records that they do not "
+    "have; without it, such a load is refused",
     "limit": "maximum number of rows to send, from the first one",
     "record_bytes": "maximum size of a record, in bytes",
     "batch": "number of records in one batch",

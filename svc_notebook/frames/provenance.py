@@ -115,8 +115,13 @@ def note_origin(
         for name, value in plain.items()
         if name not in ("client", "params", "options") and _is_plain(value)
     }
+    facts = frame.attrs.get("svc", {})
+    if "index" in facts and "objectID" in frame:
+        added = {*facts.get("added", {}).values(), "objectID"}
+        attributes = [str(name) for name in frame.columns if name not in added]
+        facts = {**facts, "attributes": attributes[:MAX_STORED_NAMES]}
     frame.attrs["svc"] = {
-        **frame.attrs.get("svc", {}),
+        **facts,
         "reader": reader,
         "arguments": arguments,
         "application": client.connection.app_id,
@@ -148,4 +153,4 @@ def _is_plain(value: Any) -> bool:
     return value is None or isinstance(value, str | bool | int | float)
 
 
-MAX_STORED_IDS = 1000
+MAX_STORED_IDS = MAX_STORED_NAMES = 1000

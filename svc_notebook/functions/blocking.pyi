@@ -373,6 +373,7 @@ def delete_records(
     ids: Iterable[Any] | None = None,
     *,
     filters: str | None = None,
+    dry_run: bool = False,
     client: AnyClient | None = None,
 ) -> WriteSummary:
     """Delete records by objectID or by filters."""

@@ -319,7 +319,7 @@ async def diff_records(
         "replace products products.csv --id sku",
         "replace products products.parquet --min-share 0.9 --yes",
         help={"source": "path, glob, URL or SQL query"},
-        without=(*SIZE_OPTIONS, *FILE_OPTIONS, "action", "operations"),
+        without=(*SIZE_OPTIONS, *FILE_OPTIONS, "action", "operations", "replace_records"),
         names={"source": "file"},
         variable="source",
         destructive="replace all records of {index}",
@@ -392,6 +392,7 @@ async def replace_records(
         own.replacing(index, min_share=min_share) as scratch,
     ):
         rows = record_columns(given, options)
+        options["replace_records"] = True
         result = await loading.load(own, rows, scratch, on_progress=on_progress, **options)
         if result.rejected_rows and not skip_rejected:
             raise BadInput(

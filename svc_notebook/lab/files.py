@@ -23,7 +23,7 @@ SHOWN_REJECTED = 20  # rejected rows that a dialog shows
 # The options of a load that a dialog can set.
 FILE_OPTIONS = (
     "separator", "encoding", "header", "header_rows", "skip", "comment", "strict", "sheet", "path",
-    "columns",
+    "columns", "action", "replace_records",
 )  # fmt: skip
 
 
@@ -93,6 +93,7 @@ def _plan(plan: LoadPlan) -> dict[str, Any]:
         "columns": _rows_of(plan.columns),
         "sample": [msgspec.json.encode(record).decode() for record in plan.sample],
         "notes": [*plan.notes],
+        "deletedAttributes": [*plan.deleted_attributes],
         **_rejected(plan),
     }
 

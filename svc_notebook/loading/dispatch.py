@@ -11,6 +11,7 @@ from svc_notebook.loading.dask.load import load_partitions
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
 from svc_notebook.loading.options import IfExists, LoadSettings, RowOptions
+from svc_notebook.loading.sending.attribute_loss import plan_attribute_loss
 from svc_notebook.loading.sending.concurrency_limiter import DEFAULT_IN_FLIGHT
 from svc_notebook.loading.sending.load import load_source
 from svc_notebook.loading.sending.replacement import check_min_share
@@ -32,7 +33,8 @@ def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
     if partitions := find_partitions(source, checked):
         source = partitions.first()
     with Database() as db:
-        return prepare(source, index, checked, db).plan
+        prepared = prepare(source, index, checked, db)
+    return plan_attribute_loss(source, index, prepared)
 
 
 async def push(

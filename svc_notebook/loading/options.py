@@ -46,6 +46,7 @@ class RowOptions(TypedDict, total=False):
     action: Action
     operations: Mapping[str, str] | None
     nest: bool
+    replace_records: bool
     limit: int | None
     record_bytes: int
     batch: int
@@ -75,6 +76,8 @@ class LoadSettings:
     action: Action = "replace"
     operations: Mapping[str, str] = field(default_factory=dict)
     nest: bool = False
+    # Whether rows may delete attributes of existing records that they do not have.
+    replace_records: bool = False
     limit: int | None = None
     record_bytes: int = 100_000
     batch: int = 10_000

@@ -214,3 +214,31 @@ def test_other_files_have_no_such_entry(lab_page: LabPage, extended_lab: Lab) ->
 
     lab_page.page.get_by_role("menuitem", name="Rename").wait_for()
     assert lab_page.page.get_by_role("menuitem", name="Load into an index…").count() == 0
+
+
+def test_a_file_of_parts_is_loaded_after_a_choice(
+    lab_page: LabPage, extended_lab: Lab, service: Running
+) -> None:
+    page = lab_page.page
+    table = samples.products().head(8)
+    table.to_csv(extended_lab.folder / "whole.csv", index=False)
+    table[["sku"]].assign(stock=0).to_csv(extended_lab.folder / "part.csv", index=False)
+    show_files(lab_page)
+    dialog = choose_file(page, "whole.csv")
+    dialog.get_by_label("objectID", exact=True).select_option("sku")
+    dialog.get_by_role("button", name="Load 8 rows").click()
+    dialog.get_by_role("button", name="Close").click()
+
+    dialog = choose_file(page, "part.csv")
+    dialog.get_by_label("Index", exact=True).fill("whole")
+    dialog.get_by_label("objectID", exact=True).select_option("sku")
+    choice = dialog.get_by_label("Attributes that the rows lack")
+    expect(dialog).to_contain_text("the load deletes")
+    expect(dialog.get_by_role("button", name="Load 8 rows")).to_be_disabled()
+    choice.select_option("update")
+    dialog.get_by_role("button", name="Load 8 rows").click()
+    expect(dialog).to_contain_text("8 rows published")
+
+    with service.client() as client:
+        hit = client.post("/1/indexes/whole/query", json={"hitsPerPage": 1}).json()["hits"][0]
+    assert (hit["stock"], bool(hit["name"])) == (0, True)

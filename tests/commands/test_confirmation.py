@@ -72,9 +72,13 @@ def type_line(*words: str) -> object:
 LINES = [
     (
         ["delete", INDEX, "1", "2"],
-        f"delete records of {INDEX} (ids: 1, 2), no profile, application ",
+        f"delete 2 of 3 records of {INDEX} (ids: 1, 2), no profile, application ",
     ),
-    (["delete", INDEX, "--filters", "a:b"], f"delete records of {INDEX} (filters: a:b), "),
+    (
+        ["delete", INDEX, "--filters", "a:b"],
+        f"delete 0 of 3 records of {INDEX} (filters: a:b; `a` is not among "
+        f"attributesForFaceting of {INDEX}), ",
+    ),
     (["clear", INDEX], f"delete all records of {INDEX}, no profile, application "),
     (["drop", INDEX], f"delete the whole index {INDEX}, no profile, application "),
     (["move", INDEX, "b"], f"move {INDEX} onto b, no profile, application "),
@@ -92,6 +96,13 @@ def test_without_a_prompt_the_refusal_names_the_action(
     assert f"to {told}" in f"{refused.value}"
     assert f"{service.appId} at {service.url}" in f"{refused.value}"
     assert "pass `--yes`" in f"{refused.value}"
+    assert left() == 3
+
+
+def test_a_dry_run_needs_no_confirmation() -> None:
+    assert type_line("delete", INDEX, "1", "none", "--dry-run") == {
+        "index": INDEX, "before": 3, "after": 2, "status": "dry run: nothing was deleted",
+    }  # fmt: skip
     assert left() == 3
 
 

@@ -84,6 +84,31 @@ def test_records_are_deleted_by_filters(index: str) -> None:
     assert ids_in(index) == ["3"]
 
 
+@pytest.mark.parametrize(
+    ("filters", "warning"),
+    [
+        ("name:desk", "`name` is not among attributesForFaceting"),
+        ("prise < 20", "no record of .* has `prise`; did you mean `price`"),
+        ("name > 20", "`name` of .* holds text, such as 'blue lamp'"),
+    ],
+)
+def test_filters_that_can_match_no_record_cause_a_warning(
+    index: str, filters: str, warning: str
+) -> None:
+    for dry_run in (True, False):
+        with pytest.warns(UserWarning, match=warning):
+            done = svc.delete_records(index, filters=filters, dry_run=dry_run)
+
+        assert done["after"] == 3
+
+
+def test_a_dry_run_counts_the_records_of_filters(index: str) -> None:
+    done = svc.delete_records(index, filters="price < 20", dry_run=True)
+
+    assert (done["before"], done["after"]) == (3, 1)
+    assert len(ids_in(index)) == 3
+
+
 @pytest.mark.parametrize("which", [{}, {"ids": ["1"], "filters": "price < 20"}])
 def test_records_are_named_in_one_way(index: str, which: Any) -> None:
     with pytest.raises(svc.errors.BadInput, match="pass ids or filters"):

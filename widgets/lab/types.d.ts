@@ -87,6 +87,7 @@ export interface FilePlan {
   columns: Record<string, string>[];
   sample: string[];
   notes: string[];
+  deletedAttributes: string[];
   rejectedRows: number;
   rejected: Record<string, string>[];
   records: number | null;

@@ -13,7 +13,7 @@ from svc_notebook.client.operations import count_records
 from svc_notebook.client.task_group import run_together
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around, name_temporary_index
-from svc_notebook.errors import BadInput, ServiceBroken, Stopped, TooMany
+from svc_notebook.errors import BadInput, KeyRefused, ServiceBroken, Stopped, TooMany
 from svc_notebook.loading.dask.combined_plan import combine_plans
 from svc_notebook.loading.dask.partition_sender import (
     AGAIN,
@@ -34,6 +34,7 @@ from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.profile import ID_NAMES
 from svc_notebook.loading.load_plan.row_errors import MAX_LISTED_ROWS
 from svc_notebook.loading.options import IfExists, LoadSettings
+from svc_notebook.loading.sending.attribute_loss import AttributeLoss
 from svc_notebook.loading.sending.concurrency_limiter import (
     DEFAULT_IN_FLIGHT,
     ConcurrencyLimiter,
@@ -91,6 +92,7 @@ async def load_partitions(
         await check_target(client, index, if_exists)
         if if_exists == "append" and run.hashed and not resume:
             await warn_of_hashes(client, index)
+    run.options = await _check_attribute_loss(client, partitions, index, run, if_exists)
     try:
         with run.checkpoint.hold() if run.checkpoint else nullcontext():
             await run.carry_out(if_exists, min_share, resume=resume)
@@ -100,6 +102,29 @@ async def load_partitions(
         error.add_note(run.progress())
         raise
     return run.result()
+
+
+async def _check_attribute_loss(
+    client: AsyncClient, partitions: SourcePartitions, index: str, run: _DaskRun, if_exists: str
+) -> LoadSettings:
+    """Refuse to delete attributes of existing records; return the options of the partitions.
+
+    The first partition is checked before anything is sent. The others are checked when they are
+    sent, if the index has records.
+    """
+    options = run.options
+    if options.action != "replace" or options.replace_records:
+        return options
+    has_records = if_exists == "append"
+    with suppress(KeyRefused):  # each partition notes that its records cannot be read
+        has_records = has_records and await count_records(client, index) > 0
+    if not has_records:
+        return replace(options, replace_records=True)
+    first = await asyncio.to_thread(partitions.first)
+    plan = (await load_source(client, first, index, run.options_of(0), dry_run=True)).plan
+    if plan.deleted_attributes:
+        raise AttributeLoss(plan.deleted_attributes).refusal(index)
+    return options
 
 
 def _checked(

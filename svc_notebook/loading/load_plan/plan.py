@@ -88,6 +88,10 @@ class LoadPlan:
     skipped_lines : int
         Number of lines of a delimited file that are neither a header, a row nor blank, such as
         titles, comments and further tables; the notes name them.
+    deleted_attributes : tuple of str
+        Attributes of existing records that the load would delete, because its rows replace whole
+        records and do not have them. A dry run compares up to 1,000 records with their rows;
+        `svc.plan` knows only with which columns a DataFrame was read.
 
     Examples
     --------
@@ -106,6 +110,7 @@ class LoadPlan:
     rejected_rows: int
     notes: tuple[str, ...]
     skipped_lines: int = 0
+    deleted_attributes: tuple[str, ...] = ()
 
     @cached_property
     def columns(self) -> pd.DataFrame:

@@ -20,6 +20,12 @@ from svc_notebook.loading.load_plan.ids import SCHEME
 from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, prepare
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import IfExists, LoadSettings
+from svc_notebook.loading.sending.attribute_loss import (
+    AttributeLoss,
+    ReadColumns,
+    find_attribute_loss,
+    replaces_records,
+)
 from svc_notebook.loading.sending.batches import Batch, merge_spans, pack_batches
 from svc_notebook.loading.sending.checkpoint import (
     AcknowledgedBatch,
@@ -80,8 +86,11 @@ async def load_source(
     run: _LoadRun | None = None
     try:
         prepared = await db.in_thread(prepare, source, index, options, db)
-        run = _LoadRun(client, index, prepared, in_flight, on_progress, started)
-        if not dry_run:
+        read = ReadColumns.of(source, index, client)
+        run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
+        if dry_run:
+            await run.note_attribute_loss(if_exists)
+        else:
             await run.carry_out(if_exists, min_share, resume=resume, verify=verify)
     except asyncio.CancelledError:
         raise _stopped(index, run) from None
@@ -147,9 +156,11 @@ class _LoadRun:
         in_flight: int,
         on_progress: OnProgress | None,
         started: float,
+        read_columns: ReadColumns,
     ) -> None:
         self._client = client
         self._prepared = prepared
+        self._read_columns = read_columns
         # Rows with the same id are applied in order only if batches are sent one by one.
         in_order = prepared.options.duplicates == "keep"
         self._limiter = ConcurrencyLimiter(1 if in_order else in_flight)
@@ -181,8 +192,34 @@ class _LoadRun:
         if not (resume and self._checkpoint and self._checkpoint.entries):
             await check_target(self._client, index, if_exists)
             await self._warn_of_hashes(if_exists)
+        await self._check_attribute_loss(if_exists)
         with self._checkpoint.hold() if self._checkpoint else nullcontext():
             await self._write(if_exists, resume=resume, verify=verify)
+
+    async def _check_attribute_loss(self, if_exists: IfExists) -> None:
+        """Refuse to delete attributes of existing records, unless the options allow it."""
+        prepared = self._prepared
+        if prepared.options.replace_records or not replaces_records(prepared, if_exists):
+            return
+        loss = await find_attribute_loss(
+            self._client, self.counts.index, prepared, self._read_columns
+        )
+        if loss.attributes:
+            raise loss.refusal(self.counts.index)
+        self.counts.plan = loss.note_in(self.counts.plan)
+
+    async def note_attribute_loss(self, if_exists: IfExists) -> None:
+        """Add to the plan the attributes of existing records that the load would delete."""
+        if not replaces_records(self._prepared, if_exists):
+            return
+        index = self.counts.index
+        try:
+            loss = await find_attribute_loss(
+                self._client, index, self._prepared, self._read_columns
+            )
+        except CallFailed as error:
+            loss = AttributeLoss(unread=f"the records of {index} cannot be read ({error})")
+        self.counts.plan = loss.note_in(self.counts.plan)
 
     async def _write(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
         index = self.counts.index

@@ -25,6 +25,14 @@ const EXISTING = [
   ["replace", "replace: all records"],
   ["fail", "fail: send nothing"],
 ];
+/** What happens to attributes of existing records that the rows do not have. */
+const LACKING = [
+  ["", "choose…"],
+  ["update", "update: keep them, change only those of the rows"],
+  ["replace", "replace: delete them"],
+];
+/** Choices of EXISTING that replace single records. */
+const REPLACES_RECORDS = new Set(["append", "merge"]);
 
 /**
  * Open the dialog. The kernel is the active notebook's where it is connected, else one of the
@@ -159,6 +167,8 @@ class FileDialog {
     const index = h("input", { class: "file-input", value: stem, spellcheck: "false" });
     const id = h("select", { class: "file-input" }, h("option", { value: "" }, "automatic"));
     const exists = h("select", { class: "file-input" }, EXISTING.map(([value, label]) => h("option", { value }, label)));
+    const lacking = h("select", { class: "file-input" }, LACKING.map(([value, label]) => h("option", { value }, label)));
+    const lackingField = h("div", { hidden: true }, field("Attributes that the rows lack", lacking));
     const shown = h("div", { class: "file-plan" });
     const options = new FileOptions(this.name, {
       settled: () => void read(),
@@ -172,6 +182,7 @@ class FileDialog {
       this.body,
       h("p", { class: "file-place" }, `Service: ${place}`),
       h("div", { class: "file-fields" }, field("Index", index), field("objectID", id), field("If the index exists", exists)),
+      lackingField,
       options.el,
       shown,
     );
@@ -186,21 +197,37 @@ class FileDialog {
     /** @type {Omit<LoadChoices, "if_exists">} */
     let planned = { index: "", id: "", options: {} };
     // What is loaded is what the plan shows.
-    const confirm = () => settle({ ...planned, if_exists: exists.value });
+    const confirm = () => {
+      const given = lackingField.hidden ? {} : lacking.value === "update" ? { action: "update" } : { replace_records: true };
+      settle({ ...planned, options: { ...planned.options, ...given }, if_exists: exists.value });
+    };
+    /** @type {FilePlan | null} */
+    let plan = null;
+    // A load that deletes attributes starts only after a choice.
+    const offerLoad = () => {
+      const asks = !!plan?.deletedAttributes.length && REPLACES_RECORDS.has(exists.value);
+      lackingField.hidden = !asks;
+      // A merge compares whole records.
+      if (asks && lacking.value === "update") exists.value = "append";
+      load.disabled = !plan?.sendable || (asks && !lacking.value);
+    };
+    lacking.addEventListener("change", offerLoad);
+    exists.addEventListener("change", offerLoad);
     const read = oneAtATime(async () => {
-      load.disabled = true;
+      plan = null;
+      offerLoad();
       if (!index.value.trim()) return this.say("Name the index.");
       this.say("Reading the file…");
       try {
         const args = { index: index.value, id: id.value, options: options.values };
-        const plan = /** @type {FilePlan} */ (await link.call("plan_file", { path, ...args }, { signal: this.abort.signal }));
+        plan = /** @type {FilePlan} */ (await link.call("plan_file", { path, ...args }, { signal: this.abort.signal }));
         planned = args;
         fill(shown, planNodes(plan, args.index));
         const names = plan.columns.map(({ column }) => column);
         options.offer(names, args.options);
         if (!args.options.columns) offerIds(id, names);
         fill(load, h("span", {}, `Load ${count(plan.sendable, "row")}`));
-        load.disabled = !plan.sendable;
+        offerLoad();
         this.say("Nothing has been sent yet.");
       } catch (error) {
         if (error instanceof Cancelled) return;
