@@ -43,6 +43,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
+from svc_notebook.redaction import mask_secrets
 from svc_notebook.terminal import escape_controls
 
 # Files of a folder whose names are compared with the name of a missing file.
@@ -57,15 +58,19 @@ R = TypeVar("R")
 class SvcError(Exception):
     """The base class of all errors of this package; the message says what to do next.
 
-    Messages quote services and records, so they show control characters as escapes.
+    Messages quote services, libraries and records, so they show control characters as escapes and
+    no passwords of addresses.
     """
+
+    def __init__(self, *arguments: object) -> None:
+        super().__init__(*(mask_secrets(a) if isinstance(a, str) else a for a in arguments))
 
     def __str__(self) -> str:
         return escape_controls(Exception.__str__(self))
 
     def add_note(self, note: str, /) -> None:
         """Add a line that is shown below the message."""
-        super().add_note(escape_controls(note))
+        super().add_note(escape_controls(mask_secrets(note)))
 
     # The error of a library, if a function that is not awaited raises this error for it.
     original: BaseException | None = None

@@ -20,6 +20,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "accessor_registration": set(),
         "errors": set(),
         "official_names": set(),
+        "redaction": set(),
         "display": {"pandas"},
         "child_process": set(),
         "files": {"platformdirs"},

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from svc_notebook.api import Endpoint
 from svc_notebook.errors import BadInput, NotConnected, did_you_mean
+from svc_notebook.redaction import show_address
 
 Role = Literal["read", "write", "crawler", "events"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -149,7 +150,7 @@ def read_address(text: str) -> str:
     except ValueError:
         wrong = True
     if wrong or not address.isascii() or any(c.isspace() for c in address):
-        raise BadInput(f"`{text}` is not an address such as https://search.example")
+        raise BadInput(f"`{show_address(text)}` is not an address such as https://search.example")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise BadInput("an address has no user, key or query; pass the key as api_key=")
     return address.rstrip("/")

@@ -13,6 +13,7 @@ from typing import Any, NoReturn, ParamSpec, Self, TypeVar
 import httpx
 
 from svc_notebook.errors import BadInput
+from svc_notebook.redaction import show_address
 
 
 class Secret:
@@ -63,11 +64,15 @@ P = ParamSpec("P")
 R = TypeVar("R")
 Asynchronous = Callable[P, Coroutine[Any, Any, R]]
 
+_API = re.compile(r"(?:/api)?/\d/")
 _KEY_IN_PATH = re.compile(r"(/1/(?:indexes/[^/?]+/)?keys/)[^/?]+")
 
 
 def keep_keys_from_logs() -> None:
-    """Mask keys in the log messages of httpx from now on; further calls have no effect."""
+    """Mask keys in the log messages of httpx from now on; further calls have no effect.
+
+    Of other addresses than those of the API, credentials and queries are masked.
+    """
     logging.getLogger("httpx").addFilter(_mask_record)
 
 
@@ -80,7 +85,9 @@ def _mask_record(record: logging.LogRecord) -> bool:
 def _mask(value: object) -> object:
     if not isinstance(value, httpx.URL):
         return value
-    return _KEY_IN_PATH.sub(r"\1***", str(value))
+    text = str(value)
+    # Requests of a client are of this API; others download a source.
+    return _KEY_IN_PATH.sub(r"\1***", text) if _API.match(value.path) else show_address(text)
 
 
 def discreet(function: Asynchronous[P, R]) -> Asynchronous[P, R]:

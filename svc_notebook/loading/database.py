@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from svc_notebook.client.background_loop import regular_wake_ups
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sql import text
+from svc_notebook.redaction import cause_of, mask_secrets
 
 if TYPE_CHECKING:
     import duckdb
@@ -134,7 +135,7 @@ class Database:
             try:
                 yield from read(rows)
             except OSError as error:  # Arrow raises it for an error between two batches
-                raise _as_ours(self.about, error) from error
+                raise _as_ours(self.about, error) from cause_of(error)
 
     def aggregates(
         self, expressions: Iterable[str], source: str, *, always: Sequence[str] = ()
@@ -302,9 +303,9 @@ def translated(about: str) -> Iterator[None]:
     except duckdb.InterruptException as error:
         raise ReadingStopped from error
     except duckdb.OutOfMemoryException as error:
-        raise MemoryShort(_unreadable(about, error)) from error
+        raise MemoryShort(_unreadable(about, error)) from cause_of(error)
     except duckdb.Error as error:
-        raise BadInput(_unreadable(about, error)) from error
+        raise BadInput(_unreadable(about, error)) from cause_of(error)
 
 
 def _as_ours(about: str, error: OSError) -> Exception:
@@ -316,7 +317,7 @@ def _as_ours(about: str, error: OSError) -> Exception:
 
 def _unreadable(about: str, error: Exception) -> str:
     advice = ADVICE.get(type(error).__name__, "")
-    return f"{about} cannot be read: {first_sentence(str(error))}{advice}"
+    return f"{about} cannot be read: {mask_secrets(first_sentence(str(error)))}{advice}"
 
 
 def first_sentence(message: str) -> str:

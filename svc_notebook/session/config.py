@@ -22,6 +22,7 @@ from svc_notebook.client import ClientConfig, RetryPolicy
 from svc_notebook.client.request_options import TIMEOUTS
 from svc_notebook.client.retry import check_seconds
 from svc_notebook.errors import BadInput, NotConnected, did_you_mean
+from svc_notebook.redaction import show_address
 from svc_notebook.session.fields import (
     DESTINATION,
     KEYS,
@@ -85,7 +86,8 @@ def check_choice(profile: object, given: Values) -> None:
             "to another service"
         )
     if url is not None and not (isinstance(url, str) and ADDRESS_LIKE.search(url)):
-        raise BadInput(f"`{url}` is not an address such as https://search.example")
+        shown = show_address(f"{url}")
+        raise BadInput(f"`{shown}` is not an address such as https://search.example")
 
 
 def resolve(profile: str | None, given: Values) -> ClientConfig:

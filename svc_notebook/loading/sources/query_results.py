@@ -15,6 +15,7 @@ from svc_notebook.loading.database import Database, ReadingStopped, translated
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.dataframe import check_unique, open_arrow
 from svc_notebook.loading.table import SourceTable, TableColumn
+from svc_notebook.redaction import cause_of, mask_secrets
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -45,8 +46,9 @@ def open_query_result(source: Any, options: LoadSettings, db: Database) -> Sourc
         if isinstance(error, BadInput):
             raise
         raise BadInput(
-            f"{name} cannot be read: {error}; check that it can be computed by itself"
-        ) from error
+            f"{name} cannot be read: {mask_secrets(str(error))}; check that it can be computed by "
+            "itself"
+        ) from cause_of(error)
 
 
 def _library(source: object) -> str:

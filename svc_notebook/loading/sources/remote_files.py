@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote, urlsplit
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources.encoding import fresh
+from svc_notebook.redaction import describe_failure, show_address
 
 PROTOCOL = re.compile(r"([a-z][a-z0-9+.-]+)(://|::)", re.I)
 # The package that opens each protocol, where fsspec needs one.
@@ -25,14 +27,16 @@ def fetch(url: str, folder: Path) -> list[Path]:
     """Download the files of a URL, of a pattern or of a folder of Parquet files."""
     files, found = _find(url)
     if not found:
-        raise BadInput(f"there is no file {url}; check its name and your right to list it")
+        raise BadInput(
+            f"there is no file {show_address(url)}; check its name and your right to list it"
+        )
     copies = []
     for remote in found:
-        target = fresh(folder, remote.rstrip("/").rsplit("/", 1)[-1])
+        target = fresh(folder, file_name(remote.rstrip("/")))
         try:
             files.get_file(remote, str(target))
         except Exception as error:  # each store has its own errors
-            raise _unreadable(url, error) from error
+            raise _unreadable(url, error) from None
         copies.append(target)
     return copies
 
@@ -43,8 +47,8 @@ def _find(url: str) -> tuple[Any, list[str]]:
         from fsspec.core import url_to_fs
     except ImportError as error:
         raise BadInput(
-            f'{url} needs fsspec: pip install "svc-notebook[remote]"; then the package of the '
-            "store, such as s3fs"
+            f'{show_address(url)} needs fsspec: pip install "svc-notebook[remote]"; then the '
+            "package of the store, such as s3fs"
         ) from error
     try:
         files, path = url_to_fs(url)
@@ -53,7 +57,8 @@ def _find(url: str) -> tuple[Any, list[str]]:
         if files.isdir(path):
             found = sorted(files.glob(f"{path.rstrip('/')}/**/*.parquet"))
             if not found:
-                raise BadInput(f"{url} is a folder; pass a pattern of its files: '{url}/*.csv'")
+                shown = show_address(url)
+                raise BadInput(f"{shown} is a folder; pass a pattern of its files: '{shown}/*.csv'")
             return files, found
         return files, [path] if files.exists(path) else []
     except BadInput:
@@ -61,11 +66,20 @@ def _find(url: str) -> tuple[Any, list[str]]:
     except ImportError as error:
         package = PACKAGES.get(url.partition(":")[0].lower(), "")
         advice = f"pip install {package}" if package else "install the package of this store"
-        raise BadInput(f"{url} cannot be opened: {error}; {advice}") from error
+        reason = describe_failure(error, url)
+        raise BadInput(f"{show_address(url)} cannot be opened: {reason}; {advice}") from None
     except Exception as error:  # each store has its own errors
-        raise _unreadable(url, error) from error
+        raise _unreadable(url, error) from None  # the error of the store quotes the URL
 
 
 def _unreadable(url: str, error: Exception) -> BadInput:
-    reason = str(error) or type(error).__name__
-    return BadInput(f"{url} cannot be read: {reason}; check the URL and your credentials")
+    reason = describe_failure(error, url)
+    return BadInput(
+        f"{show_address(url)} cannot be read: {reason}; check the URL and your credentials"
+    )
+
+
+def file_name(url: str) -> str:
+    """Return the name of the file at an address, without a query."""
+    path = unquote(urlsplit(show_address(url)).path).rsplit("/", 1)[-1]
+    return path.partition("?")[0] if "=" in path else path

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 import httpx
 import pandas as pd
 
+from svc_notebook.client.secret import keep_keys_from_logs
 from svc_notebook.errors import BadInput, did_you_mean_file
 from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database, import_duckdb
@@ -34,9 +34,10 @@ from svc_notebook.loading.sources.pandas_index import find_index
 from svc_notebook.loading.sources.parquet import read_footers, read_parquet
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.sources.query_results import is_query_result, open_query_result
-from svc_notebook.loading.sources.remote_files import fetch, is_remote
+from svc_notebook.loading.sources.remote_files import fetch, file_name, is_remote
 from svc_notebook.loading.sources.workbook import open_workbook
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn, TableOrigin
+from svc_notebook.redaction import describe_failure, show_address
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
@@ -287,6 +288,7 @@ def _pieces(path: Path, size: int) -> Iterator[bytes]:
 
 def download(url: str, folder: Path) -> Path:
     """Download a URL into a file of the folder."""
+    keep_keys_from_logs()
     try:
         target = fresh(folder, _file_name(url))
         with httpx.stream(
@@ -297,9 +299,13 @@ def download(url: str, folder: Path) -> Path:
                 for piece in answer.iter_bytes():
                     sink.write(piece)
     except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
-        raise BadInput(f"{url} cannot be downloaded: {error}; check the URL") from error
+        reason = describe_failure(error, url)
+        # The error of the library quotes the URL.
+        raise BadInput(
+            f"{show_address(url)} cannot be downloaded: {reason}; check the URL"
+        ) from None
     return target
 
 
 def _file_name(url: str) -> str:
-    return unquote(urlsplit(url).path).rsplit("/", 1)[-1] or "download"
+    return file_name(url) or "download"
