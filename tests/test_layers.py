@@ -52,8 +52,9 @@ LAYERS: list[dict[str, set[str]]] = [
     {
         "frames": {"msgspec", "numpy", "pandas", "pyarrow"},
         "loading": {
-            *("charset_normalizer", "dask", "duckdb", "fsspec", "httpx", "msgspec", "numpy"),
-            *("openpyxl", "pandas", "platformdirs", "polars", "pyarrow"),
+            *("charset_normalizer", "dask", "duckdb", "fastavro", "fsspec", "httpx", "lxml"),
+            *("msgspec", "numpy", "openpyxl", "pandas", "platformdirs", "polars", "pyarrow"),
+            *("python_calamine", "yaml"),
         },
         "yaml_nodes": {"yaml"},
     },

@@ -34,7 +34,14 @@ def is_workbook(path: Path) -> bool:
     names = _zipped(path)
     if OFFICE_FILE in names:
         return any(name.startswith(EXCEL_FOLDER) for name in names)
-    return OPEN_DOCUMENT_FILE in names and _read_start(path, OPEN_DOCUMENT_FILE) == SPREADSHEET
+    return is_open_document(path)
+
+
+def is_open_document(path: Path) -> bool:
+    """Return whether a ZIP archive is a workbook of OpenDocument."""
+    return (
+        OPEN_DOCUMENT_FILE in _zipped(path) and _read_start(path, OPEN_DOCUMENT_FILE) == SPREADSHEET
+    )
 
 
 def may_be_workbook(start: bytes) -> bool:
