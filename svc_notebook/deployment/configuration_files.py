@@ -19,7 +19,6 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.temporary_index import parse_name
 from svc_notebook.deployment.clone import describe_client, right_of
 from svc_notebook.deployment.configuration import read_configuration
-from svc_notebook.deployment.configuration_write import change_index
 from svc_notebook.deployment.key_rights import read_rights
 from svc_notebook.deployment.replica_names import (
     check_free,
@@ -33,7 +32,7 @@ from svc_notebook.errors import BadInput, NotFound, unreadable
 from svc_notebook.files import write_named_file
 from svc_notebook.tuning.changes.diff import Differences, tabulate, write_differences
 from svc_notebook.tuning.changes.journal import Change
-from svc_notebook.tuning.changes.journalled_write import alone
+from svc_notebook.tuning.changes.journalled_write import alone, write_change
 from svc_notebook.tuning.changes.state import (
     KINDS,
     READ_ONLY_SETTINGS,
@@ -214,7 +213,7 @@ async def _apply_one(client: AsyncClient, each: IndexFiles, note: str) -> Change
             scope: compare(scope, live.part(scope), each.state.part(scope)) for scope in each.scopes
         }
         wanted = {scope: delta.after for scope, delta in found.items() if delta.before}
-        return await change_index(client, each.index, wanted, note=note) if wanted else None
+        return await write_change(client, each.index, wanted, note=note) if wanted else None
 
 
 async def list_own_indices(client: AsyncClient) -> list[str]:

@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
-import msgspec
-
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client.operations import count_records
 from svc_notebook.client.tasks import OnProgress
@@ -20,7 +18,6 @@ from svc_notebook.deployment.configuration import (
     read_configuration,
     without_index_settings,
 )
-from svc_notebook.deployment.configuration_write import change_index
 from svc_notebook.deployment.deployment_planner import (
     NOTE,
     DeploymentPlanner,
@@ -42,7 +39,12 @@ from svc_notebook.deployment.replica_names import (
 from svc_notebook.errors import BadInput, Stopped, SvcError
 from svc_notebook.loading.sending.replacement import default_share
 from svc_notebook.tuning.changes.journal import Journal
-from svc_notebook.tuning.changes.journalled_write import alone, recording
+from svc_notebook.tuning.changes.journalled_write import (
+    alone,
+    record_outcome,
+    recording,
+    write_change,
+)
 from svc_notebook.tuning.changes.state import (
     SCOPES,
     Objects,
@@ -107,10 +109,9 @@ class DeployRun(DeploymentPlanner):
         )
 
     async def _close_interrupted(self, name: str) -> None:
-        """Record that interrupted deployments are finished."""
-        journal = Journal.of(self.target, name)
-        for change in list_interrupted(journal):
-            await journal.write(msgspec.structs.replace(change, state="done"))
+        """Record what interrupted deployments made, which this one did not continue."""
+        for change in list_interrupted(Journal.of(self.target, name)):
+            await record_outcome(self.target, change)
 
     def _refuse_conflicts(self, plan: DeploymentPlan) -> None:
         if plan.conflicts:
@@ -152,7 +153,7 @@ class DeployRun(DeploymentPlanner):
                 around = recording(self.target, name, wanted, note=f"{note}, forwarded")
                 kept.append((name, await stack.enter_async_context(around)))
             try:
-                made = await change_index(
+                made = await write_change(
                     self.target, self.name, first.wanted, note=note, forward_to=forwarded
                 )
             except Exception:
@@ -166,7 +167,7 @@ class DeployRun(DeploymentPlanner):
         for each in others:
             wanted = each.wanted if each.exists else await self._compare_new(each)
             try:
-                made = await change_index(self.target, each.target, wanted, note=note)
+                made = await write_change(self.target, each.target, wanted, note=note)
             except SvcError as error:
                 done = ", ".join(self._ids) or "nothing"
                 error.add_note(f"already deployed: {done}; the same call again deploys the rest")

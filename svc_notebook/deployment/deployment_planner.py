@@ -32,6 +32,7 @@ from svc_notebook.deployment.replica_names import (
     replica_name,
 )
 from svc_notebook.errors import NotFound
+from svc_notebook.tuning.changes.interruptions import find_open
 from svc_notebook.tuning.changes.journal import Change, Journal
 from svc_notebook.tuning.changes.state import (
     SCOPES,
@@ -201,15 +202,7 @@ class DeploymentPlanner:
 
 def list_interrupted(journal: Journal) -> list[Change]:
     """Return the deployments whose outcome is unknown, and that were not undone."""
-    changes = journal.read()
-    undone = {change.parent for change in changes if change.state == "done"}
-    return [
-        change
-        for change in changes
-        if change.state == "open"
-        and change.note.startswith(NOTE)
-        and change.change_id not in undone
-    ]
+    return [change for change in find_open(journal.read()) if change.note.startswith(NOTE)]
 
 
 def _add_setting(plan: IndexPlan, name: str, before: Any, after: Any) -> IndexPlan:

@@ -14,15 +14,15 @@ import pytest
 
 import svc_notebook as svc
 from svc_notebook.cli import main
-from svc_notebook.deployment.configuration_write import list_steps
 from svc_notebook.deployment.record_transfer import RecordTransfer
 from svc_notebook.errors import BadInput, KeyRefused, Stopped
+from svc_notebook.tuning.changes.change_steps import list_steps
 from svc_notebook.tuning.changes.state import Delta, write_part
 from tests.conftest import Running
 from tests.deployment.conftest import RULE, fill, make_key, write_profile
 from tests.peers.official import connect, own_warnings
 
-WRITE_PART = "svc_notebook.deployment.configuration_write.write_part"
+WRITE_PART = "svc_notebook.tuning.changes.journalled_write.write_part"
 
 
 def facets_rule(brand: str, facet: str = "brand") -> dict[str, Any]:
@@ -267,10 +267,10 @@ def test_the_official_client_finds_a_hit_at_every_moment(
 KILLED = """
 import os, sys
 import svc_notebook as svc
-from svc_notebook.deployment import configuration_write
+from svc_notebook.tuning.changes import journalled_write
 svc.connect(url=sys.argv[1], app_id=sys.argv[2], api_key=sys.argv[3])
 steps = 0
-write = configuration_write.write_part
+write = journalled_write.write_part
 async def counted(*given, **more):
     global steps
     if steps == int(sys.argv[5]):
@@ -279,7 +279,7 @@ async def counted(*given, **more):
     steps += 1
     if steps == int(sys.argv[5]) and sys.argv[6] == "after":
         os._exit(9)
-configuration_write.write_part = counted
+journalled_write.write_part = counted
 svc.deploy(sys.argv[4], to="shop", progress=False)
 """
 
@@ -301,9 +301,8 @@ def test_a_killed_deployment_is_finished_or_undone(
         assert "was interrupted (change " in "".join(plan.notes)
         assert svc.deploy(tuned, to="shop", progress=False).verified
         assert not differs(tuned, shop)
-    else:
-        svc.tuning.undo(tuned, client=shop)
-        assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+    svc.tuning.undo(tuned, client=shop)
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
 
 
 def test_a_step_that_fails_reverts_those_before_it(

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pytest
 
@@ -13,44 +11,11 @@ import svc_notebook as svc
 from svc_notebook.cli import main
 from tests.conftest import Running
 from tests.deployment.conftest import fill, write_profile
+from tests.kill_points import Moment, run_killed
 
 # The writes that each call sends; it is not killed at the one after them.
 DEPLOYMENT_WRITES, CLONE_WRITES, CONFIGURATION_WRITES = 8, 5, 9
 BOTH_SIDES = pytest.mark.parametrize("moment", ["before", "after"])
-
-KILLED = """
-import os, sys
-import svc_notebook as svc
-from svc_notebook.client.transport.sender import HttpSender
-last, moment = int(sys.argv[4]), sys.argv[5]
-writes = 0
-send = HttpSender.send
-async def counted(self, endpoint, spec):
-    global writes
-    if endpoint.reads or endpoint.verb == "GET":
-        return await send(self, endpoint, spec)
-    writes += 1
-    if writes > last and moment == "before":
-        os._exit(9)
-    answer = await send(self, endpoint, spec)
-    if writes > last:
-        os._exit(9)
-    return answer
-HttpSender.send = counted
-svc.connect(url=sys.argv[1], app_id=sys.argv[2], api_key=sys.argv[3])
-"""
-Moment = Literal["before", "after"]
-
-
-def run_killed(service: Running, call: str, write: int, moment: Moment) -> bool:
-    """Run a call that is killed before or after a write; return whether it finished first."""
-    arguments = [service.url, service.appId, service.adminKey, str(write), moment]
-    ended = subprocess.run(
-        [sys.executable, "-c", f"{KILLED}{call}", *arguments],
-        check=False, timeout=60, capture_output=True, text=True,
-    )  # fmt: skip
-    assert ended.returncode in {0, 9}, ended.stderr
-    return ended.returncode == 0
 
 
 def state(index: str, client: svc.Client) -> tuple[int, str]:
@@ -86,6 +51,8 @@ def test_a_deployment_of_records(
     assert state(index, shop) == after
     assert not temporary(index, shop)
     assert "open" not in set(svc.tuning.history(index, client=shop)["state"])
+    svc.tuning.undo(index, client=shop)
+    assert state(index, shop) == (after[0], before[1])
 
 
 @pytest.mark.parametrize("write", range(CLONE_WRITES + 1))

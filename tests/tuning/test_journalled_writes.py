@@ -112,6 +112,7 @@ def test_a_full_disk_does_not_prevent_a_change(shop: str, client: Client, tmp_pa
     assert client.get_synonym(shop, "pair")["synonyms"] == ["lamp", "light"]
 
 
+@pytest.mark.filterwarnings("ignore:the change .* was interrupted")
 @pytest.mark.parametrize("error", [TimedOut("no answer"), asyncio.CancelledError()], ids=repr)
 @pytest.mark.parametrize("is_visible", [True, False])
 def test_a_write_that_may_have_an_effect_later_stays_open(

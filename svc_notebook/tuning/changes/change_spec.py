@@ -85,10 +85,10 @@ async def apply(
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
     if is_scratch(index):  # a private copy, without a journal
-        made = await journalled_write.apply(own, index, wanted, note=note)
+        made = await journalled_write.write_change(own, index, wanted, note=note)
         return _add_request(tabulate_change(made), index, request)
     async with journalled_write.alone(own, index):
-        made = await journalled_write.apply(own, index, wanted, note=note)
+        made = await journalled_write.write_change(own, index, wanted, note=note)
     return _add_request(tabulate_change(made), index, request)
 
 

@@ -14,7 +14,7 @@ import os
 import re
 import secrets
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any, Literal
@@ -52,16 +52,9 @@ _CHANGE = msgspec.json.Decoder(Change)
 _WARNED_PATHS: set[Path] = set()
 
 
-def new_change(
-    index: str,
-    deltas: dict[Scope, Delta],
-    note: str,
-    parent: str,
-    between: Mapping[str, Any] | None = None,
-) -> Change:
+def new_change(index: str, deltas: dict[Scope, Delta], note: str, parent: str) -> Change:
     """Create a change that is about to be made."""
-    own = secrets.token_hex(4)
-    return Change(own, time.time(), index, deltas, note, parent, between=dict(between or {}))
+    return Change(secrets.token_hex(4), time.time(), index, deltas, note, parent)
 
 
 class Journal:
@@ -113,7 +106,7 @@ class Journal:
         """Read every change in its latest state, oldest first."""
         try:
             lines = self.path.read_bytes().split(b"\n")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return []
         except OSError as error:
             raise BadInput(f"the journal {self.path} cannot be read: {error.strerror}") from None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import warnings
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import msgspec
@@ -12,25 +12,85 @@ import msgspec
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.temporary_index import is_scratch
-from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, KeyRefused, NotFound, SvcError
+from svc_notebook.errors import UNCERTAIN_FAILURES, BadInput, KeyRefused, Stopped, SvcError
+from svc_notebook.tuning.changes.change_steps import FACETS, Step, facets_between, list_steps
+from svc_notebook.tuning.changes.interruptions import (
+    Interruption,
+    find_continued,
+    read_interruptions,
+    read_or_nothing,
+)
 from svc_notebook.tuning.changes.journal import Change, Journal, Outcome, new_change
-from svc_notebook.tuning.changes.state import Delta, Objects, Scope, compare, read_part, write_parts
+from svc_notebook.tuning.changes.state import Delta, Objects, Scope, compare, write_part
 
 Wanted = Mapping[Scope, Objects]
+_WARNED_CHANGES: set[str] = set()
 
 
-async def apply(
-    client: AsyncClient, index: str, wanted: Wanted, *, note: str = "", parent: str = ""
+async def write_change(
+    client: AsyncClient,
+    index: str,
+    wanted: Wanted,
+    *,
+    note: str = "",
+    parent: str = "",
+    forward_to: tuple[str, ...] = (),
 ) -> Change | None:
-    """Write objects and a journal record; return the change, None if nothing differs.
+    """Write a change step by step under a record in the journal; None if nothing differs.
 
-    Raises `BadInput` before anything is sent if the journal cannot be written.
+    With `forward_to`, the replicas of the index, each step is forwarded to them. After an error,
+    the steps that were made are reverted; after an interruption, the same call writes the rest and
+    `undo` reverts all. Raises `BadInput` before anything is sent if the journal cannot be written.
     """
-    async with recording(client, index, wanted, note=note, parent=parent) as recorded:
-        if recorded.change:
-            parts = {scope: delta.after for scope, delta in recorded.change.deltas.items()}
-            await write_parts(client, index, parts)
-    return recorded.change
+    # Replicas get what the index already has, too.
+    compared = await _read_deltas(client, index, wanted) if forward_to else {}
+    async with recording(
+        client, index, wanted, note=note, parent=parent, compared=compared
+    ) as recorded:
+        deltas: Mapping[Scope, Delta] = recorded.change.deltas if recorded.change else {}
+        steps = list_steps(compared, all_facets=True) if forward_to else list_steps(deltas)
+        written: list[Step] = []
+        try:
+            for step in steps:
+                written.append(step)
+                await write_part(client, index, *step, forward=bool(forward_to))
+        except asyncio.CancelledError:
+            raise Stopped(
+                f"stopped: {len(written) - 1} of {len(steps)} steps were written to {index}; the "
+                "next one may have been written. The same call again writes the rest, "
+                f"`svc undo {index}` on that service reverts all"
+            ) from None
+        except Exception as error:
+            error.add_note(await _revert(client, index, deltas, written))
+            raise
+    return recorded.change or recorded.finished
+
+
+async def _read_deltas(
+    client: AsyncClient, index: str, wanted: Mapping[Scope, Objects]
+) -> dict[Scope, Delta]:
+    """Return what is wanted with what the index has, also where both are equal."""
+    deltas: dict[Scope, Delta] = {}
+    for scope, objects in wanted.items():
+        before = await read_or_nothing(client, index, scope, objects)
+        deltas[scope] = Delta({name: before.get(name) for name in objects}, objects)
+    return deltas
+
+
+async def _revert(
+    client: AsyncClient, index: str, deltas: Mapping[Scope, Delta], written: Sequence[Step]
+) -> str:
+    """Revert the steps that were written, the last one first; return what happened, in words."""
+    scopes = list(dict.fromkeys(scope for scope, _ in reversed(written)))
+    with suppress(SvcError):
+        for scope in scopes:
+            if scope in deltas:
+                await write_part(client, index, scope, deltas[scope].before)
+        return f"{index} is as it was: the steps that were written are reverted"
+    return (
+        f"{index} could not be reverted: its {', '.join(reversed(scopes))} may be changed in part. "
+        f"The same call again writes the rest, `svc undo {index}` on that service reverts all"
+    )
 
 
 @asynccontextmanager
@@ -41,9 +101,13 @@ async def alone(client: AsyncClient, index: str) -> AsyncIterator[None]:
 
 
 class RecordedChange:
-    """The change that is being recorded; None if nothing differs."""
+    """The change that is being recorded; None if nothing differs.
+
+    `finished` is a change of the same call whose record was interrupted after its last step.
+    """
 
     change: Change | None = None
+    finished: Change | None = None
 
 
 @asynccontextmanager
@@ -55,20 +119,32 @@ async def recording(
     whole: bool = False,
     note: str = "",
     parent: str = "",
-    between: Objects | None = None,
+    compared: Mapping[Scope, Delta] | None = None,
 ) -> AsyncIterator[RecordedChange]:
     """Record the change to `wanted`, by scope and name, that the caller makes inside.
 
-    With `whole`, objects of a scope that are not named are deleted. `between` are settings that
-    the caller sets on its way. The outcome is read from the index, because a failed call may have
-    had an effect; it is unknown if none is visible yet and the service may have accepted the write.
+    With `whole`, objects of a scope that are not named are deleted. `compared` are the differences
+    that the caller's steps are made from, if they are not those to the index. A change that
+    continues an interrupted one is recorded as part of it. The outcome is read from the index,
+    because a failed call may have had an effect; it is unknown if none is visible yet and the
+    service may have accepted the write.
     """
     # Changes of a scratch copy are recorded when it is promoted.
     journal, recorded = None if is_scratch(index) else Journal.of(client, index), RecordedChange()
+    interruptions = await read_interruptions(client, journal) if journal else []
     deltas = await _find_deltas(client, index, wanted, whole)
+    continued = find_continued(interruptions, wanted, whole=whole, note=note, parent=parent)
+    _warn_of_interruptions(interruptions, continued, parent)
     if deltas:
-        recorded.change = new_change(index, deltas, note, parent, between)
+        recorded.change = (
+            continued.join(deltas) if continued else new_change(index, deltas, note, parent)
+        )
+        between = facets_between(compared or recorded.change.deltas)
+        if between is not None:
+            recorded.change = msgspec.structs.replace(recorded.change, between={FACETS: between})
         await _record(journal, recorded.change)
+    elif continued and not continued.missing:
+        recorded.finished = continued.change
     try:
         yield recorded
     except (Exception, asyncio.CancelledError) as error:
@@ -80,26 +156,43 @@ async def recording(
         await _close(client, journal, recorded, "done")
 
 
+def _warn_of_interruptions(
+    interruptions: Sequence[Interruption], continued: Interruption | None, parent: str
+) -> None:
+    for interruption in interruptions:
+        change = interruption.change
+        is_handled = interruption is continued or change.change_id == parent
+        if is_handled or not interruption.missing or change.change_id in _WARNED_CHANGES:
+            continue
+        _WARNED_CHANGES.add(change.change_id)
+        warn_user(describe_interruption(change))
+
+
+def describe_interruption(change: Change) -> str:
+    """Say that a change was interrupted, and what finishes or reverts it."""
+    made_by = f" ({change.note})" if change.note else ""
+    advice = (
+        f"`svc undo {change.index} {change.parent}` finishes it"
+        if change.parent
+        else f"the same call again finishes it, `svc undo {change.index} {change.change_id}` "
+        "reverts it"
+    )
+    return (
+        f"the change {change.change_id} of {change.index}{made_by} was interrupted and may be made "
+        f"in part: {advice}"
+    )
+
+
 async def _find_deltas(
     client: AsyncClient, index: str, wanted: Wanted, whole: bool
 ) -> dict[Scope, Delta]:
-    found: dict[Scope, Delta] = {}
+    deltas: dict[Scope, Delta] = {}
     for scope, objects in wanted.items():
-        before = await _read_or_nothing(client, index, scope, None if whole else objects)
+        before = await read_or_nothing(client, index, scope, None if whole else objects)
         delta = compare(scope, before, objects)
         if delta.before:
-            found[scope] = delta
-    return found
-
-
-async def _read_or_nothing(
-    client: AsyncClient, index: str, scope: Scope, names: Objects | None
-) -> Objects:
-    """Read a scope; empty for an index that does not exist yet."""
-    try:
-        return await read_part(client, index, scope, names)
-    except NotFound:
-        return {}
+            deltas[scope] = delta
+    return deltas
 
 
 async def _record(journal: Journal | None, change: Change) -> None:
@@ -120,9 +213,16 @@ async def _close(
         await _record(journal, recorded.change)
 
 
+async def record_outcome(client: AsyncClient, change: Change) -> None:
+    """Record what an interrupted change made of an index; nothing if the index cannot be read."""
+    recorded = RecordedChange()
+    recorded.change = change
+    await _close(client, Journal.of(client, change.index), recorded, "failed")
+
+
 async def _read_outcome(client: AsyncClient, change: Change, state: Outcome) -> Change:
     current = {
-        scope: await _read_or_nothing(client, change.index, scope, delta.before)
+        scope: await read_or_nothing(client, change.index, scope, delta.before)
         for scope, delta in change.deltas.items()
     }
     if state != "done" and not _differs(change, current):

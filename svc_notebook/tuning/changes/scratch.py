@@ -13,7 +13,6 @@ import pandas as pd
 
 from svc_notebook.api.texts import OneOrMany, list_texts
 from svc_notebook.client import AsyncClient, background_loop
-from svc_notebook.client.operations import write_and_wait
 from svc_notebook.client.temporary_index import (
     TemporaryIndex,
     drop_temporary_indices,
@@ -24,14 +23,11 @@ from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences, tabulate
-from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.snapshots import Snapshot, snapshot, tabulate_change
 from svc_notebook.tuning.changes.state import (
     Deltas,
     IndexConfiguration,
-    Scope,
     differences,
-    holds,
     read_state,
     without,
 )
@@ -121,7 +117,7 @@ class AsyncScratch:
         return tabulate(_deltas(base.state, await read_state(self.client, self.name)))
 
     async def promote(self, note: str = "", *, force: bool = False) -> Differences:
-        """Give the index the copy's settings, synonyms and rules in one step, and drop the copy.
+        """Give the index the copy's settings, synonyms and rules, and drop the copy.
 
         Records and the set of replicas stay: a virtual replica follows the index, any other replica
         keeps its own settings, synonyms and rules. Refused if the index was changed meanwhile,
@@ -133,7 +129,11 @@ class AsyncScratch:
             now = await read_state(self.client, self.index)
             if not force:
                 self._refuse_if_changed(base, now)
-            made = await self._put_in_place(_deltas(now, tried), note or f"promote {self.name}")
+            made = await journalled_write.write_change(
+                self.client, self.index,
+                {scope: delta.after for scope, delta in _deltas(now, tried).items()},
+                note=note or f"promote {self.name}",
+            )  # fmt: skip
         await self.drop()
         self._copy.state = "promoted"
         return tabulate_change(made)
@@ -169,27 +169,6 @@ class AsyncScratch:
             f"{', '.join(names[:MAX_LISTED_CHANGES])}{more}; make another scratch "
             "copy and try there, or overwrite it with force=True"
         )
-
-    async def _put_in_place(self, found: Deltas, note: str) -> Change | None:
-        wanted = {scope: delta.after for scope, delta in found.items()}
-        around = journalled_write.recording(self.client, self.index, wanted, note=note)
-        async with around as kept:
-            if kept.change:
-                scopes: list[Scope] = list(kept.change.deltas)
-                await write_and_wait(
-                    self.client,
-                    self.client.operate_index(self.name, "copy", self.index, scopes),
-                    index=self.name,
-                    confirm=lambda: self._is_there(kept.change),
-                )
-        return kept.change
-
-    async def _is_there(self, change: Change | None) -> bool:
-        assert change
-        for scope, delta in change.deltas.items():
-            if not await holds(self.client, self.index, scope, delta.after):
-                return False
-        return True
 
     def _check_open(self) -> Snapshot:
         if self.before is None or self.state != "open":

@@ -346,7 +346,7 @@ async def restore(
     wanted = without(await _state(source, client), "replicas")
     async with journalled_write.alone(own, index):
         found = differences(without(await read_state(own, index), "replicas"), wanted)
-        change = await journalled_write.apply(
+        change = await journalled_write.write_change(
             own, index, {scope: delta.after for scope, delta in found.items()},
             note=note or f"restore {_name(source)}",
         )  # fmt: skip

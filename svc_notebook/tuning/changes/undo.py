@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 import pandas as pd
 
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient, Client
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.display import shorten
@@ -15,9 +17,10 @@ from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes import journalled_write
 from svc_notebook.tuning.changes.diff import Differences
-from svc_notebook.tuning.changes.journal import Change, Journal
+from svc_notebook.tuning.changes.interruptions import find_open, is_value_of
+from svc_notebook.tuning.changes.journal import Change, Journal, Outcome
 from svc_notebook.tuning.changes.snapshots import tabulate_change
-from svc_notebook.tuning.changes.state import Delta, Scope, read_part, same_value
+from svc_notebook.tuning.changes.state import Delta, Scope, read_part
 from svc_notebook.tuning.tables.schema import TIME
 
 COLUMNS: dict[str, Any] = {
@@ -47,7 +50,8 @@ async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFram
         One row per change and scope: `change_id` (string), `when` (datetime64[us, UTC]),
         `index` and `scope` (string), `changed` (string, the change in words), `before` and
         `after` (object, dicts by name), `note` (string), `parent` (string, the change that it
-        undid) and `state` (string, `done`, or `open` if the outcome is unknown).
+        undid) and `state` (string, `done`, or `open` for a change that was interrupted or whose
+        outcome is unknown, about which a warning is given).
 
     Raises
     ------
@@ -61,12 +65,19 @@ async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFram
     ['settings', {'hitsPerPage': 10}, 'shorter pages', 'done']
     """
     journal = Journal.of(asynchronous(client), index)
-    kept = [change for change in reversed(journal.read()) if change.state != "failed"]
-    rows = [row for change in kept for row in _rows(change)]
+    changes = journal.read()
+    interrupted = find_open(changes)
+    for change in interrupted:
+        warn_user(journalled_write.describe_interruption(change))
+    recorded = [change for change in reversed(changes) if change.state != "failed"]
+    rows = [row for change in recorded for row in _rows(change)]
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["when"] = pd.to_datetime(frame["when"], unit="s", utc=True)
     typed: pd.DataFrame = frame.astype(COLUMNS)
-    typed.attrs["svc"] = {"index": index, "path": str(journal.path)}
+    typed.attrs["svc"] = {
+        "index": index, "path": str(journal.path),
+        "interrupted": [change.change_id for change in interrupted],
+    }  # fmt: skip
     return typed
 
 
@@ -103,8 +114,11 @@ def _shorten(value: Any) -> str:
 
 def settle_undo(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
     """Describe the change that is undone, and bind the call to it."""
-    change = find_change(client.aio, given["index"], given.get("change_id"))
+    reversal = find_reversal(client.aio, given["index"], given.get("change_id"))
+    change = reversal.change
     action = f"undo change {change.change_id}: {describe_change(change)}"
+    if reversal.started:
+        action = f"finish the interrupted undo of change {change.change_id}"
     made_by = f", made by `{change.note}`" if change.note else ""
     force = ", overwriting what was changed there since" if given.get("force") else ""
     return f"{action}{made_by}{force}", {"change_id": change.change_id}
@@ -130,7 +144,8 @@ async def undo(
 ) -> Differences:
     """Undo a change of the settings, synonyms and rules of an index.
 
-    An undo is itself a change, which can be undone by its id.
+    An undo is itself a change, which can be undone by its id. If it was interrupted, the same call
+    finishes it.
 
     Parameters
     ----------
@@ -167,30 +182,39 @@ async def undo(
           scope         name  kind before after
     0  settings  hitsPerPage  gone     10    20
     """
-    own = asynchronous(client)
-    change = find_change(own, index, change_id)
-    if change.state == "failed":
-        raise BadInput(f"the change {change.change_id} failed: there is nothing to undo")
-    async with journalled_write.alone(own, index):
-        conflicts = [
-            conflict
-            for scope in change.deltas
-            for conflict in await _find_conflicts(own, change, scope)
-        ]
+    client = asynchronous(client)
+    async with journalled_write.alone(client, index):
+        change, started = find_reversal(client, index, change_id)
+        if change.state == "failed":
+            raise BadInput(f"the change {change.change_id} failed: there is nothing to undo")
+        conflicts = await _find_conflicts(client, started or change)
         if conflicts and not force:
             raise BadInput(_refusal(change, conflicts))
         wanted = {scope: delta.before for scope, delta in change.deltas.items()}
         undo_note = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
-        made = await journalled_write.apply(
-            own, index, wanted, note=undo_note, parent=change.change_id
+        made = await journalled_write.write_change(
+            client, index, wanted, note=undo_note, parent=change.change_id
         )
+        if change.state == "open":
+            outcome: Outcome = "done" if made else "failed"
+            await Journal.of(client, index).write(msgspec.structs.replace(change, state=outcome))
     return tabulate_change(made)
 
 
-def find_change(client: AsyncClient, index: str, change_id: str | None = None) -> Change:
+class Reversal(NamedTuple):
+    """The change to undo, and its undo if that was started and interrupted."""
+
+    change: Change
+    started: Change | None
+
+
+def find_reversal(client: AsyncClient, index: str, change_id: str | None = None) -> Reversal:
     """Find the change that `undo` would revert; nothing is sent."""
     journal = Journal.of(client, index)
-    return journal.find(change_id) if change_id else find_newest(journal.read(), index)
+    changes = journal.read()
+    change = journal.find(change_id) if change_id else find_newest(changes, index)
+    undos = [other for other in find_open(changes) if other.parent == change.change_id]
+    return Reversal(change, undos[-1] if undos else None)
 
 
 def describe_change(change: Change) -> str:
@@ -206,39 +230,34 @@ def _describe_delta(scope: Scope, names: list[str]) -> str:
 
 
 def find_newest(changes: list[Change], index: str) -> Change:
-    """Find the newest change that is not an undo and was not undone."""
-    done = [each for each in changes if each.state != "failed"]
+    """Find the newest change that is not an undo and was not undone completely."""
     undone: set[str] = set()
-    for each in reversed(done):
-        if each.parent and each.change_id not in undone:
-            undone.add(each.parent)
-        elif not each.parent and each.change_id not in undone:
-            return each
+    interrupted = {change.change_id for change in find_open(changes)}
+    for change in reversed(changes):
+        if change.state == "failed" or change.change_id in undone:
+            continue
+        if not change.parent:
+            return change
+        if change.change_id not in interrupted:
+            undone.add(change.parent)
+        elif original := next((c for c in changes if c.change_id == change.parent), None):
+            return original  # its undo has to be finished
     raise BadInput(
         f"there is nothing to undo: the journal on this machine has no change of {index}"
     )
 
 
-async def _find_conflicts(client: AsyncClient, change: Change, scope: Scope) -> list[str]:
-    """Return the names whose value is neither that after the change nor that before it."""
-    delta = change.deltas[scope]
-    now = await read_part(client, change.index, scope, delta.before)
-    return [
-        f"{scope} `{name}`"
-        for name, value in now.items()
-        if not same_value(scope, name, value, delta.after[name])
-        and not same_value(scope, name, value, delta.before[name])
-        and not _is_between(change, scope, name, value)
-    ]
-
-
-def _is_between(change: Change, scope: Scope, name: str, value: Any) -> bool:
-    """Return whether an interrupted change has left a setting that it set on its way."""
-    return (
-        scope == "settings"
-        and name in change.between
-        and same_value(scope, name, value, change.between[name])
-    )
+async def _find_conflicts(client: AsyncClient, change: Change) -> list[str]:
+    """Return the names whose value the change did not leave: somebody else changed them since."""
+    conflicts = []
+    for scope, delta in change.deltas.items():
+        current = await read_part(client, change.index, scope, delta.before)
+        conflicts += [
+            f"{scope} `{name}`"
+            for name, value in current.items()
+            if not is_value_of(change, scope, name, value)
+        ]
+    return conflicts
 
 
 def _refusal(change: Change, conflicts: list[str]) -> str:

@@ -1,0 +1,43 @@
+"""Processes that are killed before or after one of the writes of a call."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Literal
+
+from tests.conftest import Running
+
+KILLED = """
+import os, sys
+import svc_notebook as svc
+from svc_notebook.client.transport.sender import HttpSender
+last, moment = int(sys.argv[4]), sys.argv[5]
+writes = 0
+send = HttpSender.send
+async def counted(self, endpoint, spec):
+    global writes
+    if endpoint.reads or endpoint.verb == "GET":
+        return await send(self, endpoint, spec)
+    writes += 1
+    if writes > last and moment == "before":
+        os._exit(9)
+    answer = await send(self, endpoint, spec)
+    if writes > last:
+        os._exit(9)
+    return answer
+HttpSender.send = counted
+svc.connect(url=sys.argv[1], app_id=sys.argv[2], api_key=sys.argv[3])
+"""
+Moment = Literal["before", "after"]
+
+
+def run_killed(service: Running, call: str, write: int, moment: Moment) -> bool:
+    """Run a call that is killed before or after a write; return whether it finished first."""
+    arguments = [service.url, service.appId, service.adminKey, str(write), moment]
+    ended = subprocess.run(
+        [sys.executable, "-c", f"{KILLED}{call}", *arguments],
+        check=False, timeout=60, capture_output=True, text=True,
+    )  # fmt: skip
+    assert ended.returncode in {0, 9}, ended.stderr
+    return ended.returncode == 0
