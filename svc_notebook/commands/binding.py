@@ -6,7 +6,7 @@ import keyword
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 from svc_notebook.api.validation import check_members
 from svc_notebook.api.warning import warn_user
@@ -110,6 +110,8 @@ class _Binding:
     def _read(self, option: Option, text: str, name: str) -> Any:
         if option.completes == "variable":
             return self._variable(text, name)
+        if get_origin(option.type) is dict and (pairs := read_pairs(text)):
+            return pairs
         try:
             return read_word(text, option.type, name)
         except BadInput as error:
@@ -131,7 +133,14 @@ class _Binding:
 
     def _store(self, option: Option, value: Any) -> None:
         into = self.common if option in (PROFILE, FORMAT, YES) else self.given
-        if option.parameter in into:
+        earlier = into.get(option.parameter)
+        if (
+            get_origin(option.type) is dict
+            and isinstance(earlier, dict)
+            and isinstance(value, dict)
+        ):
+            value = earlier | value
+        elif option.parameter in into:
             raise BadOption(f"`--{option.name}` is given twice")
         into[option.parameter] = value
 
@@ -197,6 +206,15 @@ class _Binding:
         if not name.isidentifier() or keyword.iskeyword(name):
             raise BadOption(f"`-o` requires the name of a variable, not `{name}`")
         return name
+
+
+def read_pairs(text: str) -> dict[str, str]:
+    """Return the members of `price=number,stock=integer`; none for other texts, such as JSON."""
+    if text.lstrip().startswith("{"):
+        return {}
+    parts = text.split(",") if all("=" in part for part in text.split(",")) else [text]
+    pairs = [part.rpartition("=") for part in parts]
+    return {name: value for name, equals, value in pairs if equals and name and value}
 
 
 def _alternative(option: Option, face: Face) -> str:

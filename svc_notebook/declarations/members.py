@@ -23,7 +23,7 @@ ROW_MEMBERS = {
     "id": "column of the objectIDs; by default detected, or derived from the content of the row",
     "columns": "send only these columns",
     "dtype": "type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms "
-    "or json; in a command line, as JSON",
+    "or json, also by the names of pandas and SQL; in a command line, as price=number or as JSON",
     "nulls": "what to do with missing values: omit the attribute, send null, or reject the row; "
     "a dict sets one of these per column",
     "timezone": "time zone of times that have none",
@@ -32,7 +32,7 @@ ROW_MEMBERS = {
     "action": "replace whole records, update the attributes of rows, update only those of existing "
     "records, or delete",
     "operations": "operation by column with an update: Increment, Decrement, Add, AddUnique, "
-    "Remove, IncrementFrom or IncrementSet; in a command line, as JSON",
+    "Remove, IncrementFrom or IncrementSet; in a command line, as stock=Increment or as JSON",
     "nest": "build nested objects from columns such as `a.b`",
     "replace_records": "whether rows may delete attributes of existing records that they do not "
     "have; without it, such a load is refused",
@@ -50,6 +50,11 @@ ROW_MEMBERS = {
     "skip": "number of lines before the table of a CSV; detected by default",
     "comment": "character that begins lines of a CSV to skip; `#` is detected",
     "encoding": "encoding of the file; detected by default",
+    "decimal": "separator of decimals in columns of text, `.` or `,`; detected by default",
+    "thousands": "separator of thousands in columns of text: `.`, `,`, a blank or an apostrophe; "
+    "detected by default",
+    "dates": "order of day, month and year in columns of text with dates: dmy, mdy or ymd; the "
+    "columns are sent as YYYY-MM-DD, otherwise as they are written",
     "path": "the list of records inside a JSON document, for example `data.items`",
     "sheet": "the sheet of an Excel workbook; the first visible one by default",
 }

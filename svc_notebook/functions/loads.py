@@ -20,8 +20,8 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 
 SIZE_OPTIONS = ("record_bytes", "batch_bytes")
 FILE_OPTIONS = (
-    "separator", "quote", "header", "header_rows", "strict", "skip", "comment", "encoding", "path",
-    "sheet",
+    "separator", "quote", "header", "header_rows", "strict", "skip", "comment", "encoding",
+    "decimal", "thousands", "dates", "path", "sheet",
 )  # fmt: skip
 
 

@@ -12,10 +12,22 @@ from svc_notebook.errors import BadInput, did_you_mean
 Nulls = Literal["omit", "null", "error"]
 Duplicates = Literal["reject", "last", "keep", "error"]
 IfExists = Literal["append", "replace", "fail", "merge"]
+# The order of day, month and year.
+Dates = Literal["dmy", "mdy", "ymd"]
 Action = Literal["replace", "update", "update_existing", "delete"]
 Kind = Literal[
     "string", "integer", "number", "boolean", "date", "timestamp", "epoch", "epoch_ms", "json"
 ]
+# Names of types in pandas, SQL and Python.
+KIND_ALIASES: Mapping[str, Kind] = {
+    **dict.fromkeys(("str", "text", "object", "varchar", "char", "category"), "string"),
+    **dict.fromkeys(("int", "int8", "int16", "int32", "int64", "bigint", "smallint"), "integer"),
+    **dict.fromkeys(("float", "float32", "float64", "double", "real", "decimal"), "number"),
+    **dict.fromkeys(("numeric", "currency", "amount"), "number"),
+    **dict.fromkeys(("bool",), "boolean"),
+    **dict.fromkeys(("datetime", "datetime64", "datetime64[ns]", "time"), "timestamp"),
+    **dict.fromkeys(("list", "dict"), "json"),
+}
 
 ACTIONS: Mapping[str, str] = {
     "replace": "updateObject",
@@ -59,6 +71,9 @@ class RowOptions(TypedDict, total=False):
     skip: int | None
     comment: str | None
     encoding: str | None
+    decimal: str | None
+    thousands: str | None
+    dates: Dates | None
     path: str | None
     sheet: str | None
 
@@ -91,6 +106,11 @@ class LoadSettings:
     skip: int | None = None
     comment: str | None = None
     encoding: str | None = None
+    # The separator of decimals, and of groups of digits, in columns of text.
+    decimal: str | None = None
+    thousands: str | None = None
+    # The order of day, month and year in columns of text.
+    dates: Dates | None = None
     # The path of the list of records in a JSON document.
     path: str | None = None
     # The sheet of an Excel workbook.
@@ -111,6 +131,11 @@ class LoadSettings:
             raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")
         if "columns" in named:
             named["columns"] = tuple(named["columns"])
+        if isinstance(named.get("dtype"), Mapping):
+            named["dtype"] = {
+                column: KIND_ALIASES.get(_type_name(kind), kind)
+                for column, kind in named["dtype"].items()
+            }
         if isinstance(named.get("operations"), Mapping):
             by_lower = {name.lower(): name for name in OPERATIONS}
             named["operations"] = {
@@ -124,6 +149,11 @@ class LoadSettings:
         _check_each("nulls", given.values(), get_args(Nulls))
         _check_each("dtype", self.dtype.values(), get_args(Kind))
         _check_each("duplicates", [self.duplicates], get_args(Duplicates))
+        _check_each("decimal", filter(None, [self.decimal]), (".", ","))
+        _check_each("thousands", filter(None, [self.thousands]), (".", ",", " ", "'"))
+        _check_each("dates", filter(None, [self.dates]), get_args(Dates))
+        if self.decimal is not None and self.decimal == self.thousands:
+            raise BadInput("`decimal` and `thousands` must differ")
         _check_each("action", [self.action], get_args(Action))
         _check_each("operations", self.operations.values(), OPERATIONS)
         if self.operations and not self.action.startswith("update"):
@@ -155,6 +185,11 @@ class LoadSettings:
         """Return every column that some option names."""
         by_nulls = set() if isinstance(self.nulls, str) else set(self.nulls)
         return by_nulls | set(self.dtype) | set(self.operations) | set(self.columns or ())
+
+
+def _type_name(kind: object) -> str:
+    """Return the name of a type that is given as a text or as a class."""
+    return (kind.__name__ if isinstance(kind, type) else str(kind)).lower()
 
 
 def _check_each(option: str, values: Any, allowed: Sequence[str]) -> None:

@@ -57,6 +57,8 @@ class SourceTable:
     name: str
     # A delimited file: every column is text, and its content determines its type.
     untyped: bool = False
+    # The character between the cells of a delimited file.
+    separator: str = ""
     # Documents: any column can be missing in a row, or in all rows.
     ragged: bool = False
     # None for data in memory.

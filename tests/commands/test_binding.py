@@ -50,6 +50,15 @@ def bind(
             'load a.csv films --dtype {"zip": "string"}',
             {"source": "a.csv", "index": "films", "dtype": {"zip": "string"}},
         ),
+        (
+            "load a.csv films --dtype Preis=number --dtype 'a=b=string,n=integer' --decimal ,",
+            {
+                "source": "a.csv",
+                "index": "films",
+                "dtype": {"Preis": "number", "a=b": "string", "n": "integer"},
+                "decimal": ",",
+            },
+        ),
         ("connect staging", {"profile": "staging"}),
         ("settings films --distinct 2", {"index": "films", "distinct": 2}),
         ("settings films --ranking null", {"index": "films", "ranking": None}),

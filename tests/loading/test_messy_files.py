@@ -249,10 +249,10 @@ def test_a_broken_byte_does_not_change_other_rows_of_utf8(tmp_path: Path, row: i
     "text",
     [
         "name,city\nJosé,Köln\nZoë,Orléans\n",
-        "t,°C,µg\n1,20°,£5\n",
+        "t,°C,µg\n1,20°,£5a\n",
         "id,n\n1,ÄÖÜ\n2,ÉÈ\n",
         "a\nß\n",
-        "id,price\n" + "a,€ 5\n" * 20,
+        "id,price\n" + "a,€ 5b\n" * 20,
         "£m,US£\na,£k\n",
         "vol m³,kg/m³\na,m³\n",
         "n,v\nTotal¹,a\nSum¹,b\n",

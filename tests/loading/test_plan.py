@@ -200,7 +200,7 @@ def test_operations_are_written_by_column_and_never_repeated() -> None:
         ({"columns": ["titel"]}, "did you mean `title`"),
         ({"columns": "title"}, r"columns=\['title'\]"),
         ({"dtype": {"titel": "string"}}, "did you mean `title`"),
-        ({"dtype": {"title": "str"}}, "`dtype` must be one of"),
+        ({"dtype": {"title": "words"}}, "`dtype` must be one of"),
         ({"nulls": "skip"}, "`nulls` must be one of omit"),
         ({"nulls": {"title": "skip"}}, "`nulls` must be one of omit"),
         ({"duplicates": "frist"}, "`duplicates` must be one of"),

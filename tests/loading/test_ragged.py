@@ -179,7 +179,7 @@ def test_a_line_of_a_cell_is_never_read_as_a_row(
 
 @pytest.mark.parametrize(
     ("value", "kind", "what"),
-    [("n.a.", "number", "numbers"), ("1,5", "number", "numbers"), ("maybe", "boolean", "true or")],
+    [("free", "number", "numbers"), ("1x5", "number", "numbers"), ("maybe", "boolean", "true or")],
 )
 def test_the_value_that_makes_a_column_text_is_reported(
     tmp_path: Path, value: str, kind: str, what: str
@@ -202,12 +202,12 @@ def test_the_value_that_makes_a_column_text_is_reported(
 def test_a_late_value_that_makes_a_column_text_is_told_by_its_row(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     rows = [f"{n},{n}" for n in range(30_000)]
-    rows[20_000], rows[25_000] = "20000,none", "25000,A1"
+    rows[20_000], rows[25_000] = "20000,open", "25000,A1"
     path.write_text("id,code\n" + "\n".join(rows) + "\n")
 
     (note,) = pack(path, id="id").plan.notes
 
-    assert "29,998 of 30,000 values are numbers; `none` in row 20,001 and 1 more are not" in note
+    assert "29,998 of 30,000 values are numbers; `open` in row 20,001 and 1 more are not" in note
 
 
 def test_a_column_of_words_is_text_without_a_note(tmp_path: Path) -> None:

@@ -77,14 +77,6 @@ def _typed_sql(field: TableColumn, options: LoadSettings) -> JsonSql:
     return _nested(field, options)
 
 
-def text_column_sql(field: TableColumn, kind: str, missing: str) -> JsonSql:
-    """Return the SQL of a column of a delimited file whose type was inferred from its content."""
-    value = f"CASE WHEN {missing} THEN NULL ELSE {field.column} END" if missing else field.column
-    if kind == "string":
-        return JsonSql(f"to_json({value})::VARCHAR", "text", complete=True)
-    return JsonSql(f"lower({value})" if kind == "boolean" else value, kind, complete=True)
-
-
 def cast_sql(kind: Kind, field: TableColumn, options: LoadSettings) -> JsonSql:
     """Return the SQL of a column that the option `dtype` converts to a type."""
     return CASTS[kind](field, as_text(field), options)

@@ -13,6 +13,7 @@ from svc_notebook.loading import sql
 from svc_notebook.loading.encoding.canonical_json import canonical_sql
 from svc_notebook.loading.encoding.json_sql import JsonSql, ValueCheck
 from svc_notebook.loading.encoding.json_types import JSON
+from svc_notebook.loading.encoding.text_values import TextReading
 from svc_notebook.loading.options import ACTIONS, LoadSettings
 from svc_notebook.loading.table import WRITTEN, TableColumn
 
@@ -30,6 +31,8 @@ class ColumnProfile:
     note: str = ""
     # The JSON types found in a column of JSON.
     json_types: str = ""
+    # For a column of text whose content determines its type.
+    reading: TextReading | None = None
 
     @property
     def sent_as(self) -> str:

@@ -29,6 +29,7 @@ from svc_notebook.loading.encoding.record_sql import (
     operation_overhead,
     operation_prefix,
 )
+from svc_notebook.loading.load_plan.column_guesses import guess_columns
 from svc_notebook.loading.load_plan.ids import (
     HASHED,
     Ids,
@@ -37,6 +38,7 @@ from svc_notebook.loading.load_plan.ids import (
     proposal,
     reason_against,
 )
+from svc_notebook.loading.load_plan.mixed_columns import frequent_type
 from svc_notebook.loading.load_plan.profile import (
     MAX_ID_BYTES,
     choose_columns,
@@ -44,9 +46,8 @@ from svc_notebook.loading.load_plan.profile import (
 )
 from svc_notebook.loading.load_plan.type_inference import (
     ColumnTexts,
-    frequent_type,
+    count_sample_rows,
     infer_few_texts,
-    is_missing_text,
 )
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_few_rows import MAX_FILE_BYTES
@@ -81,7 +82,8 @@ class Cells:
 
     def id_texts(self, rows: int) -> Texts:
         """Return the JSON of the values that become ids: of a delimited file's cells, as texts."""
-        if self.cells is None or (self.profile and self.profile.sent_as == "text"):
+        reading = self.profile and self.profile.reading
+        if self.cells is None or (reading and reading.kind == "string" and not reading.missing):
             return self.texts[:rows]
         return _write_texts(self.cells[:rows])
 
@@ -129,9 +131,13 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
     rows = min(len(columns[0]), options.limit or len(columns[0]))
     texts = {field: column[:rows] for field, column in zip(table.fields, columns, strict=True)}
     profiles = {}
-    for field in choose_columns(table, options):
-        own = ColumnTexts(texts[field])
-        profile = infer_few_texts(field, own)
+    chosen = choose_columns(table, options)
+    first = count_sample_rows(len(chosen))
+    sample = {field: ColumnTexts(texts[field][:first]) for field in chosen}
+    guesses = guess_columns(sample, table.separator, options)
+    for field in chosen:
+        own = sample[field] if rows <= first else ColumnTexts(texts[field])
+        profile = infer_few_texts(field, own, guesses[field], sample[field])
         if profile.sent_as == "text" and frequent_type(own):
             raise NeedsDatabase
         profiles[field] = profile
@@ -142,12 +148,14 @@ def read_texts(table: SourceTable, options: LoadSettings) -> SmallTable:
 def _text_cells(field: TableColumn, texts: Texts, profile: ColumnProfile | None) -> Cells:
     if profile is None:
         return Cells(field, texts, None, texts)
+    assert profile.reading is not None
+    missing = profile.reading.missing
     if profile.sent_as == "text":
-        return Cells(field, _write_texts(texts), profile, texts)
+        present = [None if text in missing else text for text in texts] if missing else texts
+        return Cells(field, _write_texts(present), profile, texts)
     # A cell that is a number is its own JSON.
-    values = [None if is_missing_text(text) else text for text in texts]
-    if profile.sent_as == "boolean":
-        values = [text and text.lower() for text in values]
+    plain = not missing and not profile.reading.form and profile.sent_as != "boolean"
+    values = texts if plain else [*map(profile.reading.write, texts)]
     return Cells(field, values, profile, texts)
 
 

@@ -20,6 +20,7 @@ from svc_notebook.loading.encoding.canonical_json import (
 from svc_notebook.loading.encoding.json_sql import as_text
 from svc_notebook.loading.encoding.record_sql import canonical_members_sql, object_sql
 from svc_notebook.loading.load_plan.profile import Profile, id_fields
+from svc_notebook.loading.notes import Advice
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.table import SourceTable, TableColumn
 
@@ -92,12 +93,12 @@ def reason_against(name: str, valid: int, distinct: int, rows: int) -> str:
     reason = (
         f"{rows - valid:,} rows lack it" if valid < rows else f"{valid - distinct:,} rows share it"
     )
-    return f"`{name}` is not the id: {reason}"
+    return Advice(f"`{name}` is not the id: {reason}")
 
 
 def proposal(name: str) -> str:
     """Return the note that proposes a column as the id."""
-    return f"`{name}` is unique; pass id={name!r}"
+    return Advice(f"`{name}` is unique; pass id={name!r}")
 
 
 def is_short(text: str) -> bool:

@@ -27,6 +27,7 @@ from svc_notebook.loading.load_plan.fast_path import (
 )
 from svc_notebook.loading.load_plan.ids import find_ids
 from svc_notebook.loading.load_plan.profile import Profile, absent_columns, profile_table
+from svc_notebook.loading.load_plan.reading_notes import describe_readings
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS, describe, restore
 from svc_notebook.loading.load_plan.row_errors import (
     MarkedRows,
@@ -35,6 +36,7 @@ from svc_notebook.loading.load_plan.row_errors import (
     RowNumbers,
     find_row_errors,
 )
+from svc_notebook.loading.notes import Advice, advice_of, changes_of, write_notes
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.python_records import are_records, gather
 from svc_notebook.loading.sources.source import Source, open_source
@@ -84,7 +86,7 @@ class LoadPlan:
     rejected_rows : int
         Number of rejected rows, also of those that `rejected` does not list.
     notes : tuple of str
-        Notes on the source.
+        Notes on the source: what was changed or left out, and advice.
     skipped_lines : int
         Number of lines of a delimited file that are neither a header, a row nor blank, such as
         titles, comments and further tables; the notes name them.
@@ -118,6 +120,16 @@ class LoadPlan:
         return pd.DataFrame(self.column_rows, columns=COLUMN_NAMES)
 
     @property
+    def changes(self) -> tuple[str, ...]:
+        """The notes that say what was changed or left out."""
+        return changes_of(self.notes)
+
+    @property
+    def advice(self) -> tuple[str, ...]:
+        """The notes that propose an option or a column."""
+        return advice_of(self.notes)
+
+    @property
     def sendable(self) -> int:
         """The number of rows that will be sent."""
         return self.rows - self.rejected_rows
@@ -126,7 +138,7 @@ class LoadPlan:
         parts = [
             self._headline(),
             self.columns.to_string(index=False),
-            *(f"note: {note}" for note in self.notes),
+            *write_notes(self.notes),
             *(msgspec.json.encode(record).decode() for record in self.sample[:1]),
         ]
         if len(self.rejected):
@@ -134,7 +146,7 @@ class LoadPlan:
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in write_notes(self.notes))
         shown = self.rejected[ERROR_COLUMNS].head(10)
         rejected = write_frame(shown) if len(self.rejected) else ""
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
@@ -204,7 +216,11 @@ def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Pre
         sample=tuple(record_of(each) for each in small.operations[:PREVIEW_ROWS]),
         rejected=describe(table, small.columns, small.ids, ()),
         rejected_rows=0,
-        notes=(*table.notes, *small.ids.notes),
+        notes=(
+            *table.notes,
+            *describe_readings(small.columns, len(small.operations)),
+            *small.ids.notes,
+        ),
         skipped_lines=table.skipped_lines,
     )
     return Prepared(plan, table, "", _NO_ROWS, {}, options, small.ids.hashed, small.operations)
@@ -238,6 +254,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
         rejected_rows=rejected_rows,
         notes=(
             *table.notes,
+            *describe_readings(profile.columns, profile.rows),
             *ids.notes,
             *_notes(table, options, errors, unlisted),
             *_mixed_column_notes(table, profile),
@@ -326,7 +343,7 @@ def _mixed_column_notes(table: SourceTable, profile: Profile) -> Iterator[str]:
     for each in profile.mixed:
         others = each.values - each.fitting - 1
         verb = f"and {others:,} more are" if others else "is"
-        yield (
+        yield Advice(
             f"`{each.column}` is sent as text: {each.fitting:,} of {each.values:,} values are "
             f"{each.what}; `{each.value}` in {numbers.name(each.position)} {verb} not. "
             f"dtype={{'{each.column}': '{each.dtype}'}} rejects such rows"

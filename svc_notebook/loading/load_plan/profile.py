@@ -6,28 +6,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.loading import sql
 from svc_notebook.loading.aggregates import aggregate
 from svc_notebook.loading.database import ROW_COUNT
 from svc_notebook.loading.encoding.json_sql import JsonSql, as_text, cast_sql, column_sql
 from svc_notebook.loading.encoding.json_types import JSON, json_types_sql, name_json_types
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
+from svc_notebook.loading.load_plan.column_guesses import find_named_forms, guess_columns
+from svc_notebook.loading.load_plan.mixed_columns import MixedColumn, find_mixed_columns
 from svc_notebook.loading.load_plan.type_inference import (
     Aggregates,
     ColumnTexts,
-    MixedColumn,
+    TextType,
     count_if,
     decided_type,
-    find_mixed_columns,
+    has_values,
     infer_column,
     is_missing_word,
     null_count,
-    possible_types,
     read_sample,
     type_aggregates,
 )
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.table import WRITTEN, RowError, SourceTable, TableColumn
+from svc_notebook.loading.text_cells.amounts import AmountForm
+from svc_notebook.loading.text_cells.dates import DateForm
 
+Forms = Mapping[TableColumn, AmountForm | DateForm]
 MAX_ID_BYTES = 512
 # Names of columns that become the id unless the option `id` names one, by priority.
 ID_NAMES = (
@@ -60,33 +65,42 @@ def profile_table(table: SourceTable, options: LoadSettings) -> Profile:
     chosen = choose_columns(table, options)
     inferred = [field for field in chosen if _is_inferred(table, field, options)]
     sample = read_sample(table, inferred)
-    possible = {field.name: possible_types(sample[field]) for field in inferred}
-    likely = {name: types[:1] for name, types in possible.items()}
+    guesses = guess_columns(sample, table.separator, options)
+    forms = _find_forms(table, chosen, options)
+    likely = {field.name: guesses[field].types[:1] for field in inferred}
     # Every pass reads every column: a scan skips, and reports, only broken rows of what it reads.
     every = [_largest_row(table)]
     nulls = map(null_count, table.fields)
-    wanted = _aggregates(table, chosen, likely, sample, options)
+    wanted = [*_aggregates(table, chosen, likely, sample, forms, options)]
+    wanted += [
+        count_if(sql.one_of(field.column, guess.words))
+        for field, guess in guesses.items() if guess.words
+    ]  # fmt: skip
     found = aggregate(table, [*nulls, *wanted], table.scan, always=every)
     undecided = [
         field
         for field in inferred
-        if likely[field.name] and not decided_type(field, likely[field.name], found)
+        if likely[field.name]
+        and has_values(field, found)
+        and not decided_type(field, likely[field.name], found)
     ]
     if undecided:
         # Rare: some rows do not have the type of the first rows.
         others = [
             each
             for field in undecided
-            for each in type_aggregates(field, possible[field.name], missing_words=True)
+            for each in type_aggregates(field, guesses[field].types, missing_words=True)
         ]
         found |= aggregate(table, others, table.sql, always=every)
     columns = tuple(
-        infer_column(field, possible[field.name], found, sample[field])
+        infer_column(field, guesses[field], found, sample[field])
         if field in sample
-        else _typed_column(table, field, found, options)
+        else _typed_column(table, field, found, forms, options)
         for field in chosen
     )
-    mixed = find_mixed_columns(table, columns, sample)
+    doubtful = {field.name for field, guess in guesses.items() if guess.doubt}
+    texts = [column for column in columns if column.name not in doubtful]
+    mixed = find_mixed_columns(table, texts, sample)
     notes = {each.column: each.note for each in mixed}
     ids = id_fields(table, options)
     return Profile(
@@ -132,15 +146,16 @@ def id_fields(table: SourceTable, options: LoadSettings) -> list[TableColumn]:
 def _aggregates(
     table: SourceTable,
     chosen: Sequence[TableColumn],
-    likely: Mapping[str, tuple[str, ...]],
+    likely: Mapping[str, tuple[TextType, ...]],
     sample: Mapping[TableColumn, ColumnTexts],
+    forms: Forms,
     options: LoadSettings,
 ) -> Iterator[str]:
     for field in id_fields(table, options):
         yield from (_id_count(field), _distinct_ids(field))
     for field in chosen:
         if field.name not in likely:
-            own = _typed_sql(table, field, options)
+            own = _typed_sql(table, field, forms, options)
             yield from (count_if(check.bad) for check in own.checks)
             if own.sent_as == JSON:
                 yield json_types_sql(f"({own.json})")
@@ -150,9 +165,13 @@ def _aggregates(
 
 
 def _typed_column(
-    table: SourceTable, field: TableColumn, found: Aggregates, options: LoadSettings
+    table: SourceTable,
+    field: TableColumn,
+    found: Aggregates,
+    forms: Forms,
+    options: LoadSettings,
 ) -> ColumnProfile:
-    own = _typed_sql(table, field, options)
+    own = _typed_sql(table, field, forms, options)
     counted = ((check, found[count_if(check.bad)]) for check in own.checks)
     failing = tuple((check, count) for check, count in counted if count)
     types = found[json_types_sql(f"({own.json})")] if own.sent_as == JSON else None
@@ -164,8 +183,27 @@ def _is_inferred(table: SourceTable, field: TableColumn, options: LoadSettings) 
     return table.untyped and field.name not in options.dtype
 
 
-def _typed_sql(table: SourceTable, field: TableColumn, options: LoadSettings) -> JsonSql:
+def _find_forms(table: SourceTable, chosen: Sequence[TableColumn], options: LoadSettings) -> Forms:
+    """Return the forms of columns that `dtype` makes numbers or dates."""
+    if not options.dtype or table.ragged:
+        return {}
+    texts = [
+        f for f in chosen if f.name in options.dtype and (table.untyped or f.type == "VARCHAR")
+    ]
+    return find_named_forms(read_sample(table, texts), options) if texts else {}
+
+
+def _typed_sql(
+    table: SourceTable, field: TableColumn, forms: Forms, options: LoadSettings
+) -> JsonSql:
     kind = options.dtype.get(field.name)
+    if kind and (form := forms.get(field)):
+        absent, fits = is_missing_word(field), form.condition_sql(field.column)
+        value = (
+            f"(CASE WHEN {absent} THEN NULL WHEN {fits} THEN {form.text_sql(field.column)} "
+            f"ELSE {field.column} END)"
+        )
+        return cast_sql(kind, field._replace(column=value), options)
     if table.untyped and kind not in (None, "string", "json"):
         value = f"(CASE WHEN {is_missing_word(field)} THEN NULL ELSE {field.column} END)"
         return cast_sql(kind, field._replace(column=value), options)

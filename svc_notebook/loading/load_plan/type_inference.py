@@ -2,27 +2,26 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
-from math import ceil
 from typing import Any
 
 from svc_notebook.loading import sql
-from svc_notebook.loading.aggregates import aggregate
 from svc_notebook.loading.database import ROW_COUNT
-from svc_notebook.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER, text_column_sql
+from svc_notebook.loading.encoding.json_sql import INTEGER, LIKELY_NUMBER, NUMBER
 from svc_notebook.loading.encoding.record_sql import ColumnProfile
+from svc_notebook.loading.encoding.text_values import TextReading
 from svc_notebook.loading.table import SourceTable, TableColumn
+from svc_notebook.loading.text_cells.amounts import AmountForm
+from svc_notebook.loading.text_cells.dates import DateForm
+from svc_notebook.loading.text_cells.missing_words import MISSING_WORDS, is_missing_text
 
 # The values of aggregates, by their SQL.
 Aggregates = Mapping[str, Any]
-# Words for a missing value in a column whose other values are numbers or booleans.
-MISSING_WORDS = ("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-")
-is_missing_text = frozenset(MISSING_WORDS).__contains__
-
 BOOLEANS = ("true", "false")
 # The same in upper and lower case, mixed in every way.
 _SPELLED_BOOLEANS = frozenset(
@@ -67,13 +66,36 @@ _is_boolean = TextCondition(
 )
 
 
-# The condition that every value of a type fulfils; the first type in this order is chosen.
+@dataclass(frozen=True)
+class TextType:
+    """A type that a column of text can have, and the condition that every value of it fulfils."""
+
+    # "boolean", "integer" or "number".
+    name: str
+    condition: TextCondition = dataclasses.field(compare=False)
+    # Compiles faster, and is rarely wrong.
+    likely: TextCondition = dataclasses.field(compare=False)
+    # The form of amounts that are not numbers as they are written.
+    form: AmountForm | DateForm | None = None
+
+
+# The first type in this order is chosen.
 TYPES: Mapping[str, TextCondition] = {
     "boolean": _is_boolean,
     "integer": _fits(INTEGER),
     "number": _fits(NUMBER),
 }
 LIKELY_TYPES = {**TYPES, "number": _fits(LIKELY_NUMBER)}
+PLAIN_TYPES = tuple(TextType(name, TYPES[name], LIKELY_TYPES[name]) for name in TYPES)
+
+
+@lru_cache
+def form_type(form: AmountForm | DateForm) -> TextType:
+    """Return the type of amounts or dates of a form."""
+    condition = TextCondition(form.condition_sql, form.fits)
+    return TextType("date" if isinstance(form, DateForm) else "number", condition, condition, form)
+
+
 HINTS = {
     "leading zeros: kept as text": _fits(r"0\d+"),
     "more than 18 digits: kept as text": _fits(r"-?[1-9]\d{18,}"),
@@ -86,10 +108,6 @@ HINTS = {
         r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?( ?(Z|[+-]\d\d(:?\d\d)?))?"
     ),
 }
-# The types that a note proposes for a column of text, if at least this share of its values fits.
-PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
-MIN_FITTING_SHARE = 0.8
-MAX_SHOWN_CHARACTERS = 100
 # The first rows, by which types are guessed before all rows are checked.
 MIN_SAMPLE_ROWS, MAX_SAMPLE_ROWS, MAX_SAMPLE_CELLS = 100, 2_000, 100_000
 # Every number and date is shorter.
@@ -107,6 +125,16 @@ class ColumnTexts:
         self.nulls = len(texts) - len(self._texts)
         # A filter calls what C implements without a function of Python.
         self.missing_words = len(list(filter(is_missing_text, self._texts)))
+
+    @property
+    def present(self) -> list[str]:
+        """The texts that are neither missing nor a word such as NA."""
+        return [text for text in self._texts if not is_missing_text(text)]
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The texts that are not missing."""
+        return self._texts
 
     @property
     def values(self) -> int:
@@ -134,23 +162,20 @@ class ColumnTexts:
 
 
 @dataclass(frozen=True)
-class MixedColumn:
-    """A column that is sent as text because a few of its values do not fit the others' type."""
+class ColumnGuess:
+    """What the first texts of a table say about a column."""
 
-    column: str
-    # The type of the other values in words, and the `dtype` that rejects the misfits.
-    what: str
-    dtype: str
-    values: int
-    fitting: int
-    # The first value that does not fit.
-    position: int
-    value: str
+    # The types that all of its first texts have, the most likely one first.
+    types: tuple[TextType, ...] = ()
+    # Words for missing values if it is a column of text.
+    words: tuple[str, ...] = ()
+    # Why it is sent as text although its values look like amounts.
+    doubt: str = ""
 
-    @property
-    def note(self) -> str:
-        """The note of the column in a plan."""
-        return f"{self.fitting:,} of {self.values:,} are {self.what}"
+
+def count_sample_rows(columns: int) -> int:
+    """Return the number of first rows by which the types of columns are guessed."""
+    return max(MIN_SAMPLE_ROWS, min(MAX_SAMPLE_ROWS, MAX_SAMPLE_CELLS // max(columns, 1)))
 
 
 def read_sample(
@@ -160,110 +185,94 @@ def read_sample(
 
     They are compared in Python: DuckDB compiles each condition for each column, which takes longer.
     """
-    rows = max(MIN_SAMPLE_ROWS, min(MAX_SAMPLE_ROWS, MAX_SAMPLE_CELLS // max(len(fields), 1)))
+    rows = count_sample_rows(len(fields))
     texts = [f"left({field.column}, {MAX_SAMPLE_CHARACTERS})" for field in fields]
     found = table.db.rows(f"SELECT {', '.join(['1', *texts])} FROM {table.sql} LIMIT {rows}")
     _, *columns = list(zip(*found, strict=True)) or [()] * (len(fields) + 1)
     return dict(zip(fields, map(ColumnTexts, columns), strict=True))
 
 
-def possible_types(sample: ColumnTexts) -> tuple[str, ...]:
-    """Return the types that all values of the sample have."""
-    return tuple(name for name, fits in LIKELY_TYPES.items() if sample.all_fit(fits))
+def plain_types(sample: ColumnTexts) -> tuple[TextType, ...]:
+    """Return the types, other than forms of amounts, that all values of the sample have."""
+    return tuple(each for each in PLAIN_TYPES if sample.all_fit(each.likely))
 
 
 def type_aggregates(
-    field: TableColumn, types: Sequence[str], *, missing_words: bool
+    field: TableColumn, types: Sequence[TextType], *, missing_words: bool
 ) -> Iterator[str]:
     """Yield the aggregates over all rows that decide between types."""
-    for name in types:
-        yield _match_count(field, TYPES[name])
+    for each in types:
+        yield _match_count(field, each.condition)
     if missing_words:
-        yield _missing_word_count(field)
+        yield missing_word_count(field)
 
 
-def decided_type(field: TableColumn, types: Sequence[str], found: Aggregates) -> str | None:
-    """Return the first type that all values have; `string` if there is no value."""
+def decided_type(
+    field: TableColumn, types: Sequence[TextType], found: Aggregates
+) -> TextType | None:
+    """Return the first type that all values have, as far as it was counted."""
     present = _present(field, found)
-    counted = (name for name in types if _match_count(field, TYPES[name]) in found)
-    fitting = (name for name in counted if found[_match_count(field, TYPES[name])] == present)
-    return next(fitting, None) if present else "string"
+    counted = (each for each in types if _match_count(field, each.condition) in found)
+    fitting = (each for each in counted if found[_match_count(field, each.condition)] == present)
+    return next(fitting, None) if present else None
+
+
+def has_values(field: TableColumn, found: Aggregates) -> bool:
+    """Return whether a column has a value that is not a word such as NA."""
+    return _present(field, found) > 0
 
 
 def infer_column(
-    field: TableColumn, types: Sequence[str], found: Aggregates, sample: ColumnTexts
+    field: TableColumn, guess: ColumnGuess, found: Aggregates, sample: ColumnTexts
 ) -> ColumnProfile:
     """Return the profile of a column of text, with the type that its content has."""
-    kind = decided_type(field, types, found) or "string"
-    words = found.get(_missing_word_count(field), 0)
-    return _make_profile(field, kind, found[null_count(field)], words, sample)
+    kind = decided_type(field, guess.types, found)
+    words = found.get(missing_word_count(field), 0) if kind else 0
+    if kind is None and guess.words:
+        words = found[count_if(sql.one_of(field.column, guess.words))]
+    return make_profile(field, kind, found[null_count(field)], words, sample, guess)
 
 
-def infer_few_texts(field: TableColumn, texts: ColumnTexts) -> ColumnProfile:
-    """Return the profile of a column of text of which all texts are known."""
-    fitting = (name for name, condition in TYPES.items() if texts.all_fit(condition))
-    kind = next(fitting, "string") if texts.values else "string"
-    return _make_profile(field, kind, texts.nulls, texts.missing_words, texts)
-
-
-def _make_profile(
-    field: TableColumn, kind: str, missing: int, words: int, texts: ColumnTexts
+def infer_few_texts(
+    field: TableColumn, texts: ColumnTexts, guess: ColumnGuess, sample: ColumnTexts
 ) -> ColumnProfile:
-    if kind == "string":
-        own = text_column_sql(field, kind, "")
-        return ColumnProfile(field, own, missing, note=texts.hint.format(field.name))
-    own = text_column_sql(field, kind, is_missing_word(field) if words else "")
-    note = f"{words:,} words such as NA are missing values" if words else ""
-    return ColumnProfile(field, own, missing + words, note=note)
+    """Return the profile of a column of text of which all texts are known."""
+    fitting = (each for each in guess.types if texts.all_fit(each.condition))
+    kind = next(fitting, None) if texts.values else None
+    words = texts.missing_words if kind else len([t for t in texts.texts if t in guess.words])
+    return make_profile(field, kind, texts.nulls, words, sample, guess)
 
 
-def find_mixed_columns(
-    table: SourceTable,
-    columns: Sequence[ColumnProfile],
-    sample: Mapping[TableColumn, ColumnTexts],
-) -> tuple[MixedColumn, ...]:
-    """Find columns of text that only a few values prevent from being numbers or booleans."""
-    texts = [c.field for c in columns if c.field in sample and c.sql.sent_as == "text"]
-    suspects = [(field, kind) for field in texts if (kind := frequent_type(sample[field]))]
-    wanted = [each for field, kind in suspects for each in _misfit_aggregates(field, kind)]
-    if not wanted:
-        return ()
-    found = aggregate(table, wanted, table.numbered)
-    mixed = []
-    for field, kind in suspects:
-        values = (found[each] for each in _misfit_aggregates(field, kind))
-        fitting, misfits, position, value = values
-        if misfits and fitting >= MIN_FITTING_SHARE * (fitting + misfits):
-            mixed.append(
-                MixedColumn(
-                    column=field.name,
-                    what=PROPOSED_TYPES[kind],
-                    dtype=kind,
-                    values=fitting + misfits,
-                    fitting=fitting,
-                    position=position,
-                    value=value[:MAX_SHOWN_CHARACTERS],
-                )
-            )
-    return tuple(mixed)
+def make_profile(
+    field: TableColumn,
+    kind: TextType | None,
+    missing: int,
+    words: int,
+    texts: ColumnTexts,
+    guess: ColumnGuess,
+) -> ColumnProfile:
+    """Return the profile of a column with a type, or of a column of text."""
+    nulls = (MISSING_WORDS if kind else guess.words) if words else ()
+    reading = (
+        TextReading(kind.name, kind.form, nulls)
+        if kind
+        else TextReading("string", missing=nulls, doubt=guess.doubt)
+    )
+    notes = [f"{words:,} words such as {_shown(nulls, texts)} are missing values"] if words else []
+    if kind is None:
+        notes += filter(None, [guess.doubt or texts.hint.format(field.name)])
+    elif kind.form:
+        notes.insert(0, kind.form.describe(texts.present))
+    own = reading.column_sql(field)
+    return ColumnProfile(field, own, missing + words, note="; ".join(notes), reading=reading)
 
 
-def frequent_type(sample: ColumnTexts) -> str:
-    """Return the type that most values of the sample have."""
-    least = ceil(MIN_FITTING_SHARE * sample.values)
-    likely = (name for name in PROPOSED_TYPES if sample.fits(LIKELY_TYPES[name], least))
-    return next(likely, "") if sample.values else ""
-
-
-def _misfit_aggregates(field: TableColumn, kind: str) -> tuple[str, str, str, str]:
-    fits = TYPES[kind](field.column)
-    bad = f"{field.column} IS NOT NULL AND NOT ({is_missing_word(field)}) AND NOT ({fits})"
-    first = f"arg_min({field.column}, pos) FILTER ({bad})"
-    return count_if(fits), count_if(bad), f"min(pos) FILTER ({bad})", first
+def _shown(words: Sequence[str], texts: ColumnTexts) -> str:
+    return next((text for text in texts.texts if text in words), words[0])
 
 
 def _present(field: TableColumn, found: Aggregates) -> int:
-    words = found.get(_missing_word_count(field), 0)
+    words = found.get(missing_word_count(field), 0)
     return int(found[ROW_COUNT] - found[null_count(field)] - words)
 
 
@@ -288,5 +297,6 @@ def _match_count(field: TableColumn, condition: TextCondition) -> str:
 
 
 @lru_cache(MAX_CACHED_SQL)
-def _missing_word_count(field: TableColumn) -> str:
+def missing_word_count(field: TableColumn) -> str:
+    """Return the SQL of the number of words such as NA."""
     return count_if(is_missing_word(field))

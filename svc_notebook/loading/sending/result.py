@@ -11,6 +11,7 @@ import pandas as pd
 from svc_notebook.display import write_frame
 from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
+from svc_notebook.loading.notes import write_notes
 from svc_notebook.loading.options import Action
 
 # The nouns and verbs of each action in messages.
@@ -112,8 +113,7 @@ class LoadResult:
     def __repr__(self) -> str:
         if self.dry_run:
             return f"{DRY_RUN}\n{self.plan!r}"
-        notes = (f"note: {note}" for note in self.notes)
-        return "\n".join([self._headline(), *notes])
+        return "\n".join([self._headline(), *write_notes(self.notes)])
 
     def _headline(self) -> str:
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
@@ -145,7 +145,7 @@ class LoadResult:
             return f"<p>{DRY_RUN}</p>{self.plan._repr_html_()}"
         shown = self.rejected[ERROR_COLUMNS].head(10)
         rejected = write_frame(shown) if len(self.rejected) else ""
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in self.notes)
+        notes = "".join(f"<li>{html.escape(note)}</li>" for note in write_notes(self.notes))
         listed = f"<ul>{notes}</ul>" if notes else ""
         return f"<p>{html.escape(self._headline())}</p>{listed}{rejected}"
 

@@ -126,6 +126,7 @@ class _CsvReading:
             fields=tuple(TableColumn(name, f"c{i}", "VARCHAR") for i, name in names),
             name=self.name,
             untyped=True,
+            separator=self.dialect.separator,
             first_row=self.dialect.first_row,
             notes=(*self.notes, *self.dialect.notes, *self._changed()),
             skipped_lines=self.skipped_lines + sum(copy.repeated.number for copy in self.copies),

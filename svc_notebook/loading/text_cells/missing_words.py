@@ -1,0 +1,64 @@
+"""Words for a missing value, and the columns of text in which a table uses them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+# Words for a missing value in a column whose other values are numbers or truth values.
+MISSING_WORDS = (
+    *("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-"),
+    *("\\N", "#N/A", "#NV", "<NA>", "(null)", "n.a.", "N.A.", "na", "n.d.", "k.A.", "k. A."),
+    *("?", "..", ".", "--", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
+)  # fmt: skip
+is_missing_text = frozenset(MISSING_WORDS).__contains__
+# Words that are never a text.
+CERTAIN_WORDS = ("\\N", "#N/A", "#NV", "<NA>", "(null)", "NaN", "nan", "NaT")
+# These, and those that need evidence from the table.
+TEXT_WORDS = (*CERTAIN_WORDS, "N/A", "n/a", "NULL", "null", "NA", "None")
+MYSQL_WORD = "\\N"
+is_candidate = frozenset(TEXT_WORDS).__contains__
+# Codes of countries and languages, among which NA is Namibia or North America.
+CODE = re.compile(r"[A-Z]{2,3}")
+CODE_SHARE = 0.8
+
+
+def find_missing_words(
+    texts: Mapping[str, Sequence[str]], numeric_words: set[str]
+) -> dict[str, tuple[str, ...]]:
+    """Return the words that are missing values in each column of text.
+
+    `texts` are the first texts of each column, `numeric_words` the words for missing values in
+    columns of numbers. A table that writes missing values as `\\N` has no other word for them.
+    """
+    found = {name: {*filter(is_candidate, values)} for name, values in texts.items()}
+    uses = Counter(word for words in found.values() for word in words)
+    elsewhere = {word for word in uses if word in numeric_words or uses[word] > 2}
+    escaped = MYSQL_WORD in uses or MYSQL_WORD in numeric_words
+    return {
+        name: missing
+        for name, words in found.items()
+        if words and (missing := tuple(
+            word for word in TEXT_WORDS
+            if word in words and (word in CERTAIN_WORDS or not escaped)
+            if _is_missing(word, texts[name], word in elsewhere)
+        ))
+    }  # fmt: skip
+
+
+def _is_missing(word: str, values: Sequence[str], elsewhere: bool) -> bool:
+    others = [value for value in values if not is_candidate(value)]
+    if word in CERTAIN_WORDS or not others:
+        return word in CERTAIN_WORDS or elsewhere
+    codes = sum(map(bool, map(CODE.fullmatch, others))) >= CODE_SHARE * len(others)
+    if word == "NA":
+        long = sum(len(other) > 2 for other in others) > len(others) / 2
+        return not codes and (elsewhere or (long and values.count(word) > 1))
+    if word in ("NULL", "null"):
+        # A name in capitals can be NULL.
+        alone = values.count(word) == 1 and all(other.isupper() for other in others)
+        return elsewhere or not alone or codes
+    if word == "None":
+        return elsewhere and len({*others}) > len(others) / 2
+    return elsewhere or values.count(word) > 1
