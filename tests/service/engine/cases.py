@@ -35,7 +35,17 @@ WORDS = [
     "hair",
     "armchair",
     "arm",
+    "l'arm",
+    "o'reed",
+    "red.lamp",
+    "top.of.table",
+    "a.b.",
+    "x.42",
+    "4.top",
+    "arm'n'desk",
 ]
+BETWEEN = [" "] * 12 + [".", ". ", "' ", "..", " '"]
+"""What separates or joins the words of a text."""
 BRANDS = ["Acme", "acme", "Bolt", "Zed Lamps", "O'Neil", "7", "true"]
 TOKENS = ["<a>", "<lamp>", "<red lamp>", "< a, b desk >"]
 COLOURS = ["red", "blue", "Green", "dark red"]
@@ -50,7 +60,7 @@ def make_text(random: Random, most: int) -> str:
     words = [random.choice(WORDS) for _ in range(random.randint(0, most))]
     if words and random.random() < 0.2:
         words[random.randrange(len(words))] = random.choice(TOKENS)
-    return " ".join(words)
+    return "".join(word + random.choice(BETWEEN) for word in words)
 
 
 def make_synonyms(random: Random) -> list[dict[str, Any]]:
@@ -284,7 +294,7 @@ CHOICES: dict[str, list[Any]] = {
 
 def make_query(random: Random) -> str:
     words = [make_word(random) for _ in range(random.choice([0, 1, 1, 2, 2, 2, 3, 4]))]
-    return random.choice([" ", "-", "  "]).join(words)
+    return random.choice([" ", "-", "  ", "."]).join(words)
 
 
 def make_synonymous(random: Random, synonyms: Sequence[Mapping[str, Any]]) -> str:

@@ -53,6 +53,8 @@ class Hit(NamedTuple):
     first: Word
     length: int
     run: int = -1
+    marked: bool = False
+    """Whether it is the end of a placeholder."""
 
 
 @dataclass
@@ -109,8 +111,63 @@ def written(value: object) -> str:
     return str(value)
 
 
+class Placed(NamedTuple):
+    """A word of a text: its place, its ends, and whether it is only a part of a joined word."""
+
+    text: str
+    place: int
+    start: int
+    end: int
+    part: bool
+
+
+def parts_of(text: str) -> list[list[re.Match[str]]]:
+    """Return the words of a text, each as what periods and apostrophes join."""
+    words: list[list[re.Match[str]]] = []
+    lower = text.lower()
+    for part in re.finditer("[a-z0-9]+", lower):
+        before = words[-1][-1] if words else None
+        between = lower[before.end() : part.start()] if before else ""
+        joined = between == "'" or (between == "." and before and not before[0].isdigit())
+        if joined:
+            words[-1].append(part)
+        else:
+            words.append([part])
+    return words
+
+
 def split(text: str) -> list[str]:
-    return re.findall("[a-z0-9]+", text.lower().replace("'", ""))
+    return ["".join(part[0] for part in parts) for parts in parts_of(text)]
+
+
+def long_parts(parts: list[re.Match[str]]) -> list[re.Match[str]]:
+    return [part for part in parts if len(parts) > 1 and len(part[0]) > 2]
+
+
+def split_indexed(text: str) -> list[str]:
+    """Return the words by which a text takes up its places."""
+    words = []
+    for parts in parts_of(text):
+        long = [part[0] for part in long_parts(parts)]
+        words += long if len(long) > 1 else ["".join(part[0] for part in parts)]
+    return words
+
+
+def typed(text: str) -> list[list[str]]:
+    return [[part[0] for part in parts] for parts in parts_of(text)]
+
+
+def place_words(text: str) -> Iterator[Placed]:
+    place = 0
+    for parts in parts_of(text):
+        whole = "".join(part[0] for part in parts)
+        long = long_parts(parts)
+        width = max(1, len(long))
+        for at in {place, place + width - 1}:
+            yield Placed(whole, at, parts[0].start(), parts[-1].end(), part=False)
+        for at, part in enumerate(long, place):
+            yield Placed(part[0], at, part.start(), part.end(), part=True)
+        place += width
 
 
 def senses(synonym: Mapping[str, Any]) -> Iterator[tuple[list[str], list[str], int]]:
@@ -138,16 +195,16 @@ def bracketed(words: list[str]) -> list[str]:
     return text.split(" ")
 
 
-def split_bracketed(text: str) -> Iterator[tuple[str, str]]:
+def split_bracketed(text: str) -> Iterator[tuple[Placed, str]]:
     """Return each word, and as it is with the ends of brackets it touches."""
     around = list(re.finditer("<([^<>]{1,100})>", text))
-    for word in re.finditer("[a-z0-9']*[a-z0-9][a-z0-9']*", text.lower()):
-        bare = told = word[0].replace("'", "")
-        for one in around:
-            if one.start() < word.start() < one.end():
-                told = "<" * (not split(text[one.start() : word.start()])) + told
-                told += ">" * (not split(text[word.end() : one.end()]))
-        yield bare, told
+    for word in place_words(text):
+        told = word.text
+        for one in around if not word.part else ():
+            if one.start() < word.start < one.end():
+                told = "<" * (not split(text[one.start() : word.start])) + told
+                told += ">" * (not split(text[word.end : one.end()]))
+        yield word, told
 
 
 class Oracle:
@@ -180,11 +237,14 @@ class Oracle:
         paths = sorted({path for _, path, *_ in texts})
         texts.sort(key=lambda text: (text[0] if self.entries else paths.index(text[1]), text[1]))
         for item, (_, path, rank, unordered, text) in enumerate(texts):
-            for place, (word, told) in enumerate(split_bracketed(text)):
-                spot = 0 if unordered else min(position[path], 999)
-                position[path] += 1
-                alone = len(split(text)) == 1
-                found.append(Word(word, rank * 1000 + spot, path, item, place, alone, told))
+            words = list(split_bracketed(text))
+            for word, told in words:
+                spot = 0 if unordered else min(position[path] + word.place, 999)
+                alone = len(split(text)) == 1 and not word.part
+                found.append(
+                    Word(word.text, rank * 1000 + spot, path, item, word.place, alone, told)
+                )
+            position[path] += max((word.place + 1 for word, _ in words), default=0)
         return found
 
     def score_texts(self, asked: Asked, rows: list[Row]) -> None:
@@ -318,22 +378,24 @@ class Asked:
 
     def read_query(self) -> None:
         parts = re.findall(r'-?"[^"]*"|\S+', self["query"]) if self["advancedSyntax"] else []
-        run: list[str] = []
+        run: list[list[str]] = []
         for part in parts:
             if part.startswith('"'):
                 self.add_run(run, ends=False)
                 run = []
-                words = tuple(split(part))
-                self.wanted += [Wanted(" ".join(words), [Way(words)], weight=len(words))]
+                words, other = tuple(split(part)), tuple(split_indexed(part))
+                ways = [Way(words), Way(other)]
+                self.wanted += [Wanted(" ".join(words), ways, weight=len(words))]
             elif part.startswith("-"):
                 self.add_run(run, ends=False)
                 run = []
-                self.excluded.append(tuple(split(part)))
+                self.excluded += [tuple(split(part)), tuple(split_indexed(part))]
             else:
-                run += split(part)
-        self.add_run(run if parts else split(self["query"]), ends=True)
+                run += typed(part)
+        self.add_run(run if parts else typed(self["query"]), ends=True)
 
-    def add_run(self, words: list[str], *, ends: bool) -> None:
+    def add_run(self, run: list[list[str]], *, ends: bool) -> None:
+        words = list(map("".join, run))
         kind = self["queryType"]
         start = len(self.wanted)
         for place, word in enumerate(words):
@@ -342,17 +404,22 @@ class Asked:
             forgiven = self.forgiven(word)
             ways = [Way((word,), 0, forgiven, prefix)]
             if forgiven:
-                cuts = range(2, len(word) - 1)
+                cuts = range(1, min(13, len(word)))
                 ways += [Way((word[:cut], word[cut:]), 1, exact=False) for cut in cuts]
+            if len(run[place]) > 1 and self.joinable(word):
+                ways.append(Way(tuple(run[place]), 1, exact=False))
             self.wanted.append(Wanted(word, ways))
         for place in range(len(words) - 1):
-            if self.joinable(words[place]) and self.joinable(words[place + 1]):
-                joined = (words[place] + words[place + 1],)
-                run = start + place
-                self.wanted[run].ways.append(Way(joined, 1, exact=False, run=run))
-                self.wanted[run + 1].ways.append(Way(joined, 0, exact=False, run=run))
+            self.add_joined(words[place : place + 2], start + place)
+        self.add_joined(words, start)
         if self.given.get("synonyms", True):
             self.add_synonyms(words, start)
+
+    def add_joined(self, words: list[str], start: int) -> None:
+        if len(words) > 1 and all(map(self.joinable, words)):
+            for number, wanted in enumerate(self.wanted[start : start + len(words)]):
+                cost = 0 if number else 1
+                wanted.ways.append(Way(("".join(words),), cost, exact=False, run=start))
 
     def add_synonyms(self, words: list[str], start: int) -> None:
         for entry in self["_synonyms"]:
@@ -451,14 +518,15 @@ class Asked:
         if len(way.words) > 1:
             for word in occurrences_of_phrase(words, way.words):
                 if not (way.typos and any(inside(word.path, entry) for entry in rigid)):
-                    yield Hit(way.typos, way.exact, word, len(way.words), way.run)
+                    marked = way.words[0] != word.text
+                    yield Hit(way.typos, way.exact, word, len(way.words), way.run, marked)
             return
         for word in words:
             strict = any(inside(word.path, entry) for entry in rigid)
             prefix = way.prefix and not any(inside(word.path, entry) for entry in whole)
             typos = typos_between(way.words[0], word.text, prefix)
             if way.words[0] == word.bracketed != word.text:
-                yield Hit(0, way.exact, word, 1, way.run)
+                yield Hit(0, way.exact, word, 1, way.run, marked=True)
             if typos and (strict or word.text in self.unforgiven or typos > way.forgiven):
                 continue
             if not (way.typos and strict):
@@ -604,10 +672,10 @@ class Asked:
 
 
 def distinct_hits(hits: list[Hit]) -> Iterator[tuple[bool, Word]]:
-    """Return each place once, exact if it is so in any way."""
-    for at in {(hit.first.item, hit.first.place) for hit in hits}:
-        here = [hit for hit in hits if (hit.first.item, hit.first.place) == at]
-        yield any(hit.exact for hit in here), here[0].first
+    """Return each indexed word once, exact if it is so in any way."""
+    for found in {(hit.first, hit.marked) for hit in hits}:
+        here = [hit for hit in hits if (hit.first, hit.marked) == found]
+        yield any(hit.exact for hit in here), found[0]
 
 
 def places_of(record: Record) -> list[tuple[float, float]]:
@@ -668,10 +736,13 @@ def group_of(record: Record, path: str) -> object:
 
 
 def occurrences_of_phrase(words: list[Word], phrase: tuple[str, ...]) -> list[Word]:
-    at = {(word.item, word.place): {word.text, word.bracketed} for word in words}
+    at: dict[tuple[int, int], set[str]] = {}
+    for word in words:
+        at.setdefault((word.item, word.place), set()).update({word.text, word.bracketed})
     return [
         word
         for word in words
+        if phrase[0] in (word.text, word.bracketed)
         if all(
             text in at.get((word.item, word.place + step), ()) for step, text in enumerate(phrase)
         )
@@ -680,7 +751,8 @@ def occurrences_of_phrase(words: list[Word], phrase: tuple[str, ...]) -> list[Wo
 
 def distance(before: Hit, after: Hit, least: int) -> int:
     found = CAP
-    if before.run == after.run >= 0 and before.first == after.first:
+    same = before.first.item == after.first.item and before.first.place == after.first.place
+    if before.run == after.run >= 0 and same:
         return max(1, least)
     if before.first.item == after.first.item:
         forth = after.first.place - (before.first.place + before.length - 1)

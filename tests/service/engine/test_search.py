@@ -268,7 +268,7 @@ def test_a_record_is_found_by_one_word_exactly_if_something_in_it_would_be_marke
     index.put(records)
 
     for _ in range(10):
-        word = cases.make_word(random) or "red"
+        word = next(iter(split(cases.make_word(random))), "red")
         if synonyms and random.random() < 0.6:
             word = random.choice(split(cases.make_synonymous(random, synonyms)))
         params = cases.make_params(random, settings) | {"query": word}
@@ -426,7 +426,7 @@ def test_split_and_joined_words_match_each_other() -> None:
     assert words_found(texts, "arm chair") == ["arm chair", "armchair", "chair arm"]
     assert words_found(["top 42"], "top42") == ["top 42"]
     assert words_found(["ax lamp"], "axlamp") == ["ax lamp"]
-    assert words_found(["a lamp"], "alamp") == []
+    assert words_found(["a lamp"], "alamp") == ["a lamp"]
     assert words_found(texts, "armchair", typoTolerance=False) == ["armchair"]
 
 

@@ -8,10 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from svc_notebook.service.engine.text.character_table import BREAK
+from svc_notebook.service.engine.text.joined_words import (
+    count_positions,
+    distinct_words,
+    split_parts,
+)
 from svc_notebook.service.engine.text.tokenization import (
-    BREAK,
     TokenizerSettings,
     end_of_letters,
+    find_tokens,
+    fold,
+    positions,
     split,
     split_all,
     split_camel,
@@ -21,12 +29,12 @@ from svc_notebook.service.engine.text.tokenization import (
 PLAIN = TokenizerSettings()
 HOSTILE = st.text(
     st.characters()
-    | st.sampled_from("aZ09'\u2019 -_+#éÉßİıﬁ½\u0301\u200d\u200b\ufe0f")
+    | st.sampled_from("aZ09'.\u2019®\uff0e\x04 -_+#éÉßİıﬁ½\u0301\u200d\u200b\ufe0f")
     | st.sampled_from("東京カ한हिक्याΣσς\x01\x1c\u2028")
 )
 RULES = st.builds(
     TokenizerSettings,
-    st.sampled_from(["", "+#", "'", "é", "-_", " ", BREAK]),
+    st.sampled_from(["", "+#", "'", ".", "é", "-_", " ", BREAK]),
     st.sampled_from(["", "é", "øÅ", " -", BREAK]),
     st.just(frozenset()),
     st.sampled_from([(), (("ä", "ae"), ("a", "b"))]),
@@ -107,15 +115,62 @@ def test_offsets_rise_and_never_overlap(text: str, rules: TokenizerSettings) -> 
     assert all(token.start < token.end for token in tokens(text, rules))
 
 
-@given(st.text("aAb'é .", max_size=12) | HOSTILE, RULES, st.data())
+JOINED = st.text("aAb'é .5", max_size=12) | st.text("abcdefgh. '", max_size=30) | HOSTILE
+
+
+@given(JOINED, RULES, st.booleans(), st.data())
 def test_wanted_tokens_have_the_same_offsets_as_among_all(
-    text: str, rules: TokenizerSettings, data: st.DataObject
+    text: str, rules: TokenizerSettings, camel: bool, data: st.DataObject
 ) -> None:
-    found = tokens(text, rules)
+    found = {token for at in positions(text, rules, camel=camel) for token in at.tokens}
     words = sorted({token.text for token in found} | {"b"})
     wanted = data.draw(st.sets(st.sampled_from(words)))
 
-    assert tokens(text, rules, wanted) == [token for token in found if token.text in wanted]
+    chosen = find_tokens(text, rules, wanted, camel=camel)
+
+    assert sorted(chosen) == sorted(token for token in found if token.text in wanted)
+    assert [token.start for token in chosen] == sorted(token.start for token in chosen)
+
+
+@given(JOINED, RULES)
+def test_positions_have_the_words_that_are_indexed(text: str, rules: TokenizerSettings) -> None:
+    folded, found = fold(text, rules), positions(text, rules)
+
+    assert count_positions(folded) == len(found)
+    indexed = {token.text for at in found for token in at.tokens}
+    assert distinct_words(folded) == (indexed, len(split(text, rules)))
+    assert ["".join(parts) for parts in split_parts(folded)] == split(text, rules)
+    edges = [edge for at in found for edge in (at.start, at.end)]
+    assert edges == sorted(edges)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("hello.world", [["helloworld", "hello"], ["helloworld", "world"]]),
+        ("L'eau", [["leau", "eau"]]),
+        ("L\u2019eau", [["leau", "eau"]]),
+        ("O'Reilly", [["oreilly", "reilly"]]),
+        ("B.C.E. and U.S.", [["bce"], ["and"], ["us"]]),
+        ("m.55", [["m55"]]),
+        ("5.mm 2.5", [["5"], ["mm"], ["2"], ["5"]]),
+        ("80's 5'10", [["80s"], ["510"]]),
+        ("rock'n'roll", [["rocknroll", "rock"], ["rocknroll", "roll"]]),
+        ("one.two.six", [["onetwosix", "one"], ["two"], ["onetwosix", "six"]]),
+        ("Coca®Cola Nike®", [["cocacola", "coca"], ["cocacola", "cola"], ["nike"]]),
+        ("wait...what", [["wait"], ["what"]]),
+        ("'tis. .net", [["tis"], ["net"]]),
+        ("東.京", [["東"], ["京"]]),
+    ],
+)
+def test_words_are_joined_around_periods_and_apostrophes(
+    text: str, expected: list[list[str]]
+) -> None:
+    assert [[token.text for token in at.tokens] for at in positions(text, PLAIN)] == expected
+
+
+def test_a_separator_to_index_does_not_join() -> None:
+    assert split("a.b c'd", TokenizerSettings(".")) == ["a", ".", "b", "cd"]
 
 
 @given(HOSTILE, RULES)
@@ -125,7 +180,9 @@ def test_a_token_cut_out_of_its_text_is_the_same_token(text: str, rules: Tokeniz
 
 
 def test_punctuation_kept_as_a_diacritic_moves_no_word() -> None:
-    assert tokens("a-b a", TokenizerSettings(diacritics="-"), {"a"}) == [("a", 0, 1), ("a", 4, 5)]
+    found = find_tokens("a-b a", TokenizerSettings(diacritics="-"), {"a"})
+
+    assert found == [("a", 0, 1), ("a", 4, 5)]
 
 
 @given(HOSTILE)

@@ -7,11 +7,10 @@ attributes.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import count, pairwise
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from svc_notebook.service.engine.arrays import (
     concatenate_ranges,
     group_by_prefix,
 )
+from svc_notebook.service.engine.index.text_words import TextWords
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of, union
 from svc_notebook.service.engine.text.placeholders import (
     FIRST_MARKER,
@@ -29,7 +29,7 @@ from svc_notebook.service.engine.text.placeholders import (
     ONLY_MARKER,
     find_placeholders,
 )
-from svc_notebook.service.engine.text.tokenization import BREAK, TokenizerSettings, split_all
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.engine.text.typos import Vocabulary
 
 ELEMENT_GAP = 8
@@ -41,8 +41,6 @@ SLOT_SHIFT = 11
 """Layout of an occurrence's `spot`: attribute number, flag for a one-word text, position."""
 PLACE_BITS = 40
 PLACE_MASK = (1 << PLACE_BITS) - 1
-SAMPLED_TEXTS = 1000
-"""Texts that are compared to decide whether each distinct text is split once."""
 CHUNK_OCCURRENCES = 1 << 20
 """Occurrences sorted at one time: those of a million records would take gigabytes."""
 LEADING_POSITIONS = 8
@@ -134,27 +132,26 @@ class Postings:
         cls, texts: Sequence[str], rows: Array, slots: Array, records: int, rules: TokenizerSettings
     ) -> Postings:
         """Index texts ordered by row, then by slot."""
-        lengths, numbers, words = _split_texts(texts, rules)
-        text = np.repeat(np.arange(len(texts)), lengths)
-        starts = starts_of(lengths)[:-1].astype(np.int32)
-        within = np.arange(len(text), dtype=np.int32) - starts[text]
+        found = TextWords.of(texts, rules)
         if placeholders := _find_placeholders(texts, rules):
-            numbers, text, within = _append_placeholders(placeholders, words, numbers, text, within)
+            found = found.with_placeholders(placeholders)
+        words, text, within, lengths = found.words, found.texts, found.positions, found.lengths
         ascending = sorted(words)
         ranks = {word: number for number, word in enumerate(ascending)}
         rank = np.fromiter(map(ranks.__getitem__, words), np.int32, len(words))
-        terms = rank[numbers]
+        terms = rank[found.numbers]
         sequence = _order_by(terms)
         text, within = text[sequence], within[sequence]
         earlier = _earlier_words(rows, slots, lengths).astype(np.int32)
-        layout = (slots << SLOT_SHIFT) | np.where(lengths == 1, ALONE_FLAG, 0)
+        alone = np.where((found.counts == 1)[text] & ~found.parts[sequence], ALONE_FLAG, 0)
+        layout = (slots << SLOT_SHIFT).astype(np.int32)[text] | alone.astype(np.int32)
         first = (ELEMENT_GAP + starts_of(lengths + ELEMENT_GAP)[:-1]).astype(np.int32)
         spans = np.bincount(rows, weights=lengths + ELEMENT_GAP, minlength=records).astype(np.int64)
         return cls(
             Vocabulary.of(TermDictionary.of(ascending)),
             starts_of(np.bincount(terms, minlength=len(words))),
             rows.astype(np.int32)[text],
-            layout.astype(np.int32)[text] | np.minimum(within + earlier[text], LAST_POSITION),
+            layout | np.minimum(within + earlier[text], LAST_POSITION),
             first[text] + within,
             starts_of(spans),
         )
@@ -256,35 +253,6 @@ def _select_range(
     return (terms[kept].astype(np.int64) << PLACE_BITS) | places, rows, one.spots[span][kept]
 
 
-def _split_texts(texts: Sequence[str], rules: TokenizerSettings) -> tuple[Array, Array, list[str]]:
-    """Return how many words each text has, the number of each word, and the distinct words.
-
-    If most texts occur several times, as brands do, each is split once.
-    """
-    sample = texts[:SAMPLED_TEXTS]
-    if 2 * len(set(sample)) > len(sample):
-        return _split_distinct(texts, rules)
-    places, distinct = _number_by_occurrence(texts)
-    lengths, numbers, words = _split_distinct(distinct, rules)
-    starts, lengths = starts_of(lengths)[places], lengths[places]
-    return lengths, numbers[concatenate_ranges(starts, lengths)], words
-
-
-def _split_distinct(
-    texts: Sequence[str], rules: TokenizerSettings
-) -> tuple[Array, Array, list[str]]:
-    numbers, words = _number_by_occurrence([BREAK, *split_all(texts, rules)])
-    breaks = np.flatnonzero(numbers == 0)
-    return np.diff(breaks) - 1, numbers[numbers != 0] - 1, words[1:]
-
-
-def _number_by_occurrence(texts: Sequence[str]) -> tuple[Array, list[str]]:
-    """Number texts by first occurrence; also return the distinct ones."""
-    known: defaultdict[str, int] = defaultdict(count().__next__)
-    numbers = np.fromiter(map(known.__getitem__, texts), np.int32, len(texts))
-    return numbers, [*known]
-
-
 def _find_placeholders(
     texts: Sequence[str], rules: TokenizerSettings
 ) -> list[tuple[str, int, int]]:
@@ -299,24 +267,6 @@ def _find_placeholders(
         for place, word in enumerate(token.words, token.first)
         if word.startswith((FIRST_MARKER, LAST_MARKER, ONLY_MARKER))
     ]
-
-
-def _append_placeholders(
-    placeholders: Sequence[tuple[str, int, int]],
-    words: list[str],
-    numbers: Array,
-    text: Array,
-    within: Array,
-) -> tuple[Array, Array, Array]:
-    """Add marked words to the occurrences, at the positions of the unmarked words."""
-    known: dict[str, int] = {}
-    added = [known.setdefault(word, len(words) + len(known)) for word, _, _ in placeholders]
-    words += known
-    return (
-        np.concatenate([numbers, np.array(added, np.int32)]),
-        np.concatenate([text, np.array([one for _, one, _ in placeholders], np.int64)]),
-        np.concatenate([within, np.array([place for _, _, place in placeholders], np.int32)]),
-    )
 
 
 def _earlier_words(rows: Array, slots: Array, lengths: Array) -> Array:

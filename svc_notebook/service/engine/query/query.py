@@ -6,15 +6,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import TermVariant, expand_words
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+from svc_notebook.service.engine.text.joined_words import MIN_INDEXED_LETTERS, split_parts
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, fold, split
 
 JOINED_TYPOS = 1
-"""The typo cost of two words joined into one, or one split into two."""
-MIN_PART_LETTERS = 2
+"""The typo cost of several words joined into one, or one split into several."""
+MAX_FIRST_PART_LETTERS = 12
+"""A word is split into two after each of so many letters."""
 MAX_QUERY_WORDS = 100
 """Further words of a query are ignored."""
 
@@ -65,10 +66,10 @@ def read_query(options: EffectiveParameters) -> Query:
     before = 0
     for number, part in enumerate(parts):
         if part.excluded:
-            excluded.append(TermVariant(part.words))
+            excluded += part.phrases
         elif part.quoted:
             text = " ".join(part.words)
-            words.append(QueryWord(text, (TermVariant(part.words),), weight=len(part.words)))
+            words.append(QueryWord(text, part.phrases, weight=len(part.words)))
         else:
             ends = number == len(parts) - 1
             words += _read_run(part, options, ends_query=ends, before=before)
@@ -91,16 +92,40 @@ def max_typos_of(word: str, options: EffectiveParameters) -> int:
 
 @dataclass(frozen=True)
 class _Part:
-    """A part of a query; `dropped` are the positions of words that are not searched."""
+    """A part of a query: the parts of each of its words, which `joined_words` joins.
 
-    all_words: tuple[str, ...]
+    `dropped` are the positions of words that are not searched.
+    """
+
+    written: tuple[tuple[str, ...], ...]
     quoted: bool = False
     excluded: bool = False
     dropped: frozenset[int] = frozenset()
 
     @cached_property
+    def all_words(self) -> tuple[str, ...]:
+        return tuple(map("".join, self.written))
+
+    @cached_property
     def words(self) -> tuple[str, ...]:
         return tuple(word for n, word in enumerate(self.all_words) if n not in self.dropped)
+
+    @cached_property
+    def parts(self) -> tuple[tuple[str, ...], ...]:
+        """The parts of each word that is searched."""
+        return tuple(parts for n, parts in enumerate(self.written) if n not in self.dropped)
+
+    @property
+    def phrases(self) -> tuple[TermVariant, ...]:
+        """The part as a phrase: its words, and the indexed parts of those at several positions."""
+        indexed = [word for parts in self.written for word in _indexed_parts(parts)]
+        return tuple(TermVariant(words) for words in dict.fromkeys([self.words, tuple(indexed)]))
+
+
+def _indexed_parts(parts: tuple[str, ...]) -> Sequence[str]:
+    """Return the parts of a word that have positions of their own, or the word."""
+    indexed = [part for part in parts if len(part) >= MIN_INDEXED_LETTERS]
+    return indexed if len(indexed) > 1 else ["".join(parts)]
 
 
 _PART = re.compile(r'(?<!\S)(?P<minus>-?)"(?P<phrase>[^"]*)"|(?<!\S)-(?P<word>[^\s"-]\S*)')
@@ -114,16 +139,20 @@ def _read_parts(options: EffectiveParameters) -> Iterator[_Part]:
     for found in _PART.finditer(text) if features else ():
         part = _read_part(found, rules)
         if ("excludeWords" if part.excluded else "exactPhrase") in features:
-            yield _Part(tuple(split(text[start : found.start()], rules)))
+            yield _Part(_split_parts(text[start : found.start()], rules))
             yield part
             start = found.end()
-    yield _Part(tuple(split(text[start:], rules)))
+    yield _Part(_split_parts(text[start:], rules))
 
 
 def _read_part(found: re.Match[str], rules: TokenizerSettings) -> _Part:
     if found["word"] is not None:
-        return _Part(tuple(split(found["word"], rules)), excluded=True)
-    return _Part(tuple(split(found["phrase"], rules)), quoted=True, excluded=bool(found["minus"]))
+        return _Part(_split_parts(found["word"], rules), excluded=True)
+    return _Part(_split_parts(found["phrase"], rules), quoted=True, excluded=bool(found["minus"]))
+
+
+def _split_parts(text: str, rules: TokenizerSettings) -> tuple[tuple[str, ...], ...]:
+    return tuple(split_parts(fold(text, rules)))
 
 
 def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list[_Part]:
@@ -135,7 +164,7 @@ def _remove_stop_words(parts: list[_Part], options: EffectiveParameters) -> list
         part
         if part.quoted or part.excluded
         else _Part(
-            part.all_words,
+            part.written,
             dropped=_find_stop_words(part.all_words, options, ends_query=number == last),
         )
         for number, part in enumerate(parts)
@@ -166,26 +195,50 @@ def _read_run(
     words = part.words
     last = len(words) - 1
     read = []
-    for place, word in enumerate(words):
+    for place, (word, parts) in enumerate(zip(words, part.parts, strict=True)):
         prefix = _is_prefix(options, ends_query=ends_query and place == last)
         own = TermVariant((word,), max_typos=max_typos_of(word, options), prefix=prefix)
-        read.append([own, *_split_word(word, options)])
-    for place, (word, after) in enumerate(pairwise(words)):
-        if _may_join(word, options) and _may_join(after, options):
-            joined = TermVariant((word + after,), exact=False, span=before + place + 1)
-            read[place].append(replace(joined, typos=JOINED_TYPOS))
-            read[place + 1].append(joined)
+        read.append([own, *_split_word(word, options), *_split_at_joiners(parts, options)])
+    for place, variant in _join_words(words, before, options):
+        read[place].append(variant)
     for place, variant in expand_words(part.all_words, part.dropped, before, options):
         prefix_of_compound = variant.splitter is not None and read[place][0].prefix
-        read[place].append(replace(variant, prefix=True) if prefix_of_compound else variant)
+        read[place].append(variant._replace(prefix=True) if prefix_of_compound else variant)
     return [QueryWord(word, tuple(variants)) for word, variants in zip(words, read, strict=True)]
 
 
 def _split_word(word: str, options: EffectiveParameters) -> list[TermVariant]:
     if not max_typos_of(word, options):
         return []
-    cuts = range(MIN_PART_LETTERS, len(word) - MIN_PART_LETTERS + 1)
+    cuts = range(1, min(MAX_FIRST_PART_LETTERS + 1, len(word)))
     return [TermVariant((word[:cut], word[cut:]), typos=JOINED_TYPOS, exact=False) for cut in cuts]
+
+
+def _split_at_joiners(
+    parts: tuple[str, ...], options: EffectiveParameters
+) -> Iterator[TermVariant]:
+    """Return the parts of a word as it was typed, as a run of words."""
+    if len(parts) == 1:
+        return
+    word = "".join(parts)
+    is_split = len(parts) == 2 and len(parts[0]) <= MAX_FIRST_PART_LETTERS
+    if _may_join(word, options) and not (is_split and max_typos_of(word, options)):
+        yield TermVariant(parts, typos=JOINED_TYPOS, exact=False)
+
+
+def _join_words(
+    words: Sequence[str], before: int, options: EffectiveParameters
+) -> Iterator[tuple[int, TermVariant]]:
+    """Return each pair of neighbours, and all words, joined to one word, for each of its words."""
+    runs = [range(place, place + 2) for place in range(len(words) - 1)]
+    if len(words) > 2:
+        runs.append(range(len(words)))
+    for run in runs:
+        if all(_may_join(words[place], options) for place in run):
+            text, span = ("".join(words[place] for place in run),), before + run.start + 1
+            yield run.start, TermVariant(text, typos=JOINED_TYPOS, exact=False, span=span)
+            rest = TermVariant(text, exact=False, span=span)
+            yield from ((place, rest) for place in run[1:])
 
 
 def _may_join(word: str, options: EffectiveParameters) -> bool:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text.compounds import LINKS, Splitter
@@ -22,8 +22,7 @@ SAMPLE_WORD = "warmwarm"
 """Looking up this word loads all language resources."""
 
 
-@dataclass(frozen=True)
-class TermVariant:
+class TermVariant(NamedTuple):
     """One variant of a query word: one word, or several adjacent words.
 
     `typos` is the variant's own typo cost, `max_typos` the number of further typos allowed. `span`

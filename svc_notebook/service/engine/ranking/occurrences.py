@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -96,6 +96,12 @@ class Chunk:
         starts = np.searchsorted(own, wanted)
         lengths = np.searchsorted(own, wanted, "right") - starts
         return concatenate_ranges(starts, lengths), np.repeat(np.arange(len(rows)), lengths)
+
+    def numbers(self) -> Array:
+        """Return the number of each occurrence in the postings."""
+        if isinstance(self.selection, slice):
+            return np.arange(self.selection.start, self.selection.stop)
+        return self.selection
 
     def spots(self) -> Array:
         """Return the attribute and position of each occurrence."""
@@ -229,7 +235,7 @@ class PostingsLookup:
     def find_anywhere(self, variant: TermVariant) -> Iterator[Chunk]:
         """Return the occurrences of the words in records that contain all of them."""
         chunks = [
-            _filter(self.find_word(replace(variant, words=(word,))), self.fields.searched)
+            _filter(self.find_word(variant._replace(words=(word,))), self.fields.searched)
             for word in variant.words
         ]
         have = np.ones(len(self.postings.first_places) - 1, bool)

@@ -17,7 +17,7 @@ import numpy as np
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
-from svc_notebook.service.engine.ranking.occurrences import Chunk, Selection
+from svc_notebook.service.engine.ranking.occurrences import NO_OCCURRENCES, Chunk, Selection
 from svc_notebook.service.engine.ranking.term_statistics import TermStatistics
 
 SATURATION_COUNT = 1.2
@@ -31,9 +31,8 @@ WEIGHT_SCALE = 1 << 20
 SCORE_DIGITS = 4
 NUMBER_BITS = 32
 NUMBER_MASK = (1 << NUMBER_BITS) - 1
-NO_PLACES = np.zeros(0, np.int32)
-MIN_PLACES_PER_SORTED = 128
-"""With fewer places for each occurrence, a table of places is faster than sorting."""
+MIN_OCCURRENCES_PER_SORTED = 64
+"""With fewer occurrences in all for each to sort, a table of them is faster than sorting."""
 
 OwnedOccurrences = tuple[Chunk, Array]
 """Occurrences, with the index of each one's record among the scored rows."""
@@ -121,8 +120,8 @@ def _without_repeats(
     if _are_disjoint([chunk.selection for chunk, _ in found]):
         yield from found
         return
-    places = np.concatenate([NO_PLACES, *(chunk.places() for chunk, _ in found)])
-    last = _last_at_each_place(places, int(segment.postings.first_places[-1]))
+    numbers = np.concatenate([NO_OCCURRENCES, *(chunk.numbers() for chunk, _ in found)])
+    last = _last_of_each(numbers, len(segment.postings.rows))
     start = 0
     for chunk, owners in found:
         kept = np.flatnonzero(last[start : start + len(owners)])
@@ -131,17 +130,17 @@ def _without_repeats(
         yield (chunk, owners) if whole else (chunk.within(kept), owners[kept])
 
 
-def _last_at_each_place(places: Array, size: int) -> Array:
-    """Return the mask of the occurrences that are the last at their place; places are below `size`.
+def _last_of_each(occurrences: Array, size: int) -> Array:
+    """Return the mask of the last of equal occurrences, whose numbers are below `size`.
 
-    Sorting few of them is faster than a table of all places, whose memory is new to the process.
+    Sorting few of them is faster than a table of all, whose memory is new to the process.
     """
-    numbers = np.arange(len(places))
-    if len(places) > size // MIN_PLACES_PER_SORTED:
+    numbers = np.arange(len(occurrences))
+    if len(occurrences) > size // MIN_OCCURRENCES_PER_SORTED:
         table = np.empty(size, np.int32)
-        table[places] = numbers
-        return np.asarray(table[places] == numbers)
-    keys = places.astype(np.int64) << NUMBER_BITS | numbers
+        table[occurrences] = numbers
+        return np.asarray(table[occurrences] == numbers)
+    keys = occurrences.astype(np.int64) << NUMBER_BITS | numbers
     keys.sort()
     ends = np.ones(len(keys), bool)
     np.not_equal(keys[1:] >> NUMBER_BITS, keys[:-1] >> NUMBER_BITS, out=ends[:-1])

@@ -7,25 +7,30 @@ are omitted.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
 from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
+from svc_notebook.service.engine.text.joined_words import distinct_words, has_joiner
 from svc_notebook.service.engine.text.placeholders import (
     BracketedToken,
     find_placeholders,
     is_placeholder,
 )
 from svc_notebook.service.engine.text.tokenization import (
+    Position,
     Token,
     end_of_letters,
+    find_tokens,
     fold,
+    positions,
+    split,
     split_camel,
-    tokens,
 )
 
 __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
@@ -161,16 +166,17 @@ class _Mark(NamedTuple):
 
 
 class _MarkedText(NamedTuple):
-    """A text with its word count and its highlights."""
+    """A text with its word count and its highlights; `joined` if it may have joined words."""
 
     text: str
     style: Style
     camel: bool
     length: int = 0
     marks: Sequence[_Mark] = ()
+    joined: bool = False
 
-    def tokens(self) -> list[Token]:
-        return _read_tokens(self.text, self.style, self.camel)
+    def positions(self) -> list[Position]:
+        return _read_positions(self.text, self.style, self.camel)
 
     def found(self) -> frozenset[str]:
         return self.marks[0].words.union(*[mark.words for mark in self.marks[1:]])
@@ -182,7 +188,17 @@ class _MarkedText(NamedTuple):
 
     def is_full(self) -> bool:
         whole = sum(mark.whole for mark in self.marks)
-        return whole == self.length and len(self.text) <= MAX_TEXT_CHARACTERS
+        if whole < self.length or len(self.text) > MAX_TEXT_CHARACTERS:
+            return False
+        # A joined word may be marked in part, or part by part.
+        return not self.joined or not split(self.unmarked(), self.style.rules)
+
+    def unmarked(self) -> str:
+        """Return what is outside the highlights."""
+        edges = [0, *(edge for mark in self.marks for edge in (mark.start, mark.end)), None]
+        return " ".join(
+            self.text[start:end] for start, end in zip(edges[::2], edges[1::2], strict=True)
+        )
 
 
 def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _MarkedText:
@@ -192,13 +208,12 @@ def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _
     # Splitting is many times faster than computing offsets, and many texts match nothing.
     body = text[:MAX_TEXT_CHARACTERS]
     folded = fold(split_camel(body) if camel else body, style.rules)
-    found = folded.split()
-    words = set(found)
+    words, length = distinct_words(folded)
     matches = matcher(path, words)
     marks = _mark_singles(text, style, camel, matches, folded) if matches else []
     if wanted := _choose_runs(runs(path), words, placeholders="<" in body):
         marks = _join_marks([*marks, *_mark_runs(text, style, camel, wanted)])
-    return _MarkedText(text, style, camel, len(found), marks)
+    return _MarkedText(text, style, camel, length, marks, has_joiner(folded))
 
 
 def _choose_runs(
@@ -219,7 +234,10 @@ def _mark_singles(
     text: str, style: Style, camel: bool, matches: Mapping[str, TokenMatch], folded: str
 ) -> list[_Mark]:
     marks = []
-    for token in _read_tokens(text, style, camel, matches, folded):
+    body = text[:MAX_TEXT_CHARACTERS]
+    for token in find_tokens(body, style.rules, matches, camel=camel, folded=folded):
+        if _is_cut_off(token.end, text):
+            continue
         match = matches[token.text]
         words = style.of_numbers(match.words)
         shown = match.replaced if style.replacing and match.replaced else None
@@ -230,30 +248,39 @@ def _mark_singles(
 
 
 def _mark_runs(text: str, style: Style, camel: bool, runs: Sequence[Run]) -> Iterator[_Mark]:
-    found = _read_tokens(text, style, camel)
+    found = _read_positions(text, style, camel)
     body = text[:MAX_TEXT_CHARACTERS]
     placeholders = list(find_placeholders(split_camel(body) if camel else body, style.rules))
     for run in runs:
         words = style.of_numbers(run.words)
         shown = run.replaced if style.replacing and run.replaced else None
         for first in _find_run(run.tokens, found, placeholders):
-            tokens = found[first : first + len(run.tokens)]
+            here = found[first : first + len(run.tokens)]
             if is_placeholder(run.tokens):
-                yield _mark_placeholder(text, tokens, words, shown)
+                yield _mark_placeholder(text, here, words, shown)
             else:
-                yield from _mark_run(tokens, words, shown)
+                yield from _mark_run(_tokens_of_run(run.tokens, here), words, shown)
 
 
 def _find_run(
-    wanted: tuple[str, ...], found: Sequence[Token], placeholders: Iterable[BracketedToken]
+    wanted: tuple[str, ...], found: Sequence[Position], placeholders: Iterable[BracketedToken]
 ) -> Sequence[int]:
-    """Return the word positions of a text at which a run begins."""
+    """Return the positions of a text at which a run begins."""
     if is_placeholder(wanted):
         last = len(found) - len(wanted)
         return [one.first for one in placeholders if one.words == wanted and one.first <= last]
-    texts = tuple(token.text for token in found)
+    texts = [{token.text for token in position.tokens} for position in found]
     starts = range(len(texts) - len(wanted) + 1)
-    return [first for first in starts if texts[first : first + len(wanted)] == wanted]
+    return [
+        first for first in starts if all(word in texts[at] for at, word in enumerate(wanted, first))
+    ]
+
+
+def _tokens_of_run(wanted: tuple[str, ...], run: Sequence[Position]) -> list[Token]:
+    return [
+        next(token for token in position.tokens if token.text == word)
+        for word, position in zip(wanted, run, strict=True)
+    ]
 
 
 def _mark_run(run: Sequence[Token], words: frozenset[str], shown: str | None) -> Iterator[_Mark]:
@@ -265,20 +292,22 @@ def _mark_run(run: Sequence[Token], words: frozenset[str], shown: str | None) ->
 
 
 def _mark_placeholder(
-    text: str, run: Sequence[Token], words: frozenset[str], shown: str | None
+    text: str, run: Sequence[Position], words: frozenset[str], shown: str | None
 ) -> _Mark:
     """Mark a placeholder with its brackets."""
     start, end = text.rindex("<", 0, run[0].start), text.index(">", run[-1].end) + 1
-    return _Mark(run[0], start, end, words, len(run), shown)
+    return _Mark(run[0].tokens[0], start, end, words, len(run), shown)
 
 
-def _read_tokens(
-    text: str, style: Style, camel: bool, wanted: Collection[str] | None = None, folded: str = ""
-) -> list[Token]:
-    """Return the words of a text, or those wanted, without a word cut off at the length limit."""
-    found = tokens(text[:MAX_TEXT_CHARACTERS], style.rules, wanted, camel=camel, folded=folded)
-    cut_through = len(text) > MAX_TEXT_CHARACTERS and found and found[-1].end == MAX_TEXT_CHARACTERS
-    return found[:-1] if cut_through else found
+def _read_positions(text: str, style: Style, camel: bool) -> list[Position]:
+    """Return the positions of a text, without a word cut off at the length limit."""
+    found = positions(text[:MAX_TEXT_CHARACTERS], style.rules, camel=camel)
+    return found[:-1] if found and _is_cut_off(found[-1].end, text) else found
+
+
+def _is_cut_off(end: int, text: str) -> bool:
+    """Return whether a word is cut off at the length limit."""
+    return end == MAX_TEXT_CHARACTERS < len(text)
 
 
 def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
@@ -307,7 +336,7 @@ def _write_marked(marked: _MarkedText, start: int, end: int) -> str:
 
 def _choose_window(marked: _MarkedText, size: int) -> tuple[int, int]:
     """Return the bounds of the snippet: the most query words, then the earliest, then centred."""
-    text, found = marked.text, marked.tokens()
+    text, found = marked.text, marked.positions()
     if len(found) <= size:
         return 0, min(len(text), MAX_TEXT_CHARACTERS)
     low, high = _densest_span(marked.marks, found, size)
@@ -324,10 +353,10 @@ def _choose_window(marked: _MarkedText, size: int) -> tuple[int, int]:
     )
 
 
-def _densest_span(marks: Sequence[_Mark], found: Sequence[Token], size: int) -> tuple[int, int]:
+def _densest_span(marks: Sequence[_Mark], found: Sequence[Position], size: int) -> tuple[int, int]:
     """Return the first and last marked word of the window with the most query words."""
-    place = {token.start: number for number, token in enumerate(found)}
-    places = [place[mark.token.start] for mark in marks]
+    starts = [position.start for position in found]
+    places = [bisect_right(starts, mark.token.start) - 1 for mark in marks]
     best, span = 0, (0, 0)
     inside: Counter[str] = Counter()
     oldest = 0

@@ -12,7 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+from svc_notebook.service.engine.text.joined_words import count_positions
+from svc_notebook.service.engine.text.tokenization import TokenizerSettings, fold, split
 
 # No word contains the markers; two characters each put them beyond the typo tolerance.
 FIRST_MARKER, LAST_MARKER, ONLY_MARKER = "\x02\x03", "\x03\x02", "\x02\x02"
@@ -51,5 +52,5 @@ def find_placeholders(text: str, rules: TokenizerSettings) -> Iterator[Bracketed
         return
     for found in _BRACKETED.finditer(text):
         if words := split(found[1], rules):
-            first = len(split(text[: found.start(1)], rules))
+            first = count_positions(fold(text[: found.start(1)], rules))
             yield BracketedToken(mark_placeholder(words), first)

@@ -1,48 +1,35 @@
 """Tokenization: normalize text, split it into words, and map words to character offsets.
 
 `fold` and `split` process whole texts at once; `tokens` also returns the offsets of each word. Both
-return the same words because they use the same character table.
+return the same words because they use the same character table. What is a word around periods and
+apostrophes is defined in `joined_words`.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-APOSTROPHES = "'\u2019\u02bc\uff07\u2018"
-BREAK = "\x01"
-"""The separator between two texts that are folded together; never part of a word."""
+from svc_notebook.service.engine.text.character_table import BREAK, AsciiTable, make_table
+from svc_notebook.service.engine.text.joined_words import (
+    APOSTROPHES,
+    JOINERS,
+    LINK,
+    PERIOD,
+    PERIODS,
+    WHOLE_WORD,
+    find_chains,
+    has_joiner,
+    join_words,
+    read_chain,
+    trim_joiners,
+)
 
 ASCII_RUN = re.compile(r"[\x00-\x7f]+")
 BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-
-# Letters that Unicode does not decompose, and their usual replacements.
-UNDECOMPOSED_LETTERS = {
-    "æ": "ae",
-    "œ": "oe",
-    "ø": "o",
-    "ł": "l",
-    "đ": "d",
-    "ð": "d",
-    "þ": "th",
-    "ħ": "h",
-    "\u0131": "i",
-}
-# Scripts written without spaces: every character is a word.
-UNSPACED_SCRIPTS = (
-    range(0x3040, 0x30FB),
-    range(0x3400, 0x4DC0),
-    range(0x4E00, 0xA000),
-    range(0xF900, 0xFB00),
-    range(0x20000, 0x40000),
-)
-# Joiners and soft hyphens are removed inside a word; this one separates words.
-INVISIBLE_SPACE = "\u200b"
 
 
 class Token(NamedTuple):
@@ -51,6 +38,25 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
+
+
+class Position(NamedTuple):
+    """One position of a text: its start and end offsets, and the words indexed there."""
+
+    start: int
+    end: int
+    tokens: tuple[Token, ...]
+
+
+class _Chain(NamedTuple):
+    """A chain of letters and joiners, with the start and end offsets of each of its characters."""
+
+    text: str
+    starts: Sequence[int]
+    ends: Sequence[int]
+
+    def token(self, text: str, start: int, end: int) -> Token:
+        return Token(text, self.starts[start], self.ends[end - 1])
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,9 @@ class TokenizerSettings:
     table: dict[int, str] = field(init=False, repr=False, compare=False, hash=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "table", _table(self.separators, self.diacritics, self.replacing))
+        object.__setattr__(
+            self, "table", make_table(self.separators, self.diacritics, self.replacing)
+        )
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> TokenizerSettings:
@@ -85,30 +93,36 @@ class TokenizerSettings:
 
 
 def fold(text: str, rules: TokenizerSettings) -> str:
-    """Return the normalized words of a text, separated by blanks."""
-    return text.translate(rules.table)
+    """Return the normalized chains of a text, separated by blanks."""
+    return trim_joiners(text.translate(rules.table))
 
 
 def split(text: str, rules: TokenizerSettings) -> list[str]:
     """Return the words of a text."""
-    return fold(text, rules).split()
+    return join_words(fold(text, rules))
 
 
 def split_all(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
     """Return the words of all texts in one list, with a `BREAK` after each text's last word."""
+    return join_words(" ".join(split_chains(texts, rules)))
+
+
+def split_chains(texts: Sequence[str], rules: TokenizerSettings) -> list[str]:
+    """Return the chains of all texts in one list, with a `BREAK` after each text's last chain."""
     if not texts:
         return []
     if not rules.has_default_ascii_folding:
         return [*_join_texts([fold(text, rules) for text in texts]).split(), BREAK]
-    table, whole = _AsciiTable(rules.table), _join_texts(texts)
+    table, whole = AsciiTable(rules.table), _join_texts(texts)
     if whole.isascii():
-        return [*whole.translate(table).split(), BREAK]
+        return [*trim_joiners(whole.translate(table)).split(), BREAK]
     # Few characters are not ASCII: those are folded first, the others together, which is faster.
     whole = _join_texts(
         [text if text.isascii() else _fold_beyond_ascii(text, rules) for text in texts]
     )
     # One other character would make the translation of the whole text slow.
-    return [*ASCII_RUN.sub(lambda run: run[0].translate(table), whole).split(), BREAK]
+    whole = ASCII_RUN.sub(lambda run: run[0].translate(table), whole)
+    return [*trim_joiners(whole).split(), BREAK]
 
 
 def _join_texts(texts: Sequence[str]) -> str:
@@ -119,8 +133,13 @@ def _join_texts(texts: Sequence[str]) -> str:
 
 
 def _fold_beyond_ascii(text: str, rules: TokenizerSettings) -> str:
-    """Fold the characters of a text that are not ASCII."""
-    return BEYOND_ASCII.sub(lambda run: run[0].translate(rules.table), text)
+    """Fold the characters of a text that are not ASCII; joiners remain as ASCII has them."""
+    return BEYOND_ASCII.sub(
+        lambda run: run[0].translate(rules.table).translate(_ASCII_JOINERS), text
+    )
+
+
+_ASCII_JOINERS = str.maketrans({PERIOD: PERIODS[0], LINK: APOSTROPHES[0]})
 
 
 def split_camel(text: str) -> str:
@@ -131,27 +150,89 @@ def split_camel(text: str) -> str:
     )
 
 
-def tokens(
+def tokens(text: str, rules: TokenizerSettings, *, camel: bool = False) -> list[Token]:
+    """Return the words of a text, as `split` does, with their offsets."""
+    return [
+        chain.token(word.text, *word.span())
+        for chain in _read_chains(text, rules, camel=camel)
+        for word in read_chain(chain.text)
+    ]
+
+
+def positions(text: str, rules: TokenizerSettings, *, camel: bool = False) -> list[Position]:
+    """Return the positions of a text, with the words and parts of words that are indexed there."""
+    return [
+        position
+        for chain in _read_chains(text, rules, camel=camel)
+        for position in _read_positions(chain)
+    ]
+
+
+def find_tokens(
     text: str,
     rules: TokenizerSettings,
-    wanted: Collection[str] | None = None,
+    wanted: Collection[str],
     *,
     camel: bool = False,
     folded: str = "",
 ) -> list[Token]:
-    """Return the words of a text, or only those `wanted`, with their offsets.
+    """Return the indexed words of a text that are wanted, in the order of their offsets.
 
     `folded` is the folded text, if it is known.
     """
     folded = folded or fold(text, rules)
     if camel or not _is_in_place(text, folded, rules):
-        found = _tokens_by_character(text, rules.table, camel)
-        return [token for token in found if wanted is None or token.text in wanted]
-    if wanted is None:
-        return _tokens_in(folded)
+        chains = _chains_by_character(text, rules.table, camel)
+        return [token for chain in chains for token in _index_tokens(chain, wanted)]
     padded = f" {folded} "
     found = [token for word in wanted for token in _find_word(padded, word)]
-    return found if len(wanted) == 1 else sorted(found, key=itemgetter(1))
+    if len(wanted) == 1 and not has_joiner(folded):
+        return found
+    for start, chain in find_chains(folded):
+        found += _index_tokens(_chain_at(start, chain), wanted)
+    return sorted(found, key=itemgetter(1))
+
+
+def _read_chains(text: str, rules: TokenizerSettings, *, camel: bool) -> list[_Chain]:
+    folded = fold(text, rules)
+    if camel or not _is_in_place(text, folded, rules):
+        return _chains_by_character(text, rules.table, camel)
+    # Nothing between two chains can match the next one, so a forward search finds it.
+    chains, end = [], 0
+    for chain in folded.split():
+        start = folded.index(chain, end)
+        end = start + len(chain)
+        chains.append(_chain_at(start, chain))
+    return chains
+
+
+def _chain_at(start: int, chain: str) -> _Chain:
+    end = start + len(chain)
+    return _Chain(chain, range(start, end), range(start + 1, end + 1))
+
+
+def _index_tokens(chain: _Chain, wanted: Collection[str]) -> list[Token]:
+    """Return the wanted words and parts of a chain, each once."""
+    found = [
+        token
+        for position in _read_positions(chain)
+        for token in position.tokens
+        if token.text in wanted
+    ]
+    return sorted(dict.fromkeys(found), key=itemgetter(1))
+
+
+def _read_positions(chain: _Chain) -> Iterator[Position]:
+    for word in read_chain(chain.text):
+        whole, layout = chain.token(word.text, *word.span()), word.positions
+        for number, here in enumerate(layout):
+            found = [
+                whole if part == WHOLE_WORD else chain.token(word.parts[part], *word.span(part))
+                for part in here
+            ]
+            start = found[-1].start if number else whole.start
+            end = found[-1].end if number < len(layout) - 1 else whole.end
+            yield Position(start, end, tuple(found))
 
 
 def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettings) -> int:
@@ -160,7 +241,8 @@ def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettin
         return token.end
     seen = 0
     for place in range(token.start, token.end):
-        seen += len(rules.table[ord(text[place])].strip())
+        piece = rules.table[ord(text[place])]
+        seen += 0 if piece in JOINERS else len(piece.strip())
         if seen >= letters:
             return _after_accents(text, place + 1, rules.table)
     return token.end
@@ -176,19 +258,6 @@ def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
     return all(len(table[ord(letter)]) == 1 for letter in set(text))
 
 
-def _tokens_in(folded: str) -> list[Token]:
-    """Return the tokens of a text that was folded in place.
-
-    Nothing between two words can match the next one, so a forward search finds it.
-    """
-    found, end = [], 0
-    for word in folded.split():
-        start = folded.index(word, end)
-        end = start + len(word)
-        found.append(Token(word, start, end))
-    return found
-
-
 def _find_word(padded: str, word: str) -> list[Token]:
     """Find a word in a folded text padded with a blank at both ends."""
     found, wanted = [], f" {word} "
@@ -199,108 +268,29 @@ def _find_word(padded: str, word: str) -> list[Token]:
     return found
 
 
-def _tokens_by_character(text: str, table: dict[int, str], camel: bool) -> list[Token]:
-    found: list[Token] = []
-    word, start, end = "", 0, 0
+def _chains_by_character(text: str, table: dict[int, str], camel: bool) -> list[_Chain]:
+    found: list[_Chain] = []
+    chain, starts, ends = "", list[int](), list[int]()
     before = ""
     for place, letter in enumerate(text):
         piece = table[ord(letter)]
         breaks = camel and before.islower() and letter.isupper()
         before = letter
-        if word and (breaks or piece[:1] == " "):
-            found.append(Token(word, start, _after_accents(text, end, table)))
-            word = ""
-        if letters := piece.strip():
-            start, end = (start if word else place), place + 1
-            word += letters
-        if word and piece[-1:] == " ":
-            found.append(Token(word, start, _after_accents(text, end, table)))
-            word = ""
-    return [*found, Token(word, start, _after_accents(text, end, table))] if word else found
+        if chain and (breaks or piece[:1] == " "):
+            found.append(_Chain(chain, starts, ends))
+            chain, starts, ends = "", [], []
+        if letters := piece.strip(" "):
+            chain += letters
+            starts += [place] * len(letters)
+            ends += [_after_accents(text, place + 1, table)] * len(letters)
+        if chain and piece[-1:] == " ":
+            found.append(_Chain(chain, starts, ends))
+            chain, starts, ends = "", [], []
+    return [*found, _Chain(chain, starts, ends)] if chain else found
 
 
 def _after_accents(text: str, end: int, table: dict[int, str]) -> int:
     """Skip combining accents, which belong to the letter before them."""
-    while end < len(text) and not table[ord(text[end])] and text[end] not in APOSTROPHES:
+    while end < len(text) and not table[ord(text[end])]:
         end += 1
     return end
-
-
-class _CharacterTable(dict[int, str]):
-    """The replacement of each character, computed on first use."""
-
-    def __init__(self, separators: str, diacritics: str, replacing: Mapping[str, str]) -> None:
-        self._separators = separators
-        self._kept = {form for c in diacritics for form in (c, c.casefold(), c.upper())}
-        self._replacing = replacing
-
-    def __missing__(self, code: int) -> str:
-        letter = chr(code)
-        if letter == BREAK:
-            piece = " "
-        elif letter in self._separators:
-            piece = f" {letter} "
-        elif letter in self._replacing:
-            piece = _letters(self._replacing[letter]) or " "
-        elif letter in self._kept:
-            piece = _letters(letter.casefold(), accents=True) or _piece(letter)
-        else:
-            piece = _piece(letter)
-        self[code] = piece
-        return piece
-
-
-class _AsciiTable(dict[int, str | None]):
-    """A character table that leaves breaks and non-ASCII characters unchanged."""
-
-    def __init__(self, table: dict[int, str]) -> None:
-        # None removes a character, too, and unlike an empty text does not slow the translation.
-        super().__init__({code: table[code] or None for code in range(128)})
-        self[ord(BREAK)] = BREAK
-
-    def __missing__(self, code: int) -> str:
-        return chr(code)
-
-
-@lru_cache(maxsize=64)
-def _table(
-    separators: str, diacritics: str, replacing: tuple[tuple[str, str], ...]
-) -> dict[int, str]:
-    return _CharacterTable(separators, diacritics, dict(replacing))
-
-
-def _piece(letter: str) -> str:
-    if letter in APOSTROPHES:
-        return ""
-    letters = _letters(letter)
-    if any(map(_is_unspaced, letters)):
-        return f" {letters} " if len(letters) == 1 else " "
-    if letters:
-        return letters
-    invisible = unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
-    return "" if invisible else " "
-
-
-def _is_unspaced(letter: str) -> bool:
-    return any(ord(letter) in script for script in UNSPACED_SCRIPTS)
-
-
-def _letters(text: str, accents: bool = False) -> str:
-    """Return the word characters of a text, lowercase and without accents unless they are kept."""
-    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
-    kept = (c for c in decomposed if _is_letter(c) or (accents and _is_accent(c)))
-    letters = "".join(UNDECOMPOSED_LETTERS.get(c, c) for c in kept)
-    return unicodedata.normalize("NFC", letters)
-
-
-def _is_letter(character: str) -> bool:
-    """Return whether a character is a letter; vowel signs are letters, accents are not."""
-    if unicodedata.category(character)[0] == "M":
-        return not _is_accent(character)
-    return character.isalnum() and character not in APOSTROPHES
-
-
-def _is_accent(character: str) -> bool:
-    kind = unicodedata.combining(character)
-    selector = 0xFE00 <= ord(character) <= 0xFE0F
-    return kind == 1 or 10 <= kind <= 36 or kind >= 200 or selector

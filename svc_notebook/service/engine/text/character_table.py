@@ -1,0 +1,129 @@
+"""Character tables: what each character of a text is folded to.
+
+Letters are lowercase and without accents; separators are blanks; periods and apostrophes are the
+joiners of `joined_words`.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from functools import lru_cache
+
+from svc_notebook.service.engine.text.joined_words import (
+    APOSTROPHES,
+    JOINERS,
+    LINK,
+    PERIOD,
+    PERIODS,
+    SYMBOLS,
+)
+
+BREAK = "\x01"
+"""The separator between two texts that are folded together; never part of a word."""
+
+# Letters that Unicode does not decompose, and their usual replacements.
+UNDECOMPOSED_LETTERS = {
+    "æ": "ae",
+    "œ": "oe",
+    "ø": "o",
+    "ł": "l",
+    "đ": "d",
+    "ð": "d",
+    "þ": "th",
+    "ħ": "h",
+    "\u0131": "i",
+}
+# Scripts written without spaces: every character is a word.
+UNSPACED_SCRIPTS = (
+    range(0x3040, 0x30FB),
+    range(0x3400, 0x4DC0),
+    range(0x4E00, 0xA000),
+    range(0xF900, 0xFB00),
+    range(0x20000, 0x40000),
+)
+# Joiners and soft hyphens are removed inside a word; this one separates words.
+INVISIBLE_SPACE = "\u200b"
+
+
+@lru_cache(maxsize=64)
+def make_table(
+    separators: str, diacritics: str, replacing: tuple[tuple[str, str], ...]
+) -> dict[int, str]:
+    """Return the table of some settings."""
+    return CharacterTable(separators, diacritics, dict(replacing))
+
+
+def _piece(letter: str) -> str:
+    if letter in PERIODS:
+        return PERIOD
+    if letter in APOSTROPHES or letter in SYMBOLS:
+        return LINK
+    letters = _letters(letter)
+    if any(map(_is_unspaced, letters)):
+        return f" {letters} " if len(letters) == 1 else " "
+    if letters:
+        return letters
+    invisible = unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
+    return "" if invisible else " "
+
+
+def _is_unspaced(letter: str) -> bool:
+    return any(ord(letter) in script for script in UNSPACED_SCRIPTS)
+
+
+def _letters(text: str, accents: bool = False) -> str:
+    """Return the word characters of a text, lowercase and without accents unless they are kept."""
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", text).casefold())
+    kept = (c for c in decomposed if _is_letter(c) or (accents and _is_accent(c)))
+    letters = "".join(UNDECOMPOSED_LETTERS.get(c, c) for c in kept)
+    return unicodedata.normalize("NFC", letters)
+
+
+def _is_letter(character: str) -> bool:
+    """Return whether a character is a letter; vowel signs are letters, accents are not."""
+    if unicodedata.category(character)[0] == "M":
+        return not _is_accent(character)
+    return character.isalnum() and character not in APOSTROPHES
+
+
+def _is_accent(character: str) -> bool:
+    kind = unicodedata.combining(character)
+    selector = 0xFE00 <= ord(character) <= 0xFE0F
+    return kind == 1 or 10 <= kind <= 36 or kind >= 200 or selector
+
+
+class CharacterTable(dict[int, str]):
+    """The replacement of each character, computed on first use."""
+
+    def __init__(self, separators: str, diacritics: str, replacing: Mapping[str, str]) -> None:
+        self._separators = separators
+        self._kept = {form for c in diacritics for form in (c, c.casefold(), c.upper())}
+        self._replacing = replacing
+
+    def __missing__(self, code: int) -> str:
+        letter = chr(code)
+        if letter == BREAK or letter in JOINERS:
+            piece = " "
+        elif letter in self._separators:
+            piece = f" {letter} "
+        elif letter in self._replacing:
+            piece = _letters(self._replacing[letter]) or " "
+        elif letter in self._kept:
+            piece = _letters(letter.casefold(), accents=True) or _piece(letter)
+        else:
+            piece = _piece(letter)
+        self[code] = piece
+        return piece
+
+
+class AsciiTable(dict[int, str | None]):
+    """A character table that leaves breaks and non-ASCII characters unchanged."""
+
+    def __init__(self, table: dict[int, str]) -> None:
+        # None removes a character, too, and unlike an empty text does not slow the translation.
+        super().__init__({code: table[code] or None for code in range(128)})
+        self[ord(BREAK)] = BREAK
+
+    def __missing__(self, code: int) -> str:
+        return chr(code)
