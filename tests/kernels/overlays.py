@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -26,13 +27,19 @@ def put_before(cache: pytest.Cache, package: str, release: str, *beside: str) ->
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
     folder = cache.mkdir("overlays") / f"{package}-{release}-{python}"
     packages = (f"{package}=={release}.*", *beside)
-    return [str(install_once(folder, partial(_install, packages)))]
+    return [str(install_once(folder, partial(install_alone, packages)))]
 
 
-def _install(packages: tuple[str, ...], folder: Path) -> None:
-    options = ["--quiet", "--no-deps", "--disable-pip-version-check", f"--target={folder}"]
+def install_alone(packages: Sequence[str], folder: Path) -> None:
+    """Install packages, without those that they need, into a folder."""
+    run_pip("install", f"--target={folder}", *packages)
+
+
+def run_pip(action: str, *arguments: str) -> None:
+    """Run pip on packages alone; skips where the index cannot be reached, but fails in CI."""
+    options = ["--quiet", "--no-deps", "--disable-pip-version-check"]
     done = subprocess.run(
-        [sys.executable, "-m", "pip", "install", *options, *packages],
+        [sys.executable, "-m", "pip", action, *options, *arguments],
         capture_output=True,
         text=True,
         check=False,

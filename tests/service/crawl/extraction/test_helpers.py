@@ -98,6 +98,40 @@ def test_docsearch_falls_back_on_default_values(run: Run) -> None:
     assert [brief(record) for record in records] == [("lvl1", "start", ["Docs", "Start"], None)]
 
 
+TAGGED = """<html lang="de"><head><title>Guide</title>
+<meta name="docsearch:language" content="en">
+<meta name="docsearch:version" content="current, 2.10,">
+<meta name="docsearch:docusaurus_tag" content="docs-default-current">
+<meta name="docsearch:tags" content='["a", "b"]'><meta name="docsearch:odd" content="[a">
+<meta name="docsearch:build" content="3.10"><meta name="docsearch:empty" content="">
+<meta name="docsearch:"><meta name="docsearch:objectID" content="x">
+<meta name="docsearch:url" content="y"></head><body><h1>Start</h1></body></html>"""
+
+
+def test_each_docsearch_meta_element_of_a_page_is_in_every_record(
+    extractors: Extractors, read: Read
+) -> None:
+    code = "({ helpers }) => helpers.docsearch({ recordProps: { lvl1: 'h1', build: '.no' } })"
+
+    extraction = extractors.extract(read(TAGGED), code)
+
+    assert extraction.error is None
+    [record] = extraction.records
+    expected = {
+        "lang": "de",
+        "language": "en",
+        "version": ["current", "2.10"],
+        "docusaurus_tag": "docs-default-current",
+        "tags": ["a", "b"],
+        "odd": "[a",
+        "build": None,  # as the options say
+        "empty": None,
+        "objectID": "0-https://shop.test/lamps/desk?page=2",
+    }
+    assert {name: record.get(name) for name in expected} == expected
+    assert record["url"].startswith("https://shop.test/")
+
+
 def test_docsearch_names_missing_options(extractors: Extractors, read: Read) -> None:
     extraction = extractors.extract(read(""), "({ helpers }) => helpers.docsearch()")
 

@@ -5,6 +5,8 @@ import { readable, saidBy } from "./element_text.js";
 
 const LEVELS = ["lvl0", "lvl1", "lvl2", "lvl3", "lvl4", "lvl5", "lvl6"];
 const OWN = new Set([...LEVELS, "content", "pageRank"]);
+// What no `meta` element of a page can set.
+const FIXED = new Set(["objectID", "__proto__"]);
 
 /** @typedef {Record<string, string | null>} Hierarchy */
 /** @typedef {{ type: string, content: string | null, hierarchy: Hierarchy, anchor: string }} Part */
@@ -108,15 +110,40 @@ function first(nodes, read) {
   return null;
 }
 
-/** The attributes that all records of a page share: language, version and those in the options.
+/** The attributes that all records of a page share: language, version, those in the page's `meta` elements
+ * and those in the options.
  * @param {any} $ @param {Record<string, any>} wanted */
 function sharedOf($, wanted) {
-  const lang = $("html").attr("lang") ?? $('meta[name="docsearch:language"]').attr("content") ?? "";
+  const said = metaOf($);
+  const lang = $("html").attr("lang") ?? said.language ?? "";
   const own = Object.entries(wanted).filter(([name]) => !OWN.has(name)).map(([name, prop]) => {
-    const said = nodesFor($, prop).map(saidBy).filter(Boolean);
-    return [name, said.length > 1 ? said : said[0] ?? prop?.defaultValue ?? null];
+    const texts = nodesFor($, prop).map(saidBy).filter(Boolean);
+    return [name, texts.length > 1 ? texts : texts[0] ?? prop?.defaultValue ?? null];
   });
-  return { lang, language: lang, version: [], tags: [], ...Object.fromEntries(own) };
+  return { lang, language: lang, version: [], tags: [], ...said, ...Object.fromEntries(own) };
+}
+
+/** The contents of `<meta name="docsearch:NAME">`: `version` is a list, others may be JSON.
+ * @param {any} $ @returns {Record<string, any>} */
+function metaOf($) {
+  const elements = $('meta[name^="docsearch:"]').toArray();
+  return Object.fromEntries(elements.flatMap((/** @type {any} */ { attribs }) => {
+    const name = attribs.name.slice("docsearch:".length).trim();
+    const content = (attribs.content ?? "").trim();
+    if (!name || !content || FIXED.has(name)) return [];
+    return [[name, name === "version" ? content.split(",").map(trimmed).filter(Boolean) : metaValue(content)]];
+  }));
+}
+
+const trimmed = (/** @type {string} */ text) => text.trim();
+
+/** @param {string} content */
+function metaValue(content) {
+  try {
+    return /^[[{]/.test(content) ? JSON.parse(content) : content;
+  } catch {
+    return content;
+  }
 }
 
 /** @param {any} $ @param {Record<string, any>} wanted */
