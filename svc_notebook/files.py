@@ -10,7 +10,7 @@ import errno
 import os
 import secrets
 import sys
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from zlib import crc32
@@ -166,6 +166,54 @@ def write_atomically(
         own.unlink(missing_ok=True)  # left by a process that was killed, with another mode
         with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
             file.writelines([content] if isinstance(content, bytes) else content)
+
+
+def write_all(texts: Mapping[Path, str]) -> None:
+    """Write several files that the user has named: all of them, or none after an error.
+
+    Folders are created where they are missing. Raises `BadInput` if a file cannot be written.
+    """
+    drafts: dict[Path, Path] = {}
+    earlier: dict[Path, bytes | None] = {}
+    created: list[Path] = []
+    path = Path()
+    try:
+        for path, text in texts.items():
+            created += _create_folders(path.parent)
+            drafts[path] = path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.new")
+            drafts[path].write_text(text, encoding="utf-8", newline="")
+        for path, draft in drafts.items():
+            earlier[path] = path.read_bytes() if path.exists() else None
+            draft.replace(path)
+    except BaseException as error:
+        _restore(earlier)
+        for draft in drafts.values():
+            with suppress(OSError):
+                draft.unlink()
+        for folder in reversed(created):
+            with suppress(OSError):
+                folder.rmdir()
+        if isinstance(error, OSError):
+            reason = error.strerror or str(error)
+            raise BadInput(f"{path} cannot be written: {reason}; no file was changed") from None
+        raise
+
+
+def _create_folders(folder: Path) -> list[Path]:
+    """Create a folder and those above it; return those that were missing, the outermost first."""
+    missing = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    return missing[::-1]
+
+
+def _restore(earlier: Mapping[Path, bytes | None]) -> None:
+    """Give files their earlier content; None deletes a file."""
+    for path, content in earlier.items():
+        with suppress(OSError):
+            if content is None:
+                path.unlink(missing_ok=True)
+            else:
+                write_atomically(path, content)
 
 
 def write_named_file(

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, unquote
 
 import pandas as pd
 
@@ -19,6 +18,12 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.client.temporary_index import parse_name
 from svc_notebook.deployment.clone import describe_client, right_of
 from svc_notebook.deployment.configuration import read_configuration
+from svc_notebook.deployment.index_folders import (
+    assign_folders,
+    folder_name,
+    list_folders,
+    name_file_of,
+)
 from svc_notebook.deployment.key_rights import read_rights
 from svc_notebook.deployment.replica_names import (
     check_free,
@@ -29,7 +34,7 @@ from svc_notebook.deployment.replica_names import (
 from svc_notebook.deployment.yaml_file import read_entries, write_entries
 from svc_notebook.display import format_count
 from svc_notebook.errors import BadInput, NotFound, unreadable
-from svc_notebook.files import write_named_file
+from svc_notebook.files import write_all
 from svc_notebook.tuning.changes.diff import Differences, tabulate, write_differences
 from svc_notebook.tuning.changes.journal import Change
 from svc_notebook.tuning.changes.journalled_write import alone, write_change
@@ -45,7 +50,6 @@ from svc_notebook.tuning.changes.state import (
 )
 
 SUFFIX = ".yaml"
-SAFE_CHARACTERS = " -_"  # besides letters, digits and dots, in the name of a folder
 INDICES_PER_PAGE = 1000
 
 
@@ -145,9 +149,10 @@ async def pull(
     deltas: dict[str, dict[Scope, Delta]] = {}
     notes: list[str] = []
     texts: dict[Path, tuple[str, str]] = {}
+    folders = assign_folders(folder, indices)
     for index in indices:
         live, scopes = await _read_live(client, index, notes)
-        own = folder / folder_name(index)
+        own = folders[index]
         there = _read_folder(own, index)
         before = there.state if there else IndexConfiguration()
         deltas[index] = {scope: compare(scope, before.part(scope), live.part(scope))
@@ -158,9 +163,11 @@ async def pull(
             text = render(live, scope, earlier)
             if text != earlier:
                 texts[path] = earlier, text
+        for path, text in name_file_of(index, own).items():
+            if text != (earlier := _read_text(path)):
+                texts[path] = earlier, text
     if not check:
-        for path, (_, text) in texts.items():
-            _write(path, text)
+        write_all({path: text for path, (_, text) in texts.items()})
     return ConfigurationDrift(
         folder, _table(deltas), check, tuple(indices), () if check else tuple(texts),
         notes=tuple(notes), diff=_diff(folder, texts) if check else "",
@@ -230,28 +237,22 @@ async def list_own_indices(client: AsyncClient) -> list[str]:
     return [item["name"] for item in sorted(own, key=lambda i: (bool(i.get("primary")), i["name"]))]
 
 
-def folder_name(index: str) -> str:
-    """Return the name of the folder of an index, valid on every file system."""
-    text = quote(index, safe=SAFE_CHARACTERS)
-    if text.startswith(".") or text.endswith((".", " ")):
-        text = text.replace(".", "%2E").replace(" ", "%20")
-    return text
-
-
 def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:
     """Read the files of all indices, or of those named; primaries before replicas."""
     if not folder.is_dir():
         raise BadInput(f"there is no folder {folder.absolute()}; `pull-config` writes it")
+    folders = list_folders(folder)
     chosen = (
-        sorted(unquote(each.name) for each in folder.iterdir() if _holds_files(each))
+        sorted(index for index, path in folders.items() if _holds_files(path))
         if names is None
         else list(names)
     )
     found = []
     for index in chosen:
-        each = _read_folder(folder / folder_name(index), index)
+        path = folders.get(index, folder / folder_name(index))
+        each = _read_folder(path, index)
         if each is None:
-            raise BadInput(f"{folder / folder_name(index)} has no files of the index {index}")
+            raise BadInput(f"{path} has no files of the index {index}")
         found.append(each)
     if not found:
         raise BadInput(f"{folder} has no folder of an index; `pull-config` writes them")
@@ -308,14 +309,6 @@ def render(state: IndexConfiguration, scope: Scope, earlier: str = "") -> str:
         if not is_default(scope, name, value)
     }  # fmt: skip
     return write_entries(values, as_list=scope != "settings", earlier=earlier)
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise BadInput(f"{path.parent} cannot be created: {error.strerror}") from None
-    write_named_file(path, text)
 
 
 async def _read_live(

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 import svc_notebook as svc
 from svc_notebook.cli import main
-from svc_notebook.deployment.configuration_files import folder_name, list_own_indices
+from svc_notebook.deployment.configuration_files import list_own_indices
+from svc_notebook.deployment.index_folders import assign_folders, folder_name, list_folders
 from svc_notebook.deployment.yaml_file import read_entries, write_entries
 from svc_notebook.errors import BadInput, KeyRefused
 from tests.conftest import examples
@@ -256,7 +257,7 @@ def test_a_key_that_lacks_a_right_writes_nothing(
         svc.apply_config(pulled, client=svc.session.client_of("reader"))
 
 
-@pytest.mark.parametrize("name", ["a/b", "..", ".", "ü:x", "CON", "a b", "trailing ", "50%"])
+@pytest.mark.parametrize("name", ["a/b", "..", ".", "ü:x", "a b", "trailing ", "50%"])
 def test_folders_have_names_that_every_file_system_takes(name: str) -> None:
     from urllib.parse import unquote
 
@@ -265,6 +266,80 @@ def test_folders_have_names_that_every_file_system_takes(name: str) -> None:
     assert unquote(folder) == name
     assert not {*folder} & {*'/\\:*?"<>|'}
     assert folder.strip(". ") == folder
+
+
+# The longest name that the service takes has 255 characters.
+LONG = ("商品" * 42, "a" * 255, "ü" * 128, "商" * 29, "%" * 200, "😀" * 64)
+
+
+@pytest.mark.parametrize("name", [*LONG, "CON", "nul.txt", "com1"])
+def test_folders_of_long_and_reserved_names_are_short_and_unique(name: str, tmp_path: Path) -> None:
+    folder = folder_name(name)
+
+    assert len(folder) <= 120
+    assert not {*folder} & {*'/\\:*?"<>|'}
+    assert folder != folder_name(f"{name}x")
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "index.txt").write_text(f"{name}\n", encoding="utf-8")
+    assert list_folders(tmp_path) == {name: tmp_path / folder}
+
+
+def test_names_that_differ_by_case_have_folders_that_differ_otherwise(tmp_path: Path) -> None:
+    names = ["PRODUCTS", "Products", "products", "other"]
+
+    folders = assign_folders(tmp_path, names)
+
+    assert len({path.name.casefold() for path in folders.values()}) == 4
+    assert folders["products"].name == "products"
+    for index, path in folders.items():
+        path.mkdir()
+        (path / "index.txt").write_text(index)
+    assert assign_folders(tmp_path, names) == folders  # and again
+    assert list_folders(tmp_path) == folders
+
+
+def test_a_folder_of_an_earlier_version_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "Products").mkdir()
+
+    folders = assign_folders(tmp_path, ["products", "Products"])
+
+    assert folders["Products"] == tmp_path / "Products"
+    assert folders["products"].name.startswith("products~")
+
+
+def test_indices_with_long_and_similar_names_are_pulled_and_applied(
+    shop: svc.Client, tmp_path: Path
+) -> None:
+    names = [LONG[0], LONG[2], LONG[3], "Shop", "shop"]
+    for number, name in enumerate(names):
+        svc.set_settings(name, {"hitsPerPage": number + 2}, client=shop)
+
+    pulled = svc.pull_config(tmp_path / "search", names, client=shop)
+    for name in names:
+        svc.set_settings(name, {"hitsPerPage": 99}, client=shop)
+    svc.apply_config(tmp_path / "search", client=shop)
+
+    assert pulled.complete
+    live = [shop.get_settings(name)["hitsPerPage"] for name in names]
+    assert live == [2, 3, 4, 5, 6]
+    assert svc.pull_config(tmp_path / "search", names, check=True, client=shop).complete
+
+
+def test_after_an_error_no_file_of_a_pull_is_written(shop: svc.Client, tmp_path: Path) -> None:
+    names = ["first-of-two", "second-of-two"]
+    for name in names:
+        svc.set_settings(name, {"hitsPerPage": 7}, client=shop)
+    folder = tmp_path / "search"
+    svc.pull_config(folder, names[:1], client=shop)
+    before = (folder / names[0] / "settings.yaml").read_bytes()
+    svc.set_settings(names[0], {"hitsPerPage": 8}, client=shop)
+    (folder / names[1]).symlink_to(tmp_path / "nowhere" / "deep")
+
+    with pytest.raises(BadInput, match=r"cannot be written: .*; no file was changed"):
+        svc.pull_config(folder, names, client=shop)
+
+    assert (folder / names[0] / "settings.yaml").read_bytes() == before
+    assert sorted(path.name for path in folder.rglob("*") if path.name.startswith(".")) == []
 
 
 def test_all_indices_are_listed(index: str, shop: svc.Client) -> None:
