@@ -52,12 +52,12 @@ def stock(client: httpx.Client) -> None:
 
 
 @contextmanager
-def serve_pages(packages: Path) -> Iterator[str]:
-    """Serve the page and the packages it loads; yields their origin."""
+def serve_pages(packages: Path, folder: Path = FOLDER) -> Iterator[str]:
+    """Serve the pages of a folder and the packages they load; yields their origin."""
 
     class Handler(SimpleHTTPRequestHandler):
         def translate_path(self, path: str) -> str:
-            root = packages if path.startswith("/node_modules/") else FOLDER
+            root = packages if path.startswith("/node_modules/") else folder
             return str(root / path.split("?")[0].lstrip("/"))
 
         def log_message(self, *_: Any) -> None:
