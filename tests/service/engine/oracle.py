@@ -428,11 +428,20 @@ class Asked:
                     run = words[place : place + len(source)]
                     if run == source and not (typos and not all(map(self.joinable, run))):
                         self.add_sense(start + place, len(run), target, typos)
+                    elif (
+                        entry["type"] in ("synonym", "onewaysynonym")
+                        and run[:-1] == source[:-1]
+                        and source[-1].startswith(run[-1])
+                        and self.wanted[start + place + len(run) - 1].ways[0].prefix
+                    ):
+                        self.add_sense(start + place, len(run), target, 0, typing=True)
 
-    def add_sense(self, start: int, count: int, target: list[str], typos: int) -> None:
+    def add_sense(
+        self, start: int, count: int, target: list[str], typos: int, *, typing: bool = False
+    ) -> None:
         single = count == len(target) == 1
         kind = "singleWordSynonym" if single else "multiWordsSynonym"
-        exact = not typos and kind in self["alternativesAsExact"]
+        exact = not typos and not typing and kind in self["alternativesAsExact"]
         for place in range(start, start + count):
             cost = typos if place == start else 0
             run = start if count > 1 else -1

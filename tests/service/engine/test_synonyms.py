@@ -111,16 +111,60 @@ def test_synonyms_are_not_chained() -> None:
     ("query", "found"),
     [
         ("tele", ["tele", "telescope", "tv"]),
-        ("tel", ["tele", "telescope"]),
+        ("tel", ["tele", "telescope", "tv"]),
+        ("tel ", ["tele", "telescope", "tv"]),
+        ("teel", ["tele", "telescope"]),
         ("telee", ["tele", "telescope"]),
         ('"tele"', ["tele"]),
         ("-tele", ["telescope", "tvs", "tv"]),
     ],
 )
-def test_a_synonym_applies_to_whole_words(query: str, found: list[str]) -> None:
+def test_a_synonym_applies_to_words_and_their_beginnings(query: str, found: list[str]) -> None:
     texts = ["tele", "telescope", "tvs", "tv"]
 
     assert set(texts_found(texts, [equal("tele", "tv")], query, advancedSyntax=True)) == {*found}
+
+
+SLACKS = equal("slacks", "pants")
+NEW_YORK = equal("new york", "ny")
+
+
+@pytest.mark.parametrize(
+    ("synonym", "query", "params", "found"),
+    [
+        (SLACKS, "slack", {}, ["slacks", "pants"]),
+        (SLACKS, "s", {}, ["slacks", "pants"]),
+        (SLACKS, "slack red", {}, []),
+        (SLACKS, "slack", {"queryType": "prefixNone"}, ["slacks"]),
+        (SLACKS, "slacl", {}, ["slacks"]),
+        (NEW_YORK, "new yo", {}, ["new york", "ny"]),
+        (NEW_YORK, "ne yo", {}, []),
+        (NEW_YORK, "new", {}, ["new york"]),
+        (NEW_YORK, "n", {}, ["new york", "ny"]),
+        (NEW_YORK, "ne yo", {"queryType": "prefixAll"}, ["new york"]),
+        (one_way("ny", "new york"), "n", {}, ["new york", "ny"]),
+        (one_way("pants", "slacks"), "slack", {}, ["slacks"]),
+        (correction(1, "slacks", "pants"), "slack", {}, ["slacks"]),
+        (correction(1, "slacks", "pants"), "slacks", {}, ["slacks", "pants"]),
+    ],
+)
+def test_synonyms_apply_while_one_types(
+    synonym: Synonym, query: str, params: dict[str, Any], found: list[str]
+) -> None:
+    texts = ["slacks", "pants", "new york", "ny"]
+
+    assert sorted(texts_found(texts, [synonym], query, **params)) == sorted(found)
+
+
+def test_a_synonym_of_a_beginning_is_not_exact() -> None:
+    given = ["pants"], [SLACKS]
+
+    def count_exact(query: str) -> list[int]:
+        hits = search(*given, query, getRankingInfo=True).hits
+        return [hit["_rankingInfo"]["nbExactWords"] for hit in hits]
+
+    assert count_exact("slacks") == [1]
+    assert count_exact("slack") == [0]
 
 
 def test_overlapping_runs_all_count() -> None:

@@ -201,7 +201,13 @@ def _read_run(
         read.append([own, *_split_word(word, options), *_split_at_joiners(parts, options)])
     for place, variant in _join_words(words, before, options):
         read[place].append(variant)
-    for place, variant in expand_words(part.all_words, part.dropped, before, options):
+    final = len(part.all_words) - 1
+    prefixes = [
+        place
+        for place in range(final + 1)
+        if _is_prefix(options, ends_query=ends_query and place == final)
+    ]
+    for place, variant in expand_words(part.all_words, part.dropped, before, options, prefixes):
         prefix_of_compound = variant.splitter is not None and read[place][0].prefix
         read[place].append(variant._replace(prefix=True) if prefix_of_compound else variant)
     return [QueryWord(word, tuple(variants)) for word, variants in zip(words, read, strict=True)]

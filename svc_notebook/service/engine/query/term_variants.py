@@ -47,17 +47,23 @@ class TermVariant(NamedTuple):
 
 
 def expand_words(
-    words: Sequence[str], dropped: AbstractSet[int], before: int, options: EffectiveParameters
+    words: Sequence[str],
+    dropped: AbstractSet[int],
+    before: int,
+    options: EffectiveParameters,
+    prefixes: Sequence[int] = (),
 ) -> Iterator[tuple[int, TermVariant]]:
     """Return the variants from languages and synonyms for a run of words, with word positions.
 
     Words at `dropped` positions are not searched and not counted in the returned positions, but a
-    synonym may match them. `before` is the number of words before the run.
+    synonym may match them. `before` is the number of words before the run. Words at `prefixes`
+    match as prefixes.
     """
     left = [place for place in range(len(words)) if place not in dropped]
     moved = {place: number for number, place in enumerate(left)}
     variants = chain(
-        find_language_variants(words, options), _find_synonyms(words, moved, before, options)
+        find_language_variants(words, options),
+        _find_synonyms(words, moved, before, options, prefixes),
     )
     yield from ((moved[place], variant) for place, variant in variants if place in moved)
 
@@ -138,10 +144,14 @@ def _find_transliterations(word: str, options: EffectiveParameters) -> Iterator[
 
 
 def _find_synonyms(
-    words: Sequence[str], left: Collection[int], before: int, options: EffectiveParameters
+    words: Sequence[str],
+    left: Collection[int],
+    before: int,
+    options: EffectiveParameters,
+    prefixes: Sequence[int],
 ) -> Iterator[tuple[int, TermVariant]]:
     if options["synonyms"]:
-        found = options.resources.synonyms.find(words, options.rules)
+        found = options.resources.synonyms.find(words, options.rules, prefixes)
         for replacement in dict.fromkeys(one for one in found if _applies(one, words, options)):
             yield from _spread(
                 replacement, words, left, before, exact=_is_exact(replacement, options)
@@ -160,7 +170,9 @@ def _applies(replacement: Replacement, words: Sequence[str], options: EffectiveP
 def _is_exact(replacement: Replacement, options: EffectiveParameters) -> bool:
     single = replacement.length == len(replacement.words) == 1
     kind = "singleWordSynonym" if single else "multiWordsSynonym"
-    return not replacement.typos and kind in options["alternativesAsExact"]
+    if replacement.typos or replacement.partial:
+        return False
+    return kind in options["alternativesAsExact"]
 
 
 def _spread(

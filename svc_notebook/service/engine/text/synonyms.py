@@ -1,14 +1,18 @@
 """The synonyms of an index, compiled for looking up the words of a query.
 
-A synonym applies to whole words as typed, not to prefixes or misspellings, and its replacements
-match only as written. Synonyms are not chained: a replacement is not expanded again.
+A synonym applies to whole words as typed, not to misspellings, and its replacements match only as
+written. While the last word is typed, its beginning is enough. Synonyms are not chained: a
+replacement is not expanded again.
 """
 
 from __future__ import annotations
 
 import threading
+from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
 from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.text.placeholders import mark_placeholder
@@ -16,23 +20,33 @@ from svc_notebook.service.engine.text.tokenization import TokenizerSettings, spl
 
 Synonym = Mapping[str, Any]
 Phrase = tuple[str, ...]
+MAX_TYPED_SOURCES = 100
+"""The sources that a beginning is looked up in, in alphabetical order."""
 
 
 class CompiledSynonym(NamedTuple):
-    """One compiled synonym: each source may be replaced by each target."""
+    """One compiled synonym: each source may be replaced by each target.
+
+    With `while_typing`, the beginning of the last word of a source is enough.
+    """
 
     sources: tuple[Phrase, ...]
     targets: tuple[Phrase, ...]
     typos: int = 0
+    while_typing: bool = True
 
 
 class Replacement(NamedTuple):
-    """A replacement for a run of words: its start, its length, the words and their typo cost."""
+    """A replacement for a run of words: its start, its length, the words and their typo cost.
+
+    It is `partial` if the last word of the run is only the beginning of a word.
+    """
 
     start: int
     length: int
     words: Phrase
     typos: int
+    partial: bool = False
 
 
 class Thesaurus:
@@ -47,8 +61,13 @@ class Thesaurus:
         self._tables: dict[TokenizerSettings, _SynonymTable] = {}
         self._compiling = threading.Lock()
 
-    def find(self, words: Sequence[str], rules: TokenizerSettings) -> Iterator[Replacement]:
-        """Return the replacements of words and runs of words of a query."""
+    def find(
+        self, words: Sequence[str], rules: TokenizerSettings, prefixes: Iterable[int] = ()
+    ) -> Iterator[Replacement]:
+        """Return the replacements of words and runs of words of a query.
+
+        The words at `prefixes` may be beginnings of words.
+        """
         table = self._table(rules)
         for start, word in enumerate(words):
             for length in range(1, min(table.longest.get(word, 0), len(words) - start) + 1):
@@ -57,6 +76,8 @@ class Thesaurus:
                     for target in synonym.targets:
                         if target != source:
                             yield Replacement(start, length, target, synonym.typos)
+        for last in prefixes:
+            yield from table.find_typed(words, last)
 
     def revised(
         self, deleted: Collection[str], new: Iterable[Synonym], *, emptied: bool = False
@@ -86,6 +107,39 @@ class _SynonymTable:
     by_source: Mapping[Phrase, tuple[CompiledSynonym, ...]]
     by_id: Mapping[str, CompiledSynonym]
     longest: Mapping[str, int]
+
+    @cached_property
+    def ascending(self) -> list[Phrase]:
+        """The sources of which a beginning is enough."""
+        return sorted(
+            source
+            for source, synonyms in self.by_source.items()
+            if any(synonym.while_typing for synonym in synonyms)
+        )
+
+    @cached_property
+    def max_length(self) -> int:
+        """The words of the longest source."""
+        return max(self.longest.values(), default=0)
+
+    def find_typed(self, words: Sequence[str], last: int) -> Iterator[Replacement]:
+        """Return the replacements of runs that end with the beginning of a word at `last`."""
+        for start in range(max(0, last + 1 - self.max_length), last + 1):
+            for source in islice(self._begun_by(tuple(words[start : last + 1])), MAX_TYPED_SOURCES):
+                for synonym in self.by_source[source]:
+                    for target in synonym.targets if synonym.while_typing else ():
+                        if target != source:
+                            yield Replacement(start, len(source), target, 0, partial=True)
+
+    def _begun_by(self, run: Phrase) -> Iterator[Phrase]:
+        """Return the longer sources of as many words that begin like a run."""
+        place = len(run) - 1
+        for at in range(bisect_left(self.ascending, run), len(self.ascending)):
+            source = self.ascending[at]
+            if source[:place] != run[:place] or not source[place].startswith(run[place]):
+                return
+            if len(source) == len(run) and source != run:
+                yield source
 
     def with_changes(
         self, deleted: Collection[str], new: Mapping[str, CompiledSynonym]
@@ -124,7 +178,8 @@ def _read_one_way(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym
 def _read_correction(typos: int) -> Callable[[Synonym, TokenizerSettings], CompiledSynonym]:
     def read(synonym: Synonym, rules: TokenizerSettings) -> CompiledSynonym:
         sources = _phrases([synonym["word"]], rules)
-        return CompiledSynonym(sources, _phrases(synonym["corrections"], rules), typos)
+        corrections = _phrases(synonym["corrections"], rules)
+        return CompiledSynonym(sources, corrections, typos, while_typing=False)
 
     return read
 
@@ -134,7 +189,7 @@ def _read_placeholder(synonym: Synonym, rules: TokenizerSettings) -> CompiledSyn
     # Attributes with words split at capitals index the token in a different form.
     tokens = [token, split_camel(token)] if rules.camel else [token]
     targets = tuple(mark_placeholder(words) for words in _phrases(tokens, rules))
-    return CompiledSynonym(_phrases(synonym["replacements"], rules), targets)
+    return CompiledSynonym(_phrases(synonym["replacements"], rules), targets, while_typing=False)
 
 
 _READ: Mapping[str, Callable[[Synonym, TokenizerSettings], CompiledSynonym]] = {
