@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from typing import Any, TextIO
 
-from svc_notebook.commands.binding import bind_words
+from svc_notebook.commands.binding import BoundCall, bind_words
 from svc_notebook.commands.execution import perform
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.registry import pick_verb
@@ -19,6 +19,7 @@ from svc_notebook.functions.output import as_text
 from svc_notebook.terminal import escape_controls
 
 EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
+EXIT_NOT_MET, EXIT_UNCHECKED = 1, 2  # of a check: its outcome, and that it has none
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -42,13 +43,16 @@ def _exit_status(words: list[str]) -> int:
         return EXIT_FAILURE
     except BadOption as error:
         return _report(error, EXIT_USAGE_ERROR)
-    except NotConnected as error:
-        return _report(_advice_for_shell(f"{error}"), EXIT_FAILURE)
     except KeyboardInterrupt as error:
         return _report(f"{error}" or "interrupted", EXIT_INTERRUPTED)
     except SvcError as error:
-        return _report(error, EXIT_FAILURE)
+        return _report_failure(error, EXIT_FAILURE)
     return status
+
+
+def _report_failure(error: SvcError, status: int) -> int:
+    text = _advice_for_shell(f"{error}") if isinstance(error, NotConnected) else error
+    return _report(text, status)
 
 
 def _decode_utf8(word: str) -> str:
@@ -79,6 +83,8 @@ def _run(words: list[str]) -> int:
         return EXIT_SUCCESS
     verb, rest = pick_verb(words, "command")
     call = bind_words(verb, rest, "command")
+    if not call.wants_help and verb.gives_verdict(call.arguments):
+        return _check(call)
     value = perform(call, "command")
     if verb.name == "serve" and not call.wants_help:
         return int(value)
@@ -88,6 +94,19 @@ def _run(words: list[str]) -> int:
     if reveals and "reveal" not in call.arguments:
         print("svc: API keys are masked; pass --reveal to show them", file=sys.stderr)
     return _status(value)
+
+
+def _check(call: BoundCall) -> int:
+    """Perform a call that checks, and return 0 or 1 for its outcome, 2 if it has none."""
+    try:
+        value = perform(call, "command")
+    except SvcError as error:
+        return _report_failure(error, EXIT_UNCHECKED)
+    if text := as_text(value, call.format):
+        _print_result(text, call.format)
+    if getattr(value, "breakage", ""):
+        return EXIT_UNCHECKED
+    return EXIT_SUCCESS if value.complete else EXIT_NOT_MET
 
 
 def _status(value: Any) -> int:

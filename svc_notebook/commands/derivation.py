@@ -89,6 +89,7 @@ class _Derivation:
             common=(*((PROFILE,) if spec.profile else ()), *((FORMAT,) if spec.format else ())),
             destructive=spec.destructive,
             spares=_path_of(spec.spares),
+            checks=_path_of(spec.checks),
             settles=_path_of(spec.settles),
             lists=spec.lists,
             fixed=tuple(spec.fixed.items()),

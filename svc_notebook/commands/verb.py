@@ -130,6 +130,7 @@ class Verb:
     common: tuple[Option, ...] = (PROFILE, FORMAT)
     destructive: str = ""
     spares: str = ""
+    checks: str = ""
     settles: str = ""
     lists: bool = False
     fixed: tuple[tuple[str, Any], ...] = ()
@@ -151,6 +152,13 @@ class Verb:
             return bool(self.destructive)
         spares: Spares = _import(self.spares)
         return not spares(arguments)
+
+    def gives_verdict(self, arguments: Mapping[str, Any]) -> bool:
+        """Return whether the exit status of the command says how a check ended."""
+        if not self.checks:
+            return False
+        checks: Spares = _import(self.checks)
+        return checks(arguments)
 
     def settle(self, arguments: Mapping[str, Any], client: Client) -> Settled | None:
         """Return the description that only the client can give, and what the call is bound to."""

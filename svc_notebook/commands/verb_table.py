@@ -444,6 +444,7 @@ VERBS: tuple[Verb, ...] = (
         spread=SearchOptions,
         body='search parameters',
         examples=('evaluate products judged.csv', 'evaluate products judged.csv --metrics ndcg@10,p@5,judged@10 --typoTolerance false', 'evaluate products judged.csv --at-least ndcg@10=0.70 --no-worse-than baseline.parquet'),
+        checks='svc_notebook.functions.evaluation.requires_scores',
     ),
     Verb(
         'compare', 'Compare two indices on judged queries',
@@ -1161,6 +1162,7 @@ VERBS: tuple[Verb, ...] = (
         options=(
             Option('check', 'write nothing and only compare; the command has exit status 1 if something differs', type=bool),),
         examples=('pull-config search', 'pull-config search products,brands', 'pull-config search --check'),
+        checks='svc_notebook.functions.configuration_files.only_checks',
     ),
     Verb(
         'apply-config', 'Give indices the settings, synonyms and rules in files, and no others',
@@ -1174,6 +1176,7 @@ VERBS: tuple[Verb, ...] = (
         examples=('apply-config search --check', 'apply-config search --yes', "apply-config search products --yes --note 'spring sale'"),
         destructive='apply the files of {folder}',
         spares='svc_notebook.functions.configuration_files.only_checks',
+        checks='svc_notebook.functions.configuration_files.only_checks',
         settles='svc_notebook.functions.configuration_files.settle_application',
     ),
     Verb(

@@ -56,6 +56,8 @@ class VerbDeclaration:
     - `destructive`: what the verb does, for the confirmation; `{name}` is replaced by an argument.
       `spares` returns whether these arguments need no confirmation, and `settles` the description
       that only the client can give, with arguments that bind the call to it.
+    - `checks`: returns whether these arguments ask for a verdict. The command then has the exit
+      status 0 or 1 for the outcome, and 2 for every failure.
     """
 
     name: str
@@ -82,6 +84,7 @@ class VerbDeclaration:
     result: Callable[[Any], Any] | None = None
     destructive: str = ""
     spares: Spares | None = None
+    checks: Spares | None = None
     settles: Settles | None = None
 
 

@@ -16,6 +16,11 @@ from svc_notebook.display import format_count
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
+def only_checks(given: Mapping[str, Any]) -> bool:
+    """Return whether files are only compared."""
+    return bool(given.get("check"))
+
+
 @public(
     verb(
         "pull-config",
@@ -24,6 +29,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
         "pull-config search --check",
         types={"indices": list[str]},
         completes={"folder": "path", "indices": "index"},
+        checks=only_checks,
     ),
 )
 async def pull_config(
@@ -83,11 +89,6 @@ async def pull_config(
     )
 
 
-def only_checks(given: Mapping[str, Any]) -> bool:
-    """Return whether files are only compared."""
-    return bool(given.get("check"))
-
-
 def settle_application(given: Mapping[str, Any], client: Client) -> tuple[str, dict[str, Any]]:
     """Describe what files would change; nothing is written."""
     found = background_loop.run(
@@ -109,6 +110,7 @@ def settle_application(given: Mapping[str, Any], client: Client) -> tuple[str, d
         completes={"folder": "path", "indices": "index"},
         destructive="apply the files of {folder}",
         spares=only_checks,
+        checks=only_checks,
         settles=settle_application,
     ),
 )

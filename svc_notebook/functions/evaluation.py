@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 from pandas import DataFrame
@@ -18,6 +19,11 @@ from svc_notebook.tuning.evaluation.scores import METRICS, Unjudged
 from svc_notebook.tuning.tables.tables import Table
 
 
+def requires_scores(given: Mapping[str, Any]) -> bool:
+    """Return whether scores are required, rather than only computed."""
+    return bool(given.get("at_least") or given.get("no_worse_than"))
+
+
 @verb_only(
     verb(
         "evaluate",
@@ -26,6 +32,7 @@ from svc_notebook.tuning.tables.tables import Table
         "evaluate products judged.csv --at-least ndcg@10=0.70 --no-worse-than baseline.parquet",
         completes={"judgments": "path", "no_worse_than": "path", "save": "path"},
         variable="judgments",
+        checks=requires_scores,
     )
 )
 def evaluate(
@@ -47,8 +54,9 @@ def evaluate(
     """Evaluate an index on judged queries, average the scores, and check required ones.
 
     With `at_least` or `no_worse_than`, the command has exit status 1 if the 95 % interval of a
-    score is entirely below the requirement. If only the mean is below it, the outcome is
-    `undecided`, with exit status 0 unless `strict`.
+    score is entirely below the requirement. If only the mean is below it, or a single query is
+    judged, the outcome is `undecided`, with exit status 0 unless `strict`. If a search or the call
+    fails, the exit status is 2.
 
     Parameters
     ----------

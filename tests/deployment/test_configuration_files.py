@@ -242,6 +242,9 @@ def test_the_command_has_exit_status_1_on_drift(
     assert f"+++ b/{index}/settings.yaml" in capsys.readouterr().out
     assert main(["pull-config", str(pulled), index, "--profile", "shop", "--check"]) == 1
     assert main(words) == 2
+    for check in ("apply-config", "pull-config"):
+        nowhere = [check, str(pulled / "none"), "no-such-index", "--profile", "shop", "--check"]
+        assert main(nowhere) == 2
     assert main([*words, "--yes"]) == 0
     assert main([*words, "--check"]) == 0
 

@@ -129,8 +129,36 @@ def test_the_command_has_an_exit_status(
     assert "undecided: ndcg@10 at least 0.7" in capsys.readouterr().out
     assert main([*words, "--at-least", "ndcg@10=0.7", "--strict"]) == 1
     assert main(["evaluate", index, str(weak), "--at-least", "ndcg@10=0.7,rr@10=0.1"]) == 1
-    assert main([*words, "--at-least", "ndcg"]) == 1
+    assert main([*words, "--at-least", "ndcg"]) == 2
     assert main([*words, "--strict"]) == 2
+
+
+def test_a_check_that_fails_has_another_exit_status_than_a_score_that_is_too_low(
+    index: str, tmp_path: Path, service: Running, monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for name, value in (
+        ("URL", service.url), ("APP_ID", service.appId), ("API_KEY", service.adminKey),
+    ):  # fmt: skip
+        monkeypatch.setenv(f"SVC_{name}", value)
+    judged, single = tmp_path / "judged.csv", tmp_path / "single.csv"
+    judge(2, 18).to_csv(judged, index=False)
+    judge(1, 0).to_csv(single, index=False)
+    required = ["--at-least", "ndcg@10=0.7"]
+
+    assert main(["evaluate", index, str(judged), *required]) == 1
+    assert main(["evaluate", index, str(judged), *required, "--filters", "price <"]) == 2
+    assert main(["evaluate", "no-such-index", str(judged), *required]) == 2
+    assert main(["evaluate", index, str(tmp_path / "none.csv"), *required]) == 2
+    monkeypatch.setenv("SVC_API_KEY", "wrong")
+    assert main(["evaluate", index, str(judged), *required]) == 2
+    monkeypatch.setenv("SVC_API_KEY", service.adminKey)
+    capsys.readouterr()
+    assert main(["evaluate", index, str(single), *required]) == 0
+    assert main(["evaluate", index, str(single), *required, "--strict"]) == 1
+    shown = capsys.readouterr().out
+    assert "undecided: ndcg@10 at least 0.7" in shown
+    assert "of 1 query: too few to decide" in shown
 
 
 FILE = """\

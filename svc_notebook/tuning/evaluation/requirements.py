@@ -34,6 +34,7 @@ from svc_notebook.tuning.tables.tables import Table, check_judgments, check_runs
 
 Outcome = Literal["passed", "undecided", "failed"]
 SHOWN_QUERIES = 5
+MIN_QUERIES = 2  # of fewer, no outcome is certain
 
 
 @dataclass(frozen=True)
@@ -74,6 +75,8 @@ class RelevanceVerdict:
         The queries with the lowest scores by the first metric: `query`, `filters` and `value`.
     strict : bool
         Whether undecided requirements fail.
+    breakage : str
+        Why no score can be trusted, such as a search that failed; empty without a reason.
 
     Examples
     --------
@@ -87,6 +90,7 @@ class RelevanceVerdict:
     requirements: tuple[Requirement, ...]
     worst: DataFrame
     strict: bool = False
+    breakage: str = ""
 
     @property
     def outcome(self) -> Outcome:
@@ -231,7 +235,9 @@ async def check_relevance(
         write_table(found, save)
     first = scores[scores["metric"] == names[0]].sort_values("value", kind="stable")
     worst = first[["query", "filters", "value"]].head(SHOWN_QUERIES).reset_index(drop=True)
-    return RelevanceVerdict(index, summary(scores, seed=seed), tuple(requirements), worst, strict)
+    return RelevanceVerdict(
+        index, summary(scores, seed=seed), tuple(requirements), worst, strict, broken
+    )
 
 
 def read_bound(text: str) -> tuple[str, float]:
@@ -279,14 +285,15 @@ def _check_bound(
     reason = f"mean {format_number(found.mean)} {span(found.low, found.high)}".strip()
     return Requirement(
         f"{metric} at least {bound:g}", metric,
-        *_judge(found.mean, found.low, found.high, bound, broken),
-        bound, broken or f"{reason} of {count:,} {words}",
+        *_judge(found.mean, found.low, found.high, bound, broken, count),
+        bound, broken or f"{reason} of {count:,} {words}{_say_few(count)}",
     )  # fmt: skip
 
 
 def _check_loss(row: Mapping[Any, Any], margin: float, broken: str) -> Requirement:
     few = row["wins"] + row["losses"] < FEW_QUERIES
     low, high = (row["t_low"], row["t_high"]) if few else (row["low"], row["high"])
+    pairs = row["wins"] + row["ties"] + row["losses"]
     within = f" by more than {margin:g}" if margin else ""
     reason = (
         f"{format_number(row['before'])} → {format_number(row['after'])}, difference "
@@ -297,16 +304,23 @@ def _check_loss(row: Mapping[Any, Any], margin: float, broken: str) -> Requireme
         reason += f", {format_count(row['left_out'], 'query', 'queries')} not in both runs"
     return Requirement(
         f"{row['metric']} no worse than the baseline{within}", row["metric"],
-        *_judge(row["delta"], low, high, -margin, broken), -margin, broken or reason,
+        *_judge(row["delta"], low, high, -margin, broken, pairs), -margin,
+        broken or f"{reason}{_say_few(pairs)}",
     )  # fmt: skip
 
 
 def _judge(
-    value: float, low: float, high: float, bound: float, broken: str
+    value: float, low: float, high: float, bound: float, broken: str, count: int
 ) -> tuple[Outcome, float, float, float]:
     """Return the outcome with the numbers; without an interval, a miss is undecided."""
     if broken or math.isnan(value):
         return "failed", value, low, high
+    if count < MIN_QUERIES:
+        return "undecided", value, low, high
     if value >= bound - TIE_TOLERANCE:
         return "passed", value, low, high
     return ("failed" if high < bound - TIE_TOLERANCE else "undecided"), value, low, high
+
+
+def _say_few(count: int) -> str:
+    return ": too few to decide" if count < MIN_QUERIES else ""
