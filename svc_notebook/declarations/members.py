@@ -55,8 +55,8 @@ ROW_MEMBERS = {
     "detected by default",
     "dates": "order of day, month and year in columns of text with dates: dmy, mdy or ymd; the "
     "columns are sent as YYYY-MM-DD, otherwise as they are written",
-    "path": "the list of records inside a JSON document, for example `data.items`",
-    "sheet": "the sheet of an Excel workbook; the first visible one by default",
+    "path": "the records inside a JSON or XML file, for example `data.items`",
+    "sheet": "the sheet of a workbook or table of a database; by default the first with rows",
 }
 LOG_MEMBERS = {
     "offset": "number of the newest requests to skip",

@@ -81,8 +81,9 @@ async def load(
     Parameters
     ----------
     source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
-        Rows to load: a file (CSV, JSON, Parquet, Excel) here or at a URL (`https://`, `s3://`,
-        `gs://`, `az://`, others of fsspec), or data of pandas, Polars, DuckDB, Ibis or Arrow.
+        Rows to load: a file (CSV, JSON, Parquet, Excel, XML, SQLite, others) here or at a URL
+        (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), or data of pandas, Polars,
+        DuckDB, Ibis or Arrow.
     index : str
         Name of the index.
     client : Client or AsyncClient, default the current client
@@ -147,8 +148,9 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
     Parameters
     ----------
     source : path, glob, URL, SQL query, DataFrame, Arrow table, relation or dicts
-        Rows to load: a file (CSV, JSON, Parquet, Excel) here or at a URL (`https://`, `s3://`,
-        `gs://`, `az://`, others of fsspec), or data of pandas, Polars, DuckDB, Ibis or Arrow.
+        Rows to load: a file (CSV, JSON, Parquet, Excel, XML, SQLite, others) here or at a URL
+        (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), or data of pandas, Polars,
+        DuckDB, Ibis or Arrow.
     index : str
         Name of the index.
 

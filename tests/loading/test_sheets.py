@@ -134,7 +134,11 @@ def test_header_rows_sets_the_depth(tmp_path: Path) -> None:
 
 def test_codes_times_and_missing_values_are_as_the_sheet_shows_them(tmp_path: Path) -> None:
     opens, lasts = dt.time(8, 30), dt.timedelta(hours=30, seconds=5)
-    rows = [["zip", "opens", "lasts", "found"], [1067, opens, lasts, "#N/A"], [99, None, None, 1]]
+    rows: list[list[Any]] = [
+        ["zip", "opens", "lasts", "found"],
+        [1067, opens, lasts, "#N/A"],
+        [99, None, None, 1],
+    ]
     path = write(tmp_path / "t.xlsx", rows)
     book = openpyxl.load_workbook(path)
     for number in (2, 3):

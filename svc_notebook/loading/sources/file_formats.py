@@ -21,7 +21,30 @@ BOM = b"\xef\xbb\xbf"
 DELIMITED_OPTIONS = ("separator", "quote", "header", "header_rows", "skip", "comment")
 
 # The first bytes of the binary formats that are read.
-SIGNATURES: Sequence[tuple[bytes, str]] = ((b"PAR1", "parquet"),)
+SIGNATURES: Sequence[tuple[bytes, str]] = (
+    (b"PAR1", "parquet"),
+    (b"ARROW1\0\0", "arrow"),
+    (b"\xff\xff\xff\xff", "arrow"),
+    (b"FEA1", "feather"),
+    (b"ORC", "orc"),
+    (b"Obj\x01", "avro"),
+    (b"SQLite format 3\0", "sqlite"),
+)
+YAML = (".yaml", ".yml")
+YAML_START = re.compile(
+    rb"%YAML|---\s*\n(#[^\n]*\n)*(- [\w\"']+:|-\s*\n\s+\w+:|[\w\"']+:( |\s*\n))"
+)
+# The first element, after declarations and comments.
+MARKUP = re.compile(
+    rb"(?:<\?.*?\?>\s*|<!--.*?-->\s*|<!doctype[^>\[]*(?:\[.*?\]\s*)?>\s*)*<([A-Za-z_][\w.:-]*)[\s/>]",
+    re.I | re.S,
+)
+HTML_DOCTYPE = re.compile(rb"<!doctype\s+html", re.I)
+HTML_ELEMENTS = (
+    b"html", b"head", b"body", b"table", b"meta", b"style", b"div", b"center", b"font", b"p",
+    b"title", b"link", b"script", b"h1", b"h2", b"span", b"form",
+)  # fmt: skip
+TAIL_BYTES = 200
 
 
 class RefusedFormat(NamedTuple):
@@ -140,10 +163,28 @@ def format_of(path: Path) -> str:
             return name
     if may_be_workbook(sample) and is_workbook(path):
         return "workbook"
-    return _format_of_text(sample.removeprefix(BOM).lstrip(BLANKS), path.suffix.lower())
+    if sniff_encoding(sample).startswith(("utf-16", "utf-32")):
+        sample = sample.decode(sniff_encoding(sample), "replace").encode()
+    start = sample.removeprefix(BOM).lstrip(BLANKS)
+    return _format_of_markup(path, start) or _format_of_text(start, path.suffix.lower())
+
+
+def _format_of_markup(path: Path, start: bytes) -> str | None:
+    """Return whether a file is XML or HTML: it begins with an element, and ends with one."""
+    first = MARKUP.match(start)
+    if first is None:
+        return "xml" if start.startswith(b"<?xml") else None
+    with path.open("rb") as file:
+        file.seek(max(path.stat().st_size - TAIL_BYTES, 0))
+        ends = file.read().rstrip(BLANKS + b"\0").endswith(b">")
+    if first[1].lower() in HTML_ELEMENTS or HTML_DOCTYPE.match(start):
+        return "html" if ends or HTML_DOCTYPE.match(start) else None
+    return "xml" if ends or start.startswith(b"<?xml") else None
 
 
 def _format_of_text(start: bytes, suffix: str) -> str:
+    if suffix in YAML or YAML_START.match(start):
+        return "yaml"
     if start.startswith(b"["):
         inside = start[1:].lstrip(BLANKS)[:1]
         if suffix == ".json" or inside in (b"{", b"]"):

@@ -39,7 +39,7 @@ def open_query_result(source: Any, options: LoadSettings, db: Database) -> Sourc
     name = f"the {LIBRARIES[library]} {kind}"
     db.about = name
     try:
-        return _open(READERS[library](source), name, options, db)
+        return open_reader(READERS[library](source), name, options, db)
     except ReadingStopped:
         raise
     except Exception as error:  # each library has its own errors
@@ -55,9 +55,10 @@ def _library(source: object) -> str:
     return type(source).__module__.partition(".")[0].lstrip("_")
 
 
-def _open(
+def open_reader(
     reader: pa.RecordBatchReader, name: str, options: LoadSettings, db: Database
 ) -> SourceTable:
+    """Make a table of batches of Arrow, which are read once and kept on the disk."""
     check_unique(reader.schema.names)
     if not reader.schema.names:
         raise BadInput(f"{name} has no columns")

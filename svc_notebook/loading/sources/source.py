@@ -20,6 +20,13 @@ from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database, import_duckdb
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.archives import extract_only_file, refuse_archive
+from svc_notebook.loading.sources.columnar_files import (
+    open_avro,
+    open_columnar,
+    read_arrow,
+    read_feather,
+    read_orc,
+)
 from svc_notebook.loading.sources.csv_file import open_delimited
 from svc_notebook.loading.sources.dataframe import check_unique, open_arrow, open_frame
 from svc_notebook.loading.sources.encoding import decompress, fresh, rewrite, sniff_encoding
@@ -30,19 +37,23 @@ from svc_notebook.loading.sources.file_formats import (
 )
 from svc_notebook.loading.sources.json_documents import open_documents
 from svc_notebook.loading.sources.json_envelopes import WHOLE_PATH, take_records
+from svc_notebook.loading.sources.markup_tables import open_html
 from svc_notebook.loading.sources.pandas_index import find_index
 from svc_notebook.loading.sources.parquet import read_footers, read_parquet
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.sources.query_results import is_query_result, open_query_result
 from svc_notebook.loading.sources.remote_files import fetch, file_name, is_remote
+from svc_notebook.loading.sources.sqlite_file import open_sqlite
 from svc_notebook.loading.sources.workbook import open_workbook
+from svc_notebook.loading.sources.xml_records import open_xml
+from svc_notebook.loading.sources.yaml_documents import write_as_json
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn, TableOrigin
 from svc_notebook.redaction import describe_failure, show_address
 
 Source = str | os.PathLike[str] | pd.DataFrame | Any
 COMMENT = r"--[^\n]*\n|/\*.*?\*/"
 QUERY = re.compile(rf"(?:\s|{COMMENT})*(?:select|with|from|pivot|unpivot|values|\()\s", re.I | re.S)
-JSON_FORMATS = ("lines", "array")
+JSON_FORMATS, FORMATS_WITH_PATHS = ("lines", "array"), ("lines", "xml", "html")
 # A file that is compressed several times, such as a .gz in a .zip, is extracted this often.
 MAX_COMPRESSIONS = 3
 # The pieces of a file that its digest covers.
@@ -150,8 +161,10 @@ def open_files(
     if len(set(formats)) > 1:
         found = ", ".join(sorted(set(formats)))
         raise BadInput(f"the files of {name} have several formats: {found}; load each separately")
-    if options.sheet is not None and formats[0] != "workbook":
-        raise BadInput(f"{name} is not an Excel workbook; `sheet` names a sheet of one")
+    if options.sheet is not None and formats[0] not in ("workbook", "sqlite"):
+        raise BadInput(
+            f"{name} is not an Excel workbook; `sheet` names a sheet of one, or a table of SQLite"
+        )
     table = OPENERS[formats[0]](readable, name, options, db)
     origin = origin_of(paths, url)
 
@@ -178,6 +191,8 @@ def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
         plain = inner
     refuse_archive(plain, path)
     refuse_unreadable(plain, path, options)
+    if format_of(plain) == "yaml":
+        return write_as_json(plain, path, db.folder)
     return in_utf8(plain, db)
 
 
@@ -190,7 +205,7 @@ def _extract_records(
     for path in paths:
         file_format = format_of(path)
         is_json = file_format in JSON_FORMATS
-        if options.path not in (None, WHOLE_PATH) and file_format != "lines":
+        if options.path not in (None, WHOLE_PATH) and file_format not in FORMATS_WITH_PATHS:
             raise BadInput(f"{path.name} is not one JSON object; `path` names a list inside of one")
         records, note = (
             take_records(path, options.path, db.folder, one_file=len(paths) == 1)
@@ -262,6 +277,13 @@ OPENERS: dict[str, Callable[[Sequence[Path], str, LoadSettings, Database], Sourc
     "array": lambda paths, name, _, db: open_documents(paths, name, "array", db),
     "parquet": open_parquet,
     "workbook": open_workbook,
+    "arrow": open_columnar(read_arrow),
+    "feather": open_columnar(read_feather),
+    "orc": open_columnar(read_orc),
+    "avro": open_avro,
+    "sqlite": open_sqlite,
+    "xml": open_xml,
+    "html": open_html,
 }
 
 
