@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, TypedDict
 
 from msgspec import Meta
 
+from svc_notebook.api.integers import Integer, Natural, Positive
 from svc_notebook.api.parameter_meanings import GROUP_OF, MEANINGS
 from svc_notebook.api.validation import hints, literals
 
@@ -32,8 +33,6 @@ class Info:
     effect: Effect = "works"
 
 
-Natural = Annotated[int, Meta(ge=0)]
-Positive = Annotated[int, Meta(ge=1)]
 Hits = Annotated[int, Meta(ge=0, le=1000)]
 Reach = Annotated[int, Meta(ge=0, le=20000)]
 Percent = Annotated[int, Meta(ge=0, le=100)]
@@ -54,7 +53,7 @@ Alternative = Literal[
 ]
 
 
-PrecisionStep = TypedDict("PrecisionStep", {"from": int, "value": int})
+PrecisionStep = TypedDict("PrecisionStep", {"from": Integer, "value": Integer})
 
 
 class Shared(TypedDict, total=False):

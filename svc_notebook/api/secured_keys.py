@@ -17,6 +17,7 @@ from urllib.parse import quote
 import msgspec
 
 from svc_notebook.api.body_forms import read_query_text
+from svc_notebook.api.integers import Integer
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import check_value
 from svc_notebook.errors import BadInput
@@ -27,7 +28,7 @@ SIGNATURE_HEX_DIGITS = 64
 class Restrictions(SearchParams, total=False):
     """The parameters that a secured key embeds: any search parameter, and limits of the key."""
 
-    validUntil: int
+    validUntil: Integer
     restrictIndices: list[str] | str
     restrictSources: str
     referers: list[str]

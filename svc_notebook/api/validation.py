@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_ar
 
 import msgspec
 
+from svc_notebook.api.integers import MAX_INTEGER, refuse_long_integers
 from svc_notebook.errors import BadInput, did_you_mean
 
 
@@ -75,7 +76,7 @@ def type_name(kind: Any) -> str:
             f"{sign} {limit}"
             for mark in args[1:]
             for sign, limit in [("≥", getattr(mark, "ge", None)), ("≤", getattr(mark, "le", None))]
-            if limit is not None
+            if limit is not None and abs(limit) != MAX_INTEGER
         ]
         return " ".join([type_name(args[0]), *limits])
     if origin in (typing.Union, types.UnionType):
@@ -210,10 +211,13 @@ def read_text(text: str, wanted: Any, name: str) -> Any:
     kinds = list(alternatives(wanted))
     if text[:1] in ("[", "{") and kinds != [str]:
         try:
-            return check_value(msgspec.json.decode(text), wanted, name)
+            value = msgspec.json.decode(text)
         except (msgspec.DecodeError, RecursionError):
             if str not in kinds:
                 raise BadInput(f"`{name}`: not valid JSON: {text[:60]}") from None
+        else:
+            refuse_long_integers(value, name)
+            return check_value(value, wanted, name)
     if str in kinds:
         return text
     try:

@@ -108,15 +108,21 @@ class App:
         finally:
             self._body_memory.release(state.accounts, state.held_bytes)
         if state.verb != "OPTIONS" and _is_logged(state.endpoint):
-            facts = self.service.keyring.facts
-            self.service.logs.add(
-                state.to_log_entry(response, (facts[name] for name in SECRET_FACTS))
-            )
+            self._log(state, response)
         if state.closes_connection:
             # Otherwise the connection breaks before the caller reads the error.
             await discard_body(incoming)
         head_only = state.verb == "HEAD"
         await send_response(send, response, head_only=head_only, request_id=state.request_id)
+
+    def _log(self, state: RequestState, response: ServiceResponse) -> None:
+        """Log a request; a failure is reported, and the caller still receives the response."""
+        facts = self.service.keyring.facts
+        try:
+            entry = state.to_log_entry(response, (facts[name] for name in SECRET_FACTS))
+            self.service.logs.add(entry)
+        except Exception as error:
+            _report_error(error)
 
     async def _answer(self, state: RequestState, receive: Receive) -> ServiceResponse:
         try:
@@ -374,5 +380,10 @@ def _convert_error(error: Exception, state: RequestState, service: Service) -> S
         return error_response(
             507, f"nothing was written: {error}; free space on the disk, then try again"
         )
-    sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))
+    _report_error(error)
     return error_response(500, "the local service failed; its output contains the details")
+
+
+def _report_error(error: Exception) -> None:
+    """Write an unexpected error to the output of the service."""
+    sys.stderr.write(escape_controls("".join(traceback.format_exception(error))))

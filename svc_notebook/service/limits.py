@@ -27,11 +27,11 @@ MAX_DRAINED_BYTES = 100 * 2**20
 MAX_RECORD_BYTES = 100_000
 """Maximum bytes of one record as compact JSON."""
 
+MAX_INDEX_ATTRIBUTES = 10_000
+"""Maximum attributes of an index, those of objects inside attributes included."""
+
 MAX_JSON_DEPTH = 100
 """Maximum nesting depth of arrays and objects in a body."""
-
-INTEGERS = range(-(2**63), 2**64)
-"""Integers that fit in 64 bits."""
 
 MAX_INDEX_NAME_CHARACTERS = 255
 """Maximum characters of an index name."""
@@ -44,9 +44,6 @@ MAX_QUERY_BYTES = 512
 
 MAX_QUERIES = 500
 """Maximum searches of one call."""
-
-MAX_ANSWER_BYTES = 64 * 2**20
-"""Maximum bytes of the hits of all searches of one call."""
 
 MAX_LIST_ITEMS = 1_000
 """Maximum items of a list parameter of a search; filters and areas have separate limits."""

@@ -10,15 +10,19 @@ import os
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import httpx
+import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint
+from svc_notebook.service.workers.pool import MODULE as WORKER
+from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import ROOT, Running, stop_service
 from tests.service.attack import CRAWL, Attack, Shot, basic_word
 from tests.service.raw_http import CLOSED, Answer, Pipes
@@ -40,6 +44,8 @@ class Aftermath:
     before: dict[str, Any]
     after: dict[str, Any]
     grown: int
+    workers_before: list[int]
+    workers_after: list[int]
     complaints: str
 
 
@@ -55,22 +61,42 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
             before, megabytes = look(client, kept), peak(running.pid)
             config = {"name": "crawled", "config": CRAWL}
             headers = {"authorization": basic_word(running)}
+            workers = warm_workers(client, running.pid)
             made = client.post("/api/1/crawlers", json=config, headers=headers).json()["id"]
             shots = islice(Attack(SEED, running, [victim], made).shots(), SHOTS)
             answered = Pipes(running.url).send(shots)
             finish(client, client.post("/1/indexes/after", json={"objectID": "1"}))
             after, grown = look(client, kept), peak(running.pid) - megabytes
+            workers_now = list_workers(running.pid)
         stop_service(process)
     print(f"ATTACK_SEED={SEED}")  # noqa: T201  # shown with a failure, to send the same again
-    return Aftermath(answered, before, after, grown, (folder / "stderr").read_text())
+    complaints = (folder / "stderr").read_text()
+    return Aftermath(answered, before, after, grown, workers, workers_now, complaints)
 
 
 def start(data: Path, stderr: int) -> tuple[subprocess.Popen[str], Running]:
     command = [sys.executable, "-m", "svc_notebook.service", "--json", "--data", str(data)]
-    own = [*command, "--parent", str(os.getpid())]
+    own = [*command, "--parent", str(os.getpid()), "--workers", "2" if SUPPORTED else "0"]
     process = subprocess.Popen(own, stdout=subprocess.PIPE, stderr=stderr, text=True, cwd=ROOT)
     assert process.stdout
     return process, Running(**json.loads(process.stdout.readline()))
+
+
+def list_workers(pid: int) -> list[int]:
+    """Return the ids of the search workers of a service."""
+    children = psutil.Process(pid).children()
+    return sorted(child.pid for child in children if WORKER in child.cmdline())
+
+
+def warm_workers(client: httpx.Client, pid: int) -> list[int]:
+    """Search until all workers have started; return their ids."""
+    end = time.monotonic() + 60
+    with ThreadPoolExecutor(6) as threads:
+        while SUPPORTED and len(list_workers(pid)) < 2:
+            assert time.monotonic() < end, "the workers did not start"
+            list(threads.map(lambda _: client.post("/1/indexes/kept/query", json={}), range(12)))
+    time.sleep(2 * SUPPORTED)  # a process is there before it is ready
+    return list_workers(pid)
 
 
 def furnish(client: httpx.Client) -> str:
@@ -127,6 +153,11 @@ def test_no_response_is_a_server_error(aftermath: Aftermath) -> None:
 
     assert aftermath.complaints == ""
     assert not faults
+
+
+def test_no_search_worker_is_replaced(aftermath: Aftermath) -> None:
+    assert len(aftermath.workers_before) == (2 if SUPPORTED else 0)
+    assert aftermath.workers_after == aftermath.workers_before
 
 
 def test_every_error_has_a_message(aftermath: Aftermath) -> None:

@@ -9,6 +9,7 @@ from msgspec import Meta
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.endpoint import Body
 from svc_notebook.api.families.events import PageLength
+from svc_notebook.api.integers import Natural, Positive
 from svc_notebook.api.shapes import (
     CrawledUrls,
     Crawler,
@@ -23,8 +24,6 @@ from svc_notebook.api.shapes import (
 )
 
 PageSize = Annotated[int, Meta(ge=1, le=100)]
-PageNumber = Annotated[int, Meta(ge=1)]
-PageOffset = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Urls = Annotated[list[str], Meta(max_length=50)]
 
 
@@ -41,7 +40,7 @@ class CrawlerApi(Api, interface="crawler"):
         self,
         *,
         itemsPerPage: PageSize = 20,
-        page: PageNumber = 1,
+        page: Positive = 1,
         name: str | None = None,
         appId: str | None = None,
     ) -> CrawlerPage:
@@ -94,7 +93,7 @@ class CrawlerApi(Api, interface="crawler"):
         *,
         status: UrlStatus | None = None,
         reason: str | None = None,
-        after: PageOffset = 0,
+        after: Natural = 0,
         length: PageLength = 1000,
     ) -> CrawledUrls:
         """Read the outcome of each URL of the last crawl; only the local service has this endpoint.
@@ -127,7 +126,7 @@ class CrawlerApi(Api, interface="crawler"):
 
     @endpoint("GET", "/api/1/domains", acl="crawler")
     async def list_domains(
-        self, *, appId: str | None = None, itemsPerPage: PageSize = 20, page: PageNumber = 1
+        self, *, appId: str | None = None, itemsPerPage: PageSize = 20, page: Positive = 1
     ) -> DomainPage:
         """List the registered domains."""
         ...

@@ -8,11 +8,10 @@ from msgspec import Meta
 
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.event_checks import MAX_EVENTS_PER_CALL, check_events_in_order
+from svc_notebook.api.integers import Natural
 from svc_notebook.api.shapes import Event, EventPage, EventType, ImpressionPage, Received
 
 PageLength = Annotated[int, Meta(ge=1, le=10_000)]
-# Values that the database can store: milliseconds and row numbers.
-Long = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Events = Annotated[list[Event], Meta(max_length=MAX_EVENTS_PER_CALL)]
 
 
@@ -36,9 +35,9 @@ class EventsApi(Api, interface="events"):
         index: str | None = None,
         userToken: str | None = None,
         eventType: EventType | None = None,
-        since: Long | None = None,
-        until: Long | None = None,
-        after: Long = 0,
+        since: Natural | None = None,
+        until: Natural | None = None,
+        after: Natural = 0,
         length: PageLength = 1000,
     ) -> EventPage:
         """Read stored events in order of arrival; only the local service has this endpoint.
@@ -54,9 +53,9 @@ class EventsApi(Api, interface="events"):
         *,
         index: str | None = None,
         userToken: str | None = None,
-        since: Long | None = None,
-        until: Long | None = None,
-        after: Long = 0,
+        since: Natural | None = None,
+        until: Natural | None = None,
+        after: Natural = 0,
         length: PageLength = 1000,
     ) -> ImpressionPage:
         """Read searches with a queryID and their hits; only the local service has this endpoint.

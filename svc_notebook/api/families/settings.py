@@ -5,6 +5,7 @@ from __future__ import annotations
 from svc_notebook.api.body_forms import drop_advanced, read_aliases
 from svc_notebook.api.declaration import Api, endpoint
 from svc_notebook.api.endpoint import Body
+from svc_notebook.api.integers import Positive
 from svc_notebook.api.parameters import ReadSettings, Settings
 from svc_notebook.api.shapes import Updated
 
@@ -13,7 +14,7 @@ class SettingsEndpoints(Api, interface="search"):
     """Endpoints for the settings of an index."""
 
     @endpoint("GET", "/1/indexes/{index}/settings", acl="settings", accepts=(drop_advanced,))
-    async def get_settings(self, index: str, *, getVersion: int = 1) -> ReadSettings:
+    async def get_settings(self, index: str, *, getVersion: Positive = 1) -> ReadSettings:
         """Read the settings that are not null."""
         ...
 

@@ -6,7 +6,7 @@ unchanged. `api-notes`, section 14, lists where a response has more members than
 
 from __future__ import annotations
 
-from svc_notebook.api.parameters import Natural
+from svc_notebook.api.integers import Natural
 from svc_notebook.api.shapes.administration import (
     Cluster,
     ClusterList,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, Required, TypedDict
 
-from svc_notebook.api.parameters import Natural
+from svc_notebook.api.integers import Natural
 
 
 class KeyFields(TypedDict, total=False):

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
-from svc_notebook.api.parameters import Natural, SearchOptions
+from svc_notebook.api.integers import Integer, Natural
+from svc_notebook.api.parameters import SearchOptions
 
 
 class Synonym(TypedDict, total=False):
@@ -70,7 +71,7 @@ class AutomaticFilter(TypedDict, total=False):
     """A filter on the facet value that a placeholder of the pattern matched."""
 
     facet: Required[str]
-    score: int
+    score: Integer
     disjunctive: bool
     negative: bool
 
@@ -114,7 +115,7 @@ class Consequence(TypedDict, total=False):
     userData: Any
 
 
-TimeRange = TypedDict("TimeRange", {"from": int, "until": int}, total=False)
+TimeRange = TypedDict("TimeRange", {"from": Integer, "until": Integer}, total=False)
 TimeRange.__doc__ = "When a rule is valid, in Unix seconds; open at an end that is not given."
 
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, NotRequired, Required, TypedDict
 
 from msgspec import Meta
 
+from svc_notebook.api.integers import Integer, Positive
 from svc_notebook.api.shapes.writes import Number
 
 EventType = Literal["click", "conversion", "view"]
@@ -31,14 +32,12 @@ class Event(TypedDict, total=False):
     index: Required[str]
     userToken: Required[str]
     authenticatedUserToken: str
-    timestamp: int
+    timestamp: Integer
     queryID: str
     objectIDs: Annotated[list[str], Meta(min_length=1, max_length=MAX_EVENT_OBJECTS)]
     objectData: Annotated[list[ObjectData], Meta(min_length=1, max_length=MAX_EVENT_OBJECTS)]
     filters: Annotated[list[str], Meta(min_length=1, max_length=MAX_EVENT_FILTERS)]
-    positions: Annotated[
-        list[Annotated[int, Meta(ge=1)]], Meta(min_length=1, max_length=MAX_EVENT_OBJECTS)
-    ]
+    positions: Annotated[list[Positive], Meta(min_length=1, max_length=MAX_EVENT_OBJECTS)]
     value: Number | str
     currency: str
 

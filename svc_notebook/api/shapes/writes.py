@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, TypedDict
+from typing import Any, TypedDict
 
-from msgspec import Meta
+from svc_notebook.api.integers import Integer, Natural
 
 Record = dict[str, Any]
-Number = int | float
-TaskID = Annotated[int, Meta(ge=0, le=2**63 - 1)]
+Number = Integer | float
+TaskID = Natural
 
 
 class Updated(TypedDict):

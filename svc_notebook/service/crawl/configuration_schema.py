@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal, Required, TypedDict
 
 from msgspec import Meta
 
+from svc_notebook.api.integers import Natural
+
 Patterns = Annotated[list[str], Meta(max_length=100)]
 Urls = Annotated[list[str], Meta(max_length=9999)]
 Milliseconds = Annotated[float, Meta(ge=0)]
@@ -122,7 +124,7 @@ class BeforePublishing(TypedDict, total=False):
     """Conditions that prevent a crawl from being published."""
 
     maxLostRecordsPercentage: Annotated[float, Meta(ge=0, le=100)]
-    maxFailedUrls: Annotated[int, Meta(ge=0)] | None
+    maxFailedUrls: Natural | None
 
 
 class SafetyChecks(TypedDict, total=False):

@@ -1,4 +1,4 @@
-"""The deadline of a search: long-running loops check it between steps.
+"""The limits of a search: loops check its time, and what builds its answer counts bytes.
 
 The deadline is a context variable of the search, so that every loop can read it. Without a
 deadline, as for writes, nothing is interrupted.
@@ -11,10 +11,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
 
-from svc_notebook.errors import Refused
+from svc_notebook.errors import BadInput, Refused
 
 SEARCH_TIMEOUT_SECONDS = 4.0
 """Less than the 5 s client timeout, so that clients receive the error."""
+
+MAX_ANSWER_BYTES = 64 * 2**20
+"""Maximum bytes of the answer to one search, and of the hits of all searches of one call."""
 
 
 class SearchCancelled(Exception):
@@ -29,12 +32,14 @@ class Deadline:
         # Called by `cancel`: stops a search that runs in another process.
         self.on_cancel: Callable[[], object] | None = None
         self._end = 0.0
+        self._bytes = 0
         self._cancelled = False
         self.restart()
 
     def restart(self) -> None:
-        """Restart the clock with the full time."""
+        """Restart the clock with the full time, and the count of the answer's bytes."""
         self._end = monotonic() + self.seconds
+        self._bytes = 0
 
     def extend(self, seconds: float) -> None:
         """Add seconds to the time limit."""
@@ -45,6 +50,16 @@ class Deadline:
         self._cancelled = True
         if self.on_cancel is not None:
             self.on_cancel()
+
+    def count(self, size: int) -> None:
+        """Count bytes of the answer before they are built; raise `BadInput` beyond the limit."""
+        self._bytes += size
+        if self._bytes > MAX_ANSWER_BYTES:
+            raise BadInput(
+                f"the answer takes more than {MAX_ANSWER_BYTES // 2**20} MB: request fewer hits "
+                "(`hitsPerPage`), attributes (`attributesToRetrieve`, `attributesToHighlight`, "
+                "`attributesToSnippet`), `facets` or `maxValuesPerFacet`, or shorter highlight tags"
+            )
 
     def raise_if_cancelled(self) -> None:
         """Raise `SearchCancelled` after `cancel`."""
@@ -97,3 +112,9 @@ def restart_time() -> None:
     if (deadline := _current.get()) is not None:
         deadline.check()
         deadline.restart()
+
+
+def count_answer_bytes(size: int) -> None:
+    """Count bytes of the current search's answer; raises `BadInput` if they are too many."""
+    if (deadline := _current.get()) is not None:
+        deadline.count(size)

@@ -178,6 +178,14 @@ class Index:
             state.segment_store.readers, EffectiveParameters(state.settings, params, resources)
         )
 
+    def attribute_names(self) -> set[str]:
+        """Return the attributes of the records that have searchable texts, numbers or facets."""
+        names: set[str] = set()
+        for reader in self.segment_store.readers:
+            segment = reader.segment
+            names.update(segment.slots, segment.numbers, segment.labels, segment.texts)
+        return names
+
     def save(self, folder: Path, stamp: int) -> None:
         """Save the segments to a folder; existing segment files are not rewritten."""
         self.segment_store.save(folder, stamp)

@@ -29,6 +29,7 @@ from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.engine.filters.geo_parameters import Centre, read_geo_parameters
 from svc_notebook.service.handlers.registry import serves
+from svc_notebook.service.indices.attribute_names import check_attribute_count
 from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.limits import check_index_name, read_object_id
@@ -58,6 +59,7 @@ DELETE_PARAMETERS = {
 def add_object(call: RequestContext, index: str, record: Record) -> Added:
     """Queue a record under its own objectID or a new one."""
     operation = check_operation("addObject", record, "")
+    _check_attributes(call, index, [record])
     task, now = _accept(call, index, [operation]), stamp_now()
     return {"taskID": task, "objectID": operation.id, "createdAt": now, "updatedAt": now}
 
@@ -66,6 +68,7 @@ def add_object(call: RequestContext, index: str, record: Record) -> Added:
 def put_object(call: RequestContext, index: str, object_id: str, record: Record) -> Saved:
     """Queue a record under the objectID of the path."""
     operation = check_operation("updateObject", {**record, "objectID": object_id}, "")
+    _check_attributes(call, index, [record])
     return _saved(call, index, operation)
 
 
@@ -111,13 +114,16 @@ def partial_update_object(
 ) -> Saved:
     """Queue a change of some attributes."""
     action = "partialUpdateObject" if createIfNotExists else "partialUpdateObjectNoCreate"
-    return _saved(call, index, check_operation(action, {**attributes, "objectID": object_id}, ""))
+    operation = check_operation(action, {**attributes, "objectID": object_id}, "")
+    _check_attributes(call, index, [attributes])
+    return _saved(call, index, operation)
 
 
 @serves(SearchApi.batch)
 def batch(call: RequestContext, index: str, requests: list[BatchRequest]) -> Batched:
     """Queue many operations as one task."""
     operations = check_operations(requests)
+    _check_attributes(call, index, map(_body_of, requests))
     return {
         "taskID": _accept(call, index, operations),
         "objectIDs": [operation.id for operation in operations],
@@ -129,10 +135,14 @@ def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> Batche
     """Queue many operations as one task per index, all of them or none."""
     operations = check_operations(requests)
     by_index: dict[str, list[BatchOperation]] = {}
+    bodies: dict[str, list[Mapping[str, Any]]] = {}
     for request, operation in zip(requests, operations, strict=True):
-        by_index.setdefault(check_index_name(request["indexName"]), []).append(operation)
+        index = check_index_name(request["indexName"])
+        by_index.setdefault(index, []).append(operation)
+        bodies.setdefault(index, []).append(_body_of(request))
     for index in by_index:
         call.service.refuse_replica(index)
+        _check_attributes(call, index, bodies[index])
     drafts = [NewTask(index, "steps", encode_operations(own)) for index, own in by_index.items()]
     numbers = call.service.tasks.submit(*drafts) if drafts else []
     return {
@@ -190,6 +200,16 @@ def _check_restricted(params: Mapping[str, Any]) -> None:
         )
     if isinstance(where, Centre) and where.radius is None:
         raise BadInput('deleteByQuery with `aroundLatLng` needs `aroundRadius`, in metres or "all"')
+
+
+def _check_attributes(
+    call: RequestContext, index: str, records: Iterable[Mapping[str, Any]]
+) -> None:
+    check_attribute_count(index, call.service.catalog.get(index), records)
+
+
+def _body_of(request: Mapping[str, Any]) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any]", request.get("body") or {})
 
 
 def _accept(call: RequestContext, index: str, operations: Iterable[BatchOperation]) -> int:

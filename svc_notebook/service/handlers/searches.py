@@ -14,7 +14,7 @@ from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
-from svc_notebook.service.engine.deadline import restart_time
+from svc_notebook.service.engine.deadline import MAX_ANSWER_BYTES, restart_time
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.search.search_response import (
     answer_facet,
@@ -96,10 +96,10 @@ def _run_searches(
 
 
 def _check_size(held: int, number: int) -> None:
-    if held > limits.MAX_ANSWER_BYTES:
+    if held > MAX_ANSWER_BYTES:
         raise BadInput(
             f"the hits of `requests[0]` to `requests[{number}]` take more than "
-            f"{limits.MAX_ANSWER_BYTES // 2**20} MB: send fewer searches in one call, or request "
+            f"{MAX_ANSWER_BYTES // 2**20} MB: send fewer searches in one call, or request "
             "fewer hits (`hitsPerPage`) or attributes (`attributesToRetrieve`)"
         )
 

@@ -6,13 +6,13 @@ import json
 import math
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 import numpy as np
 
-from svc_notebook.api.validation import place
+from svc_notebook.api.integers import list_leaves, refuse_long_integers
 from svc_notebook.errors import BadInput, Refused, TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.http.response import Message, Receive
@@ -164,7 +164,7 @@ def read_json(raw: bytes) -> Any:
     if _may_exceed_depth(raw):
         _refuse_depth(body)
     if _LONG in raw.translate(_DIGITS):
-        _refuse_long_numbers(body)
+        refuse_long_integers(body, "")
     return body
 
 
@@ -187,7 +187,7 @@ def _explain(raw: bytes, error: Exception) -> MalformedBody:
     except (ValueError, RecursionError):
         pass
     else:
-        huge = [at for at, leaf in _leaves(body, "") if leaf in (math.inf, -math.inf)]
+        huge = [at for at, leaf in list_leaves(body, "") if leaf in (math.inf, -math.inf)]
         if huge:
             return MalformedBody(f"`{huge[0]}`: the number does not fit in 64 bits")
         text = "a \\u escape is a lone surrogate, which is not valid Unicode"
@@ -223,20 +223,3 @@ def _refuse_depth(body: Any) -> None:
         if not level:
             return
     raise nested_too_deeply()
-
-
-def _refuse_long_numbers(body: Any) -> None:
-    for at, leaf in _leaves(body, ""):
-        if type(leaf) is int and leaf not in limits.INTEGERS:
-            raise BadInput(f"`{at}`: the number {str(leaf)[:40]} does not fit in 64 bits")
-
-
-def _leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
-    if type(value) is dict:
-        for name, inner in value.items():
-            yield from _leaves(inner, place(at, name))
-    elif type(value) is list:
-        for position, inner in enumerate(value):
-            yield from _leaves(inner, f"{at}[{position}]")
-    else:
-        yield at, value

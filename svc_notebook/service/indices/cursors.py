@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from svc_notebook.api.integers import Natural
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import check_members
 from svc_notebook.errors import BadInput
@@ -36,10 +37,10 @@ class Cursor(NamedTuple):
     engine's order. `params` are the parameters of the first call.
     """
 
-    index_id: int
+    index_id: Natural
     params: dict[str, Any]
-    done: int
-    place: int = 0
+    done: Natural
+    place: Natural = 0
     last: str = ""
     order: str = ""
 

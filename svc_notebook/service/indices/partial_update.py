@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
+from svc_notebook.api.integers import INTEGERS
 from svc_notebook.api.shapes import Record
 from svc_notebook.api.validation import place
 from svc_notebook.errors import BadInput, did_you_mean
-from svc_notebook.service import limits
 
 _OPERATION_MEMBER = "_operation"
 
@@ -75,7 +75,7 @@ def _increment(current: Any, value: float) -> float | None:
     if current is not None and type(current) not in _NUMBERS:
         return None
     total = (current or 0) + value
-    fits = total in limits.INTEGERS if isinstance(total, int) else math.isfinite(total)
+    fits = total in INTEGERS if isinstance(total, int) else math.isfinite(total)
     return total if fits else None
 
 

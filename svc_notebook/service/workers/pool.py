@@ -23,8 +23,7 @@ from typing import Any
 import msgspec
 
 from svc_notebook.child_process import python_command, start_process
-from svc_notebook.service import limits
-from svc_notebook.service.engine.deadline import Deadline, SearchCancelled
+from svc_notebook.service.engine.deadline import MAX_ANSWER_BYTES, Deadline, SearchCancelled
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.workers.messages import (
@@ -77,7 +76,7 @@ class WorkerConnection(asyncio.Protocol):
         for body in split_frames(self._received):
             waiting, self._reply = self._reply, None
             if waiting and not waiting.done():
-                waiting.set_result(_decode_reply(body))
+                waiting.set_result(_read_reply(body))
             self._pool.release(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -185,7 +184,8 @@ class SearchWorkers:
         deadline: Deadline,
     ) -> WorkerReply | None:
         """Search in a worker; None if the service must search itself."""
-        names = _named(given)
+        # Before a worker is taken, which would be lost if this failed.
+        names, facts = _named(given), CallerFacts.of(caller)
         worker = await self._acquire()
         if worker is None:
             return None
@@ -198,7 +198,7 @@ class SearchWorkers:
         # Parts are compressed when they are joined.
         own = {} if len(workers) > 1 else {ENCODINGS: headers.get(ENCODINGS, "")}
         calls = [
-            SearchCall(endpoint, part, CallerFacts.of(caller), names, own, self._seconds)
+            SearchCall(endpoint, part, facts, names, own, self._seconds)
             for part in _divide(given, len(workers))
         ]
         since = self._catalog.in_flight_writes.last_visible()
@@ -371,7 +371,7 @@ def _join(replies: Sequence[WorkerReply]) -> WorkerReply | None:
     """
     if any(reply.outcome != "answered" for reply in replies):
         return None
-    if sum(len(reply.body) for reply in replies) > limits.MAX_ANSWER_BYTES:
+    if sum(len(reply.body) for reply in replies) > MAX_ANSWER_BYTES:
         return None
     results = [reply.body.removeprefix(RESULTS_START)[: -len(RESULTS_END)] for reply in replies]
     return WorkerReply(
@@ -387,3 +387,11 @@ def _join(replies: Sequence[WorkerReply]) -> WorkerReply | None:
 
 RESULTS_START, RESULTS_END = b'{"results":[', b"]}"
 _decode_reply = msgspec.msgpack.Decoder(WorkerReply).decode
+
+
+def _read_reply(body: bytes) -> WorkerReply:
+    """Decode a reply; one that cannot be read leaves the search to the service."""
+    try:
+        return _decode_reply(body)
+    except msgspec.MsgspecError:
+        return WorkerReply("declined")

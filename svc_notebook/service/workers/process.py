@@ -152,10 +152,9 @@ class SearchWorker:
         """Answer calls until the service closes the connection."""
         threading.Thread(target=self._warm, name="svc-warm", daemon=True).start()
         self._link.sendall(frame(WorkerReply("ready")))
-        read = msgspec.msgpack.Decoder(WorkerRequest).decode
         while (body := self._receive()) is not None:
             if body:
-                self._link.sendall(frame(self._answer(read(body))))
+                self._link.sendall(self._reply(body))
 
     def _receive(self) -> bytes | None:
         """Return the next message, None at the end of the connection."""
@@ -171,6 +170,16 @@ class SearchWorker:
                 return None
             left = left[count:]
         return bytes(received)
+
+    def _reply(self, body: bytes) -> bytes:
+        """Return the encoded reply to a request; whatever fails leaves the search to the service.
+
+        An answer may fail even when it is complete: JSON takes numbers that messages do not.
+        """
+        try:
+            return frame(self._answer(_read_request(body)))
+        except Exception:
+            return frame(WorkerReply("declined"))
 
     def _answer(self, request: WorkerRequest) -> WorkerReply:
         try:
@@ -262,6 +271,9 @@ HANDLERS_BY_NAME = {
     for endpoint, handler in HANDLERS.items()
     if endpoint.name in SEARCH_ENDPOINTS
 }
+
+
+_read_request = msgspec.msgpack.Decoder(WorkerRequest).decode
 
 
 def _logged_members(answer: Mapping[str, Any]) -> dict[str, Any]:

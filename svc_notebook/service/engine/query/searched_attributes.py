@@ -22,6 +22,8 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 POSITIONS_PER_ATTRIBUTE = LAST_POSITION + 1
 """An occurrence's rank: its attribute's rank times this, plus its position if order counts."""
 
+MAX_CACHED_SLOTS = 1_000
+"""Of segments with more attributes, few results are cached: they take megabytes each."""
 Paths = tuple[str, ...]
 RESTRICTING_OPTIONS = (
     "disableTypoToleranceOnAttributes", "disablePrefixOnAttributes", "disableExactOnAttributes",
@@ -54,9 +56,8 @@ class SearchedAttributes:
     def of(cls, slots: Sequence[str], options: EffectiveParameters) -> SearchedAttributes:
         """Resolve the options for these attributes; the results are cached."""
         excluded = (tuple(options[name]) for name in RESTRICTING_OPTIONS)
-        return _make_searched_attributes(
-            tuple(slots), tuple(options.searched), _restricted(options), *excluded
-        )
+        make = _make_searched_attributes if len(slots) <= MAX_CACHED_SLOTS else _make_for_many
+        return make(tuple(slots), tuple(options.searched), _restricted(options), *excluded)
 
     @classmethod
     def unrestricted(cls) -> SearchedAttributes:
@@ -138,6 +139,9 @@ def _make_searched_attributes(
         _all_but(slots, no_prefixes),
         _all_but(slots, no_exact),
     )
+
+
+_make_for_many = lru_cache(maxsize=8)(_make_searched_attributes.__wrapped__)
 
 
 def allowed_in(spots: Array, *masks: Allowed) -> Array | None:

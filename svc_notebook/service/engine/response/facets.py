@@ -11,7 +11,7 @@ import numpy as np
 
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service.engine.arrays import Array
-from svc_notebook.service.engine.deadline import check_time
+from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.columns import Labels
 from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
@@ -29,6 +29,8 @@ Chosen = Sequence[tuple[Segment, Array]]
 
 MIN_PRESELECTED_VALUES = 2000
 """With more values than this, segments are joined by value hashes instead of names."""
+VALUE_BYTES = 16
+"""Bytes of a facet value in an answer, besides its text."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +52,12 @@ class Named(NamedTuple):
 def read_facets(options: EffectiveParameters) -> list[str]:
     """Return the facets to count; `*` means all that may be counted."""
     given = options["facets"]
-    wanted = [given] if isinstance(given, str) else given
+    wanted = {given} if isinstance(given, str) else dict.fromkeys(given)
     if not wanted:
         return []
-    countable = [path for path, entry in options.faceted.items() if entry.counted]
+    countable = {path: entry for path, entry in options.faceted.items() if entry.counted}
     chosen = countable if "*" in wanted else [path for path in wanted if path in countable]
-    return [path for path in dict.fromkeys(chosen) if options.is_visible(path)]
+    return [path for path in chosen if options.is_visible(path)]
 
 
 def counts_after_distinct(path: str, options: EffectiveParameters) -> bool:
@@ -77,11 +79,14 @@ def count_facet(chosen: Chosen, path: str, options: EffectiveParameters) -> dict
     parts = [(labels, count) for (labels, _), count in zip(labelled, counts, strict=True)]
     max_values = options["maxValuesPerFacet"]
     first = _first_values if options["sortFacetValuesBy"] == "alpha" else _most_frequent
-    return dict(first(parts, max_values))
+    values = dict(first(parts, max_values))
+    count_answer_bytes(sum(map(len, values)) + VALUE_BYTES * len(values))
+    return values
 
 
 def measure_facet(chosen: Chosen, path: str) -> dict[str, float] | None:
     """Return the min, max, avg and sum of a facet's numbers; None without numbers."""
+    check_time()
     columns = [
         (numbers, mask)
         for segment, mask in chosen
@@ -107,6 +112,7 @@ def search_facet(
     """Return the facet values that match a query, the most frequent first by default."""
     counts: Counter[str] = Counter()
     for segment, mask in chosen:
+        check_time()
         if (labels := segment.labels.get(path)) is not None:
             counts.update(_match_values(labels, labels.count(mask), query, options))
     alphabetical = options["sortFacetValuesBy"] == "alpha"

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
 from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
@@ -37,6 +38,8 @@ __all__ = ["Style", "highlight_hit", "mark_text", "snippet_hit"]
 
 MAX_TEXT_CHARACTERS = 50_000
 """Only this many characters of a text are highlighted or used for snippets."""
+LEAF_BYTES = 80
+"""Bytes of a leaf in an answer, besides its text."""
 
 _Leaf = dict[str, Any]
 _Node = dict[str, Any] | list[Any]
@@ -80,6 +83,7 @@ def snippet_hit(
         start, end = _choose_window(marked, size)
         before = style.ellipsis if start > 0 else ""
         after = style.ellipsis if end < len(text) else ""
+        count_answer_bytes(len(before) + len(after))
         value = f"{before}{_write_marked(marked, start, end)}{after}"
         return {"value": value, "matchLevel": marked.level()}
 
@@ -202,6 +206,8 @@ class _MarkedText(NamedTuple):
 
 
 def _mark(text: str, path: str, matcher: Matcher, style: Style, runs: Runs) -> _MarkedText:
+    check_time()
+    count_answer_bytes(LEAF_BYTES)
     camel = path in style.rules.camel
     if not style.words:
         return _MarkedText(text, style, camel)
@@ -323,6 +329,8 @@ def _join_marks(marks: Iterable[_Mark]) -> list[_Mark]:
 
 def _write_marked(marked: _MarkedText, start: int, end: int) -> str:
     """Write the part of a text from `start` to `end` with its marks."""
+    tags = len(marked.style.before) + len(marked.style.after)
+    count_answer_bytes(end - start + tags * len(marked.marks))
     pieces = []
     for mark in marked.marks:
         opening = max(mark.start, start)

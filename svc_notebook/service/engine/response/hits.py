@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from svc_notebook.service.engine.deadline import check_time
+import msgspec
+
+from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
@@ -15,8 +17,10 @@ from svc_notebook.service.engine.response.attribute_paths import PathTree
 from svc_notebook.service.engine.response.highlight import Style, highlight_hit, snippet_hit
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
 
-Fetch = Callable[[Sequence[str]], Sequence[Mapping[str, Any] | None]]
+Fetch = Callable[[Sequence[str]], Iterable[Mapping[str, Any] | None]]
 Hit = dict[str, Any]
+# Fewer records are small enough to be returned whatever they contain.
+MAX_UNMEASURED_HITS = 100
 NO_MARKER = make_marker(Query(), EffectiveParameters({}, {}))
 NO_STYLE = Style.of({}, {"attributesToHighlight": []}, ())
 
@@ -43,6 +47,8 @@ def make_hits(
         if record is None:
             continue
         hit = restrict(retrieve(record))
+        if len(ids) > MAX_UNMEASURED_HITS:
+            count_answer_bytes(len(msgspec.json.encode(hit)))
         if snippets and (found := restrict(snippet_hit(record, marker.match, style, marker.runs))):
             hit["_snippetResult"] = found
         if highlights and (
