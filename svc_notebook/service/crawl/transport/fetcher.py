@@ -246,7 +246,7 @@ class Fetcher:
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_seconds)
         async with self._pool.stream(
             request.method,
-            str(request.url),
+            _raw_url(request.url),
             headers=request.headers.raw,
             content=request.content or None,
             extensions={"timeout": timeouts},
@@ -379,6 +379,13 @@ def redirect(request: PageRequest, target: str, status: int) -> PageRequest:
         headers=headers,
         body=request.body if keeps else None,
         cookie="" if left else request.cookie,
+    )
+
+
+def _raw_url(url: httpx.URL) -> httpcore.URL:
+    """Return a URL in parts: from text, httpcore would leave out what follows a `;` in its path."""
+    return httpcore.URL(
+        scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path
     )
 
 
