@@ -16,6 +16,7 @@ from svc_notebook.api.validation import alternatives, check_value, hints, is_sha
 from svc_notebook.errors import BadInput, BadOption
 
 MAX_NUMBER_CHARACTERS = 300  # longer numbers stay text
+MAX_DEPTH = 100  # of lists and objects inside each other; the time of the scanner is quadratic
 WORDS = {
     **dict.fromkeys(["", "~", "null", "Null", "NULL"]),
     **dict.fromkeys(["true", "True", "TRUE"], True),
@@ -96,7 +97,7 @@ def read_document(text: str, name: str) -> Any:
     except ImportError:
         raise BadInput(f"{name} needs PyYAML: pip install 'svc-notebook[config]'") from None
     try:
-        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        for event in _events(yaml, text):
             if isinstance(event, yaml.AliasEvent) or _is_marked(event):
                 line = event.start_mark.line + 1 if event.start_mark else 1
                 raise BadInput(f"{name}, line {line}: anchors, aliases and tags are not supported")
@@ -119,12 +120,28 @@ def _compose(body: str) -> list[Any] | None:
     except ImportError:  # installed with the extra `lab`; without it, bodies are lines
         return None
     try:
-        for event in yaml.parse(body, Loader=yaml.SafeLoader):
+        for event in _events(yaml, body):
             if isinstance(event, yaml.AliasEvent) or _is_marked(event):
                 return None
         return [node for node in yaml.compose_all(body, Loader=yaml.SafeLoader) if node]
     except (yaml.YAMLError, RecursionError, ValueError):
         return None
+
+
+def _events(yaml: Any, text: str) -> Iterator[Any]:
+    """Yield the events of a text; raises an error of YAML at the line that is nested too deeply."""
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        if depth > MAX_DEPTH:
+            raise yaml.MarkedYAMLError(
+                problem=f"more than {MAX_DEPTH} lists and objects inside each other",
+                problem_mark=event.start_mark,
+            )
+        yield event
 
 
 def _is_marked(event: Any) -> bool:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sources.encoding import copy_pieces, fresh
+from svc_notebook.loading.sources.encoding import fresh
+from svc_notebook.loading.sources.read_limits import copy_unpacked
 
 MAX_NAMED_FILES = 3
 ZIP_MARK = b"PK"
@@ -67,7 +68,7 @@ def extract_only_file(path: Path, given: Path, folder: Path) -> Path:
             archive.open(names[0]) as source,
             target.open("wb") as sink,
         ):
-            copy_pieces(source, sink)
+            copy_unpacked(source, sink, given, given.stat().st_size)
     except (RuntimeError, NotImplementedError) as error:  # a password, or an unknown compression
         raise BadInput(
             f"{given} cannot be extracted: {error}; extract it, and load its file"

@@ -9,16 +9,16 @@ import lzma
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.sources.alphabets import find_encoding
+from svc_notebook.loading.sources.read_limits import CHUNK_BYTES, copy_unpacked
 
 SAMPLE_BYTES = 1_000_000
 # The characters of a file's beginning from which its layout is inferred.
 SAMPLE_CHARACTERS = SAMPLE_BYTES // 4
-CHUNK_BYTES = 1 << 20
 # The byte order marks; if one is the beginning of another, the longer one is first.
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -68,32 +68,29 @@ COMPRESSIONS: tuple[tuple[bytes, Callable[[Path], Any]], ...] = (
 )
 
 
-def decompress(path: Path, db: Database) -> Path:
-    """Return an uncompressed file: the given one, or a temporary copy."""
+def decompress(path: Path, db: Database, given: Path | None = None) -> Path:
+    """Return an uncompressed file: the given one, or a temporary copy.
+
+    `given` is the caller's file if `path` is inside of it; its size limits that of the copy.
+    """
     with path.open("rb") as file:
         start = file.read(6)
     for magic, opener in COMPRESSIONS:
         if start.startswith(magic):
-            return _decompressed(path, opener, db.folder)
+            return _decompressed(path, opener, db.folder, given or path)
     return path
 
 
-def _decompressed(path: Path, opener: Callable[[Path], Any], folder: Path) -> Path:
+def _decompressed(path: Path, opener: Callable[[Path], Any], folder: Path, given: Path) -> Path:
     target = fresh(folder, path.with_suffix("").name)
     try:
         with opener(path) as source, target.open("wb") as sink:
-            copy_pieces(source, sink)
+            copy_unpacked(source, sink, given, given.stat().st_size)
     except (OSError, EOFError, lzma.LZMAError) as error:
         raise BadInput(
-            f"{path} cannot be decompressed: {error}; check that it is complete"
+            f"{given} cannot be decompressed: {error}; check that it is complete"
         ) from error
     return target
-
-
-def copy_pieces(source: Any, sink: BinaryIO) -> None:
-    """Copy a stream piece by piece."""
-    while piece := source.read(CHUNK_BYTES):
-        sink.write(piece)
 
 
 def sniff_encoding(sample: bytes) -> str:

@@ -26,10 +26,12 @@ ColumnTypes = Mapping[str, Mapping[Path, "pa.DataType"]]
 
 
 class Footer(NamedTuple):
-    """What the footer of a file says: its schema, and the bytes of its largest row group."""
+    """What a footer says: the schema, the bytes of the largest row group, all rows and bytes."""
 
     schema: pa.Schema
     group_bytes: int
+    rows: int = 0
+    unpacked_bytes: int = 0
 
 
 Footers = Mapping[Path, Footer]
@@ -44,9 +46,9 @@ def read_footers(paths: Iterable[Path]) -> dict[Path, Footer]:
     for path in paths:
         with suppress(pa.ArrowException, OSError):
             facts = pq.read_metadata(path)
-            groups = (facts.row_group(number) for number in range(facts.num_row_groups))
-            largest = max((group.total_byte_size for group in groups), default=0)
-            found[path] = Footer(facts.schema.to_arrow_schema(), largest)
+            sizes = [facts.row_group(n).total_byte_size for n in range(facts.num_row_groups)]
+            schema = facts.schema.to_arrow_schema()
+            found[path] = Footer(schema, max(sizes, default=0), facts.num_rows, sum(sizes))
     return found
 
 

@@ -42,6 +42,12 @@ from svc_notebook.loading.sources.pandas_index import find_index
 from svc_notebook.loading.sources.parquet import read_footers, read_parquet
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.sources.query_results import is_query_result, open_query_result
+from svc_notebook.loading.sources.read_limits import (
+    check_columns,
+    check_lines,
+    check_parquet,
+    check_workbook,
+)
 from svc_notebook.loading.sources.remote_files import fetch, file_name, is_remote
 from svc_notebook.loading.sources.sqlite_file import open_sqlite
 from svc_notebook.loading.sources.workbook import open_workbook
@@ -65,6 +71,13 @@ URL = re.compile(r"https?://", re.I)
 def open_source(source: Source, options: LoadSettings, db: Database) -> SourceTable:
     """Make a table of a source; only its beginning is read yet."""
     import_duckdb()
+    try:
+        return _open(source, options, db)
+    except MemoryError as error:
+        raise BadInput(f"{db.about} needs more memory than there is; load it in parts") from error
+
+
+def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
     if options.path is not None and not _is_path(source):
         raise BadInput("`path` names a list inside a JSON file; for other data, pass the list")
     if options.sheet is not None and not _is_path(source):
@@ -165,7 +178,12 @@ def open_files(
         raise BadInput(
             f"{name} is not an Excel workbook; `sheet` names a sheet of one, or a table of SQLite"
         )
+    if formats[0] == "delimited":
+        check_lines(readable, name)
+    if formats[0] == "workbook":
+        check_workbook(readable[0], name)
     table = OPENERS[formats[0]](readable, name, options, db)
+    check_columns(len(table.fields), name)
     origin = origin_of(paths, url)
 
     def with_origin(table: SourceTable) -> SourceTable:
@@ -185,7 +203,7 @@ def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
     """Return a file that can be read: the given one, or an uncompressed copy in UTF-8."""
     plain = path
     for _ in range(MAX_COMPRESSIONS):
-        inner = extract_only_file(decompress(plain, db), path, db.folder)
+        inner = extract_only_file(decompress(plain, db, path), path, db.folder)
         if inner == plain:
             break
         plain = inner
@@ -264,6 +282,8 @@ def open_parquet(
 ) -> SourceTable:
     """Make a table of Parquet files."""
     footers = read_footers(paths)
+    for path, footer in footers.items():
+        check_parquet(path, footer.rows, footer.unpacked_bytes, name)
     inner = read_parquet(paths, footers, options, db)
     index = find_index((footer.schema for footer in footers.values()), options)
     types = db.types(f"SELECT * FROM {inner}")

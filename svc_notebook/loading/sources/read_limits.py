@@ -1,0 +1,124 @@
+"""Limits of what a file may become when it is read: they follow its size, so that it stays small.
+
+A file of a few megabytes can hold gigabytes of equal bytes. Each reader calls the check of its
+format before it reads: a file that exceeds a limit is refused with what to do, and the limit.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from svc_notebook.errors import BadInput
+
+CHUNK_BYTES = 1 << 20
+MIN_UNPACKED_BYTES, UNPACKED_FACTOR = 256 * 2**20, 100
+"""What a compressed file may unpack to: so many bytes, or so many times its own size."""
+MIN_WORKBOOK_BYTES, WORKBOOK_FACTOR = 64 * 2**20, 50
+"""The same for a workbook, whose cells take several times as much memory."""
+MIN_PARQUET_ROWS, PARQUET_ROWS_PER_BYTE = 20_000_000, 64
+"""Rows that a Parquet file may have: so many, or so many for each of its bytes."""
+MAX_LINE_BYTES = 32 * 2**20
+"""Maximum bytes of one line of a file of delimited text: a record has at most 100 kB."""
+MAX_COLUMNS = 20_000
+"""Maximum columns of a source: an index of the local service has at most 10,000 attributes."""
+
+
+def unpacked_limit(packed_bytes: int) -> int:
+    """Return how many bytes a compressed file of a size may unpack to."""
+    return max(MIN_UNPACKED_BYTES, UNPACKED_FACTOR * packed_bytes)
+
+
+def copy_unpacked(source: Any, sink: BinaryIO, given: Path, packed_bytes: int) -> None:
+    """Copy the unpacked bytes of a compressed file; raises `BadInput` beyond its limit.
+
+    `given` is the file that the caller named.
+    """
+    limit, size = unpacked_limit(packed_bytes), 0
+    while piece := source.read(CHUNK_BYTES):
+        size += len(piece)
+        if size > limit:
+            raise BadInput(
+                f"{given} has {_megabytes(packed_bytes)} and unpacks to more than "
+                f"{_megabytes(limit)}, {_how_much(limit)}: if its content is as it should be, "
+                "unpack it and load the file inside"
+            )
+        sink.write(piece)
+
+
+def check_workbook(path: Path, given: Path | str) -> None:
+    """Raise `BadInput` for a workbook whose sheets and texts unpack to far more than its size."""
+    packed = path.stat().st_size
+    limit = max(MIN_WORKBOOK_BYTES, WORKBOOK_FACTOR * packed)
+    try:
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+    except (zipfile.BadZipFile, OSError):
+        return  # a damaged workbook, or one that is no archive: its reader says so
+    if sum(part.file_size for part in parts) <= limit:
+        return
+    largest = max(parts, key=lambda part: part.file_size)
+    raise BadInput(
+        f"{given} is a workbook of {_megabytes(packed)} that unpacks to more than "
+        f"{_megabytes(limit)}, {_how_much(limit)}; its largest part is `{largest.filename}` with "
+        f"{_megabytes(largest.file_size)}: save the sheet as .csv in a spreadsheet, and load that"
+    )
+
+
+def check_parquet(path: Path, rows: int, unpacked_bytes: int, name: str) -> None:
+    """Raise `BadInput` for a Parquet file with far more rows or bytes than its size allows."""
+    packed = path.stat().st_size
+    most_rows, limit = max(MIN_PARQUET_ROWS, PARQUET_ROWS_PER_BYTE * packed), unpacked_limit(packed)
+    if rows > most_rows or unpacked_bytes > limit:
+        raise BadInput(
+            f"{name}: {path.name} has {_megabytes(packed)}, and by its footer {rows:,} rows of "
+            f"{_megabytes(unpacked_bytes)}; the limit for files of its size is {most_rows:,} rows "
+            f"of {_megabytes(limit)}. Write it in parts, or without compression"
+        )
+
+
+def check_lines(paths: Sequence[Path], name: str) -> None:
+    """Raise `BadInput` for a file of delimited text with a line that no record can have."""
+    for path in paths:
+        if path.stat().st_size <= MAX_LINE_BYTES:
+            continue
+        if (number := _find_long_line(path)) is not None:
+            raise BadInput(
+                f"{name}: line {number:,} of {path.name} is longer than "
+                f"{_megabytes(MAX_LINE_BYTES)}; a record has at most 100 kB. Check that the file "
+                "has line ends and is of the format that its name says"
+            )
+
+
+def check_columns(count: int, name: str) -> None:
+    """Raise `BadInput` for a source with more columns than a service takes."""
+    if count > MAX_COLUMNS:
+        raise BadInput(
+            f"{name} has {count:,} columns, the maximum is {MAX_COLUMNS:,}: check the separator, "
+            "or write it as records with a list of names and values"
+        )
+
+
+def _find_long_line(path: Path) -> int | None:
+    """Return the number of the first line that is too long, from 1; None without one."""
+    number, since_end = 1, 0
+    with path.open("rb") as file:
+        while piece := file.read(CHUNK_BYTES):
+            first = piece.find(b"\n")
+            since_end += len(piece) if first < 0 else first
+            if since_end > MAX_LINE_BYTES:
+                return number
+            if first >= 0:
+                number += piece.count(b"\n")
+                since_end = len(piece) - piece.rfind(b"\n") - 1
+    return None
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 2**20:,.0f} MB" if size >= 2**20 else f"{size / 1000:,.1f} kB"
+
+
+def _how_much(limit: int) -> str:
+    return f"the limit for files of its size ({limit:,} bytes)"

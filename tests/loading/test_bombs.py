@@ -1,0 +1,285 @@
+"""Small files that become huge when they are read are refused before they take memory.
+
+Each bomb is read by a process of its own, whose highest use of memory is compared with that of a
+process that reads a harmless file of the format.
+"""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import json
+import lzma
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.errors import BadInput
+from svc_notebook.loading.sources import read_limits
+from svc_notebook.yaml_nodes import MAX_DEPTH, read_document, read_groups
+from tests.conftest import ROOT
+
+MEGABYTE = 2**20
+# What all bombs may take above a harmless file.
+MAX_EXTRA_MEGABYTES = 200
+READ = """
+import json, resource, sys
+import svc_notebook as svc
+from svc_notebook.errors import BadInput
+for path in sys.argv[1:]:
+    try:
+        svc.plan(path, "i", id="id")
+        said = "read"
+    except BadInput as error:
+        said = f"refused: {error}"
+    print(json.dumps([said, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024]))
+"""
+
+
+def read_files(*paths: Path) -> list[tuple[str, int]]:
+    """Plan loads in one process; return what it says to each, and its highest megabytes."""
+    command = [sys.executable, "-c", READ, *map(str, paths)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=False)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [(said, megabytes) for said, megabytes in map(json.loads, done.stdout.splitlines())]
+
+
+def pieces_of_zeros(megabytes: int) -> Iterator[bytes]:
+    yield b"id,text\n1,"
+    for _ in range(megabytes):
+        yield b"x" * MEGABYTE
+
+
+def write_packed(compress: Callable[[bytes], bytes], path: Path, megabytes: int = 300) -> None:
+    """Write one huge cell; the formats allow to write compressed parts one after the other."""
+    start, cell = next(pieces_of_zeros(0)), compress(b"x" * 20 * MEGABYTE)
+    path.write_bytes(compress(start) + cell * (megabytes // 20))
+
+
+def write_zip(path: Path, names: dict[str, Iterator[bytes]]) -> None:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, pieces in names.items():
+            with archive.open(name, "w") as sink:
+                for piece in pieces:
+                    sink.write(piece)
+
+
+def write_workbook(path: Path, **parts: Iterator[bytes]) -> None:
+    """Write a workbook of which some parts are replaced."""
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(["id", "text"])
+    book.active.append(["1", "x"])
+    plain = io.BytesIO()
+    book.save(plain)
+    replaced = {f"xl/{name.replace('__', '/')}.xml": pieces for name, pieces in parts.items()}
+    with zipfile.ZipFile(plain) as source:
+        kept = {name: iter([source.read(name)]) for name in source.namelist()}
+    write_zip(path, kept | replaced)
+
+
+def one_huge_cell(megabytes: int) -> Iterator[bytes]:
+    yield (
+        b'<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>'
+        b'<row r="1"><c r="A1" t="inlineStr"><is><t>id</t></is></c></row>'
+        b'<row r="2"><c r="A2" t="inlineStr"><is><t>'
+    )
+    for _ in range(megabytes):
+        yield b"x" * MEGABYTE
+    yield b"</t></is></c></row></sheetData></worksheet>"
+
+
+def many_shared_strings(megabytes: int) -> Iterator[bytes]:
+    yield b'<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+    for _ in range(megabytes):
+        yield b"<si><t/></si>" * (MEGABYTE // 13)
+    yield b"</sst>"
+
+
+def write_twice(path: Path) -> None:
+    inner = path.with_name("inner.gz")
+    write_packed(gzip.compress, inner)
+    path.write_bytes(gzip.compress(inner.read_bytes()))
+
+
+def write_long_line(path: Path) -> None:
+    with path.open("wb") as sink:
+        sink.writelines(pieces_of_zeros(200))
+
+
+def write_long_latin_line(path: Path) -> None:
+    with path.open("wb") as sink:
+        sink.write(b"id;text\n" + b"1;x\n" * 1000)
+        sink.writelines(b"\xe9" * MEGABYTE for _ in range(200))
+
+
+def write_rows(path: Path) -> None:
+    table = pa.table({"id": pa.array(["a"] * 1_000_000).dictionary_encode()})
+    with pq.ParquetWriter(path, table.schema) as writer:
+        for _ in range(30):
+            writer.write_table(table)
+
+
+def write_cells(path: Path) -> None:
+    texts = ["x" * 10_000_000 + str(number) for number in range(30)]
+    table = pa.table({"id": ["a"] * len(texts), "text": texts})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False)
+
+
+def compress_zstd(content: bytes) -> bytes:
+    return bytes(pa.compress(content, codec="zstd", asbytes=True))
+
+
+WRITERS: dict[str, Callable[[Path], object]] = {
+    "cell.csv.gz": lambda path: write_packed(gzip.compress, path),
+    "cell.csv.bz2": lambda path: write_packed(bz2.compress, path),
+    "cell.csv.xz": lambda path: write_packed(lzma.compress, path),
+    "cell.csv.zst": lambda path: write_packed(compress_zstd, path),
+    "cell.csv.zip": lambda path: write_zip(path, {"cell.csv": pieces_of_zeros(300)}),
+    "twice.csv.gz": write_twice,
+    "cell.xlsx": lambda path: write_workbook(path, worksheets__sheet1=one_huge_cell(100)),
+    "strings.xlsx": lambda path: write_workbook(path, sharedStrings=many_shared_strings(100)),
+    "line.csv": write_long_line,
+    "line.txt": write_long_latin_line,
+    "columns.csv": lambda path: path.write_text(
+        "id" + ",x" * 30_000 + "\n1" + ",1" * 30_000 + "\n"
+    ),
+    "rows.parquet": write_rows,
+    "cells.parquet": write_cells,
+}
+BOMBS = {
+    "cell.csv.gz": "unpack it and load the file inside",
+    "cell.csv.bz2": "unpack it and load the file inside",
+    "cell.csv.xz": "unpack it and load the file inside",
+    "cell.csv.zst": "unpack it and load the file inside",
+    "cell.csv.zip": "unpack it and load the file inside",
+    "twice.csv.gz": "unpack it and load the file inside",
+    "cell.xlsx": "its largest part is `xl/worksheets/sheet1.xml`",
+    "strings.xlsx": "its largest part is `xl/sharedStrings.xml`",
+    "line.csv": "line 2 of line.csv is longer than 32 MB",
+    "line.txt": "line 1,002 of line.txt is longer than 32 MB",
+    "columns.csv": "30,001 columns, the maximum is 20,000",
+    "rows.parquet": "by its footer 30,000,000 rows",
+    "cells.parquet": "the limit for files of its size",
+}
+
+
+@pytest.fixture(scope="module")
+def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, int]]:
+    """Read a harmless file, then all bombs, in one process that sees them for the first time."""
+    folder = tmp_path_factory.mktemp("bombs")
+    (folder / "plain.csv").write_text("id,text\n1,x\n2,y\n")
+    kinds = [kind for kind in BOMBS if "xlsx" not in kind or find_spec("openpyxl")]
+    for kind in kinds:
+        WRITERS[kind](folder / kind)
+    named = ["plain.csv", *kinds]
+    return dict(zip(named, read_files(*(folder / name for name in named)), strict=True))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("kind", BOMBS)
+def test_a_bomb_is_refused_without_its_memory(
+    kind: str, outcomes: dict[str, tuple[str, int]]
+) -> None:
+    if kind not in outcomes:
+        pytest.skip("openpyxl is not installed")
+    plain, plain_megabytes = outcomes["plain.csv"]
+    said, megabytes = outcomes[kind]
+
+    assert plain == "read"
+    assert said.startswith("refused:")
+    assert BOMBS[kind] in said
+    assert kind in said
+    assert megabytes < plain_megabytes + MAX_EXTRA_MEGABYTES
+
+
+DEEP = {
+    "brackets": "[" * 40_000,
+    "braces": "{" * 40_000,
+    "object of brackets": "a: " + "[" * 40_000,
+    "dashes": "- " * 20_000 + "x",
+    "questions": "? " * 20_000 + "x",
+    "pairs": "[{a: " * 10_000,
+}
+
+
+@pytest.mark.parametrize("text", DEEP.values(), ids=DEEP)
+def test_deep_yaml_is_refused_at_its_line(text: str) -> None:
+    with pytest.raises(BadInput, match=r"^file, line 1 is not YAML: more than 100 lists"):
+        read_document(text, "file")
+    assert read_groups(text) is None
+
+
+def test_yaml_of_the_greatest_depth_is_read() -> None:
+    text = "[" * MAX_DEPTH + "]" * MAX_DEPTH
+
+    assert read_document(text, "file").id == "sequence"
+
+
+DEEP_JSON = {
+    "brackets": "[" * 500_000,
+    "objects": '{"a":' * 200_000,
+    "inside of a record": '[{"id":"1","a":' + "[" * 200_000,
+    "closed": '{"id":"1","a":' + "[" * 100_000 + "]" * 100_000 + "}\n",
+}
+
+
+@pytest.mark.timeout(120)
+@pytest.mark.parametrize("text", DEEP_JSON.values(), ids=DEEP_JSON)
+@pytest.mark.parametrize("suffix", ["json", "ndjson"])
+def test_deep_json_is_refused_or_its_row_is_rejected(
+    tmp_path: Path, text: str, suffix: str
+) -> None:
+    path = tmp_path / f"deep.{suffix}"
+    path.write_text(text)
+
+    assert describe_plan(path) in ("1 row", f"{path.name} is refused")
+
+
+def describe_plan(path: Path) -> str:
+    """Return the number of rows of a plan, or that the error names the file."""
+    try:
+        return f"{svc.plan(str(path), 'i', id='id').rows} row"
+    except BadInput as error:
+        return f"{path.name} is refused" if path.name in str(error) else str(error)
+
+
+def test_limits_follow_the_size_of_the_source(tmp_path: Path) -> None:
+    small, large = read_limits.unpacked_limit(1_000), read_limits.unpacked_limit(10**8)
+
+    assert small == read_limits.MIN_UNPACKED_BYTES
+    assert large == read_limits.UNPACKED_FACTOR * 10**8
+
+
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+def test_the_line_that_is_too_long_is_found_at_any_place(tmp_path: Path, ends: bytes) -> None:
+    limit = read_limits.MAX_LINE_BYTES
+    for lines, expected in (
+        ([b"x" * (limit - 2)] * 2, None),
+        ([b"a", b"x" * (limit + 1), b"b"], 2),
+        ([b"a" * 100] * 50_000 + [b"x" * (limit + 5)], 50_001),
+        ([b"x" * (limit + 1)], 1),
+    ):
+        path = tmp_path / "lines.csv"
+        path.write_bytes(ends.join(lines))
+
+        assert read_limits._find_long_line(path) == expected
+
+
+def test_a_csv_that_unpacks_to_much_less_than_the_limit_is_read(tmp_path: Path) -> None:
+    rows = "".join(f"{n},{json.dumps('text ' * 50)}\n" for n in range(20_000))
+    path = tmp_path / "plain.csv.gz"
+    path.write_bytes(gzip.compress(f"id,text\n{rows}".encode()))
+
+    assert svc.plan(str(path), "i", id="id").rows == 20_000
