@@ -26,6 +26,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "files": {"platformdirs"},
         "samples": {"pandas"},
         "terminal": set(),
+        "tokenization": set(),
     },
     {"api": {"msgspec"}},
     {

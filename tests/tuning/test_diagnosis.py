@@ -22,7 +22,12 @@ from svc_notebook.tuning.diagnosis.record_words import (
     plural_forms,
 )
 from svc_notebook.tuning.diagnosis.value_trials import NO_EFFECT, Gain, TriedValue
-from svc_notebook.tuning.evaluation.record_texts import attribute_texts
+from svc_notebook.tuning.evaluation.record_texts import (
+    attribute_texts,
+    fold_words,
+    index_words,
+    words_by_attribute,
+)
 from svc_notebook.tuning.evaluation.scores import evaluate
 from svc_notebook.tuning.tables.tables import check_judgments
 from tests.tuning.shop import client
@@ -343,6 +348,17 @@ def test_a_numeric_attribute_agrees_with_grades_or_not() -> None:
 )  # fmt: skip
 def test_one_typo(one: str, other: str, near: bool) -> None:
     assert is_one_typo(one, other) == is_one_typo(other, one) == near
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [("eau", "L'eau de parfum"), ("leau", "L\u2019eau de parfum"), ("usa", "made in U.S.A."),
+     ("doesn't", "it doesnt fit"), ("tshirt", "TSHIRT"), ("creme", "Crème brûlée")],
+)  # fmt: skip
+def test_words_are_compared_as_the_engine_compares_them(query: str, text: str) -> None:
+    words = words_by_attribute({"objectID": "1", "name": text}, index_words)["name"]
+
+    assert {*fold_words(query)} <= words
 
 
 def test_words_of_records() -> None:

@@ -25,7 +25,7 @@ from svc_notebook.service.engine.response.search import FacetFound, SearchResult
 from svc_notebook.service.engine.semantic.model_settings import ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.lexicon import NO_LANGUAGE_RESOURCES, LanguageResources
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 NO_SETTINGS: Mapping[str, Any] = MappingProxyType({})
 

@@ -17,11 +17,11 @@ from svc_notebook.service.engine.text.compounds import LINKS, standard_splitter
 from svc_notebook.service.engine.text.lemmatization import known_forms
 from svc_notebook.service.engine.text.lexicon import Dictionaries
 from svc_notebook.service.engine.text.stop_words import standard_languages, standard_words
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 from svc_notebook.service.limits import read_object_id
 from svc_notebook.service.resources.entries import APPLICATION_ID, Entry, read_entries
 from svc_notebook.service.resources.entry_search import find_entries
 from svc_notebook.service.store import Store
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 DEFAULT_LANGUAGE = "en"
 """The language of word forms if the request names none."""

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from svc_notebook.api.rule_checks import read_span
 from svc_notebook.service.engine.filters.filters import parse_filters
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.rules.pattern import Capture, Pattern, PatternMatch
 from svc_notebook.service.rules.search_context import SearchContext, SelectedValue, selected_value
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 ANCHORINGS = ("is", "startsWith", "endsWith", "contains")
 NO_POSITION = 2**20

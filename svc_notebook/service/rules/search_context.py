@@ -14,9 +14,9 @@ from svc_notebook.service.engine.query.query import max_typos_of
 from svc_notebook.service.engine.query.term_variants import DEFAULT_LANGUAGES
 from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.engine.text.lexicon import NormalizedLexicon
-from svc_notebook.service.engine.text.tokenization import split
 from svc_notebook.service.engine.text.typos import typos_between
 from svc_notebook.service.rules.natural_languages import CONTEXT
+from svc_notebook.tokenization.tokenizer import split
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]

@@ -8,7 +8,6 @@ than n records contain. A query is cut at blanks alone: the service itself split
 
 from __future__ import annotations
 
-import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -34,7 +33,6 @@ TEMPLATED = ("optionalWords", "similarQuery")
 MANY = sys.maxsize
 """The count of a word that could not be counted, which is not rare."""
 MAX_LISTED, MAX_LISTED_LETTERS = 3, 40  # words in a warning
-_WORD = re.compile(r"\w+")
 # A count of records that contain a word as it is written.
 EXACT_WORD = {
     "hitsPerPage": 0, "analytics": False, "queryType": "prefixNone", "typoTolerance": False,
@@ -104,11 +102,6 @@ def _check_template(name: str, value: Mapping[str, Any]) -> None:
     records = value.get("records")
     if choice == "rare" and (isinstance(records, bool) or not isinstance(records, int)):
         raise BadInput(f'`{name}`: give a number of records, {{"words": "rare", "records": 5}}')
-
-
-def query_words(query: str) -> list[str]:
-    """Return the words of a query, each once, as they are written."""
-    return list(dict.fromkeys(_WORD.findall(query)))
 
 
 def written_words(query: str) -> list[str]:

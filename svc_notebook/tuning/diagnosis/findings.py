@@ -12,7 +12,6 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.display import format_count, shorten
-from svc_notebook.tuning.changes.request_part import query_words
 from svc_notebook.tuning.diagnosis.observation import Observation
 from svc_notebook.tuning.diagnosis.record_words import (
     MIN_PLURAL_LETTERS,
@@ -23,6 +22,7 @@ from svc_notebook.tuning.diagnosis.record_words import (
 )
 from svc_notebook.tuning.evaluation.criteria import TIE, criteria_in_order, difference
 from svc_notebook.tuning.evaluation.explanation import hits_of
+from svc_notebook.tuning.evaluation.record_texts import fold_words
 from svc_notebook.tuning.tables.tables import QUESTION
 
 MAX_EXAMPLES = 4
@@ -123,13 +123,11 @@ def find_losses(seen: Observation) -> Losses:
     for query, filters, object_id in _rows(seen.relevant):
         if object_id in seen.deep.get((query, filters), ()):
             continue
-        for word in map(str.casefold, query_words(query)):
+        for word in fold_words(query):
             if word not in texts[object_id] and word not in meaningless:
                 _add_loss(losses, query, word, content[object_id])
     for text in seen.queries["query"]:
-        absent = [
-            word for word in map(str.casefold, query_words(text)) if seen.counts.get(word) == 0
-        ]
+        absent = [word for word in fold_words(text) if seen.counts.get(word) == 0]
         losses.absent.update(absent)
         if absent:
             losses.absent_queries.add(text)
@@ -187,7 +185,7 @@ def _words(seen: Observation, losses: Losses) -> Iterator[Finding]:
     frequent = {word for word, n in seen.counts.items() if word and n > FREQUENT_SHARE * seen.size}
     concerned = [
         text for text in seen.queries["query"]
-        if len(words := query_words(text)) > 1 and any(w.casefold() in frequent for w in words)
+        if len(words := fold_words(text)) > 1 and not frequent.isdisjoint(words)
     ]  # fmt: skip
     yield _finding(
         seen, "frequent words", len(concerned),
@@ -296,7 +294,7 @@ def attribute_lifts(seen: Observation) -> dict[str, float]:
     threshold = seen.threshold
     sums: dict[str, list[list[float]]] = {}
     for row in known.to_dict("records"):
-        wanted = {word.casefold() for word in query_words(row["query"])}
+        wanted = {*fold_words(row["query"])}
         own = seen.words[row["objectID"]]
         for name in own:
             sums.setdefault(name, [[], []])

@@ -9,10 +9,12 @@ from typing import Any
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.tuning.changes.request_part import WordCounts, query_words, written_words
+from svc_notebook.tuning.changes.request_part import WordCounts, written_words
 from svc_notebook.tuning.diagnosis.record_words import detect_language, read_records
 from svc_notebook.tuning.evaluation.record_texts import (
     attribute_texts,
+    fold_words,
+    index_words,
     searchable_names,
     words_by_attribute,
 )
@@ -103,11 +105,14 @@ async def observe(
         base=base,
         deep=deep,
         records=records,
-        words={each: words_by_attribute(record) for each, record in records.items()},
+        words={
+            object_id: words_by_attribute(record, index_words)
+            for object_id, record in records.items()
+        },
         counts={
-            word.casefold(): counts.known[word]
+            word: counts.known[word]
             for text in queries["query"]
-            for word in query_words(text)
+            for word in fold_words(text)
             if word in counts.known
         },
         size=counts.known[""],
@@ -118,7 +123,7 @@ async def observe(
 
 def list_words(queries: DataFrame) -> list[str]:
     """Return the words of queries that are counted, each once; the empty one counts all records."""
-    words = ((*query_words(text), *written_words(text)) for text in queries["query"])
+    words = ((*fold_words(text), *written_words(text)) for text in queries["query"])
     return list(dict.fromkeys(["", *(word for listed in words for word in listed)]))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from svc_notebook.client import AsyncClient
-from svc_notebook.tuning.evaluation.record_texts import split_words
+from svc_notebook.tuning.evaluation.record_texts import fold_words, split_words
 
 MAX_RECORDS_PER_REQUEST = 1000
 MIN_TYPO_LETTERS = 4  # shorter words match without typos by default
@@ -38,17 +38,19 @@ async def read_records(
 
 
 def read_function_words(language: str) -> frozenset[str]:
-    """Return the words of a language that say nothing alone, as far as the packages here have them.
+    """Return the words of a language that say nothing alone, as the engine looks them up.
 
-    They are the stop words of `stopwordsiso` if it is installed, else the few in `MARKERS`.
+    They are the stop words of `stopwordsiso` if it is installed, and the few in `MARKERS`.
     """
-    markers = frozenset(MARKERS.get(language, "").split())
+    words = {*MARKERS.get(language, "").split()}
+    code = language.partition("-")[0]
     try:
         import stopwordsiso
     except ImportError:
-        return markers
-    code = language.partition("-")[0]
-    return markers | (stopwordsiso.stopwords(code) if stopwordsiso.has_lang(code) else frozenset())
+        pass
+    else:
+        words |= stopwordsiso.stopwords(code) if stopwordsiso.has_lang(code) else set()
+    return frozenset(folded for word in words for folded in fold_words(word))
 
 
 def plural_forms(word: str) -> set[str]:

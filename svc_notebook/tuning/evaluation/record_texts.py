@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-_WORD = re.compile(r"\w+")
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, positions, split, tokens
+
+_RULES = TokenizerSettings()
 _URL_START = re.compile(r"\w+://")
 
 
@@ -17,23 +19,40 @@ def attribute_texts(record: Mapping[str, Any], prefix: str = "") -> Iterator[tup
             continue
         path = f"{prefix}{name}"
         for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and each and not _URL_START.match(each):
+            if isinstance(each, str) and each and not is_url(each):
                 yield path, each
             elif isinstance(each, Mapping):
                 yield from attribute_texts(each, f"{path}.")
 
 
+def is_url(text: str) -> bool:
+    """Return whether a text begins as a URL does."""
+    return _URL_START.match(text) is not None
+
+
 def split_words(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
-    return [word.casefold() for word in _WORD.findall(text)]
+    """Return the words of a text in lower case, as they are written."""
+    return [text[token.start : token.end].casefold() for token in tokens(text, _RULES)]
 
 
-def words_by_attribute(record: Mapping[str, Any]) -> dict[str, set[str]]:
+def fold_words(query: str) -> list[str]:
+    """Return the words of a query as the engine looks them up, each once."""
+    return list(dict.fromkeys(split(query, _RULES)))
+
+
+def index_words(text: str) -> set[str]:
+    """Return the words of a text as the engine indexes them, with the parts of joined words."""
+    return {token.text for position in positions(text, _RULES) for token in position.tokens}
+
+
+def words_by_attribute(
+    record: Mapping[str, Any], words_of: Callable[[str], Iterable[str]] = split_words
+) -> dict[str, set[str]]:
     """Return the words of each attribute with text."""
-    found: dict[str, set[str]] = {}
+    words: dict[str, set[str]] = {}
     for path, text in attribute_texts(record):
-        found.setdefault(path, set()).update(split_words(text))
-    return found
+        words.setdefault(path, set()).update(words_of(text))
+    return words
 
 
 def searchable_names(settings: Mapping[str, Any]) -> list[str]:

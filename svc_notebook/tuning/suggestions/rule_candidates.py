@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from pandas import DataFrame
 
-from svc_notebook.tuning.changes.request_part import query_words
+from svc_notebook.tuning.evaluation.record_texts import split_words
 from svc_notebook.tuning.suggestions.synonym_evidence import MIN_WORD_LETTERS
 from svc_notebook.tuning.tables.relevance import relevant_from
 from svc_notebook.tuning.tables.tables import QUESTION
@@ -102,9 +102,7 @@ def find_boosts(
         for row in part.to_dict("records"):
             if row["objectID"] in values:
                 sides[row["rating"] >= threshold].append(values[row["objectID"]])
-        words = {
-            word.casefold() for word in query_words(str(query)) if len(word) >= MIN_WORD_LETTERS
-        }
+        words = {word for word in split_words(str(query)) if len(word) >= MIN_WORD_LETTERS}
         for word in words:
             queries.setdefault(word, set()).add(str(query))
         for value in _telling_values(*sides):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 import math
-import re
 import warnings
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -19,13 +18,11 @@ from svc_notebook.client import AsyncClient
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.record_words import plural_forms, read_records
-from svc_notebook.tuning.evaluation.record_texts import words_by_attribute
+from svc_notebook.tuning.evaluation.record_texts import is_url, split_words, words_by_attribute
 from svc_notebook.tuning.evaluation.runs import FailedSearch, search_all
 from svc_notebook.tuning.tables.relevance import relevant_from
 
 Source = Literal["records", "reformulations"]
-WORD = re.compile(r"\w+")
-URL_START = re.compile(r"\w+://")
 MIN_WORD_LETTERS = 3
 MAX_TITLE_CHARACTERS = 200  # longer texts contain too many words
 MAX_SYNONYMS_PER_WORD = 3
@@ -61,7 +58,7 @@ class Idea:
 def words_of(text: Any) -> list[str]:
     """Return the words of a text, or of the texts in a list or an object."""
     if isinstance(text, str):
-        return [word.casefold() for word in WORD.findall(text)]
+        return split_words(text)
     inner = text.values() if isinstance(text, Mapping) else text if isinstance(text, list) else ()
     return [word for each in inner for word in words_of(each)]
 
@@ -239,7 +236,7 @@ def _title_words(record: Mapping[str, Any]) -> set[str]:
         value
         for name, value in record.items()
         if not name.startswith("_") and name != "objectID" and isinstance(value, str)
-        and len(value) <= MAX_TITLE_CHARACTERS and not URL_START.match(value)
+        and len(value) <= MAX_TITLE_CHARACTERS and not is_url(value)
     ]  # fmt: skip
     return {
         word for word in words_of(texts) if len(word) >= MIN_WORD_LETTERS and not word.isdigit()

@@ -19,7 +19,7 @@ from svc_notebook.service.engine.response.highlight import (
     snippet_hit,
 )
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, TokenMatch
-from svc_notebook.service.engine.text.tokenization import Token, TokenizerSettings, split, tokens
+from svc_notebook.tokenization.tokenizer import Token, TokenizerSettings, split, tokens
 
 # Nothing a text below holds, so that taking them out gives the text back.
 OPEN, CLOSE, CUT = "\ue000", "\ue001", "\ue002"

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from svc_notebook.service.engine import Index, SearchResult
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Replacement, Thesaurus
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 from tests.service.engine import cases
 from tests.service.engine.oracle import split
 

@@ -16,10 +16,10 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.engine.text.lexicon import LanguageResources
 from svc_notebook.service.engine.text.synonyms import Thesaurus
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.rules.book import Rulebook
 from svc_notebook.service.rules.pattern import Pattern
 from svc_notebook.service.rules.search_context import SearchContext
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 from tests.conftest import examples
 from tests.service.engine.oracle import typos_between
 

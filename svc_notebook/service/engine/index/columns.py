@@ -15,7 +15,7 @@ from svc_notebook.service.engine.arrays import Array, Arrays, add_prefix, group_
 from svc_notebook.service.engine.index.flatten import Leaf, number_text
 from svc_notebook.service.engine.index.postings import Postings
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 Span = tuple[int, int]
 

@@ -29,8 +29,8 @@ from svc_notebook.service.engine.text.placeholders import (
     ONLY_MARKER,
     find_placeholders,
 )
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
 from svc_notebook.service.engine.text.typos import Vocabulary
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 ELEMENT_GAP = 8
 LAST_POSITION = 999

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 TAGS = "_tags"
 OBJECT_ID = "objectID"

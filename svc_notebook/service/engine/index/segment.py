@@ -43,7 +43,7 @@ from svc_notebook.service.engine.index.schema import (
     covers,
 )
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
-from svc_notebook.service.engine.text.tokenization import split_camel
+from svc_notebook.tokenization.tokenizer import split_camel
 
 Column = TypeVar("Column", Labels, Numbers)
 

@@ -33,7 +33,7 @@ from svc_notebook.service.engine.semantic.latent_model import LatentModel
 from svc_notebook.service.engine.semantic.vector_index import VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 FILE_FORMAT = 4
 MANIFEST = "manifest.json"

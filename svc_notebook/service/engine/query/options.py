@@ -23,7 +23,7 @@ from svc_notebook.service.engine.text.lexicon import (
     NormalizedLexicon,
 )
 from svc_notebook.service.engine.text.stop_words import standard_languages
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 VIRTUAL = "_virtual"
 """Internal setting that marks a virtual replica, whose customRanking sorts the relevant hits."""

@@ -9,8 +9,8 @@ from functools import cached_property
 
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.term_variants import TermVariant, expand_words
-from svc_notebook.service.engine.text.joined_words import MIN_INDEXED_LETTERS, split_parts
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, fold, split
+from svc_notebook.tokenization.joined_words import MIN_INDEXED_LETTERS, split_parts
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold, split
 
 JOINED_TYPOS = 1
 """The typo cost of several words joined into one, or one split into several."""

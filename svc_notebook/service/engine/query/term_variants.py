@@ -11,8 +11,8 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.text.compounds import LINKS, Splitter
 from svc_notebook.service.engine.text.stems import Stemmer
 from svc_notebook.service.engine.text.synonyms import Replacement
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split
 from svc_notebook.service.engine.text.typos import Vocabulary
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, split
 
 DEFAULT_LANGUAGES = ("en",)
 """The languages of word forms if neither the query nor the index declares one."""

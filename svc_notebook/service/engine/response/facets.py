@@ -20,7 +20,7 @@ from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.ranking.retrieval import match_words
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings
+from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
 T = TypeVar("T")
 R = TypeVar("R")

@@ -17,13 +17,13 @@ from svc_notebook.service.engine.deadline import check_time, count_answer_bytes
 from svc_notebook.service.engine.index.flatten import MAX_DEPTH, number_text
 from svc_notebook.service.engine.response.highlight_spans import Matcher, Run, Runs, TokenMatch
 from svc_notebook.service.engine.response.highlight_style import HighlightedAttributes, Style
-from svc_notebook.service.engine.text.joined_words import distinct_words, has_joiner
 from svc_notebook.service.engine.text.placeholders import (
     BracketedToken,
     find_placeholders,
     is_placeholder,
 )
-from svc_notebook.service.engine.text.tokenization import (
+from svc_notebook.tokenization.joined_words import distinct_words, has_joiner
+from svc_notebook.tokenization.tokenizer import (
     Position,
     Token,
     end_of_letters,

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from svc_notebook.service.engine.text.joined_words import count_positions
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, fold, split
+from svc_notebook.tokenization.joined_words import count_positions
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, fold, split
 
 # No word contains the markers; two characters each put them beyond the typo tolerance.
 FIRST_MARKER, LAST_MARKER, ONLY_MARKER = "\x02\x03", "\x03\x02", "\x02\x02"

@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from svc_notebook.service.engine.text.placeholders import mark_placeholder
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split, split_camel
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, split, split_camel
 
 Synonym = Mapping[str, Any]
 Phrase = tuple[str, ...]

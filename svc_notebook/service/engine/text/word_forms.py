@@ -23,8 +23,8 @@ from svc_notebook.files import replace_file
 from svc_notebook.service.engine.arrays import Array, concatenate_ranges
 from svc_notebook.service.engine.deadline import stop_clock
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of
-from svc_notebook.service.engine.text.character_table import BREAK
-from svc_notebook.service.engine.text.tokenization import TokenizerSettings, split_all
+from svc_notebook.tokenization.character_table import BREAK
+from svc_notebook.tokenization.tokenizer import TokenizerSettings, split_all
 
 TABLE_FORMAT = 1
 """Increased whenever the saved content changes."""

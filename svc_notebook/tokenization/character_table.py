@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Mapping
 from functools import lru_cache
 
-from svc_notebook.service.engine.text.joined_words import (
+from svc_notebook.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
     LINK,

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from svc_notebook.service.engine.text.character_table import BREAK, AsciiTable, make_table
-from svc_notebook.service.engine.text.joined_words import (
+from svc_notebook.tokenization.character_table import BREAK, AsciiTable, make_table
+from svc_notebook.tokenization.joined_words import (
     APOSTROPHES,
     JOINERS,
     LINK,
