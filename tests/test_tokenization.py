@@ -55,6 +55,9 @@ RULES = st.builds(
         ("zero\u200bwidth", ["zero", "width"]),
         ("ﬁne ½", ["fine", "12"]),
         ("\u0149a", ["na"]),
+        ("كتـــاب مدرسة مدرسه على", ["كتاب", "مدرسه", "مدرسه", "علي"]),
+        ("ｶﾞｲﾄﾞ ガイド", ["カ", "イ", "ト", "カ", "イ", "ト"]),
+        ("か\u3099 が", ["か", "か"]),
         ("", []),
         ("'' -- ?!", []),
     ],
@@ -69,6 +72,10 @@ def test_a_separator_to_index_is_a_word_of_its_own() -> None:
 
 def test_a_kept_diacritic_makes_another_word() -> None:
     assert split("Être être etre", TokenizerSettings(diacritics="ê")) == ["être", "être", "etre"]
+
+
+def test_a_kept_voicing_mark_makes_another_word() -> None:
+    assert split("で て", TokenizerSettings(diacritics="で")) == ["で", "て"]
 
 
 def test_a_replaced_character_is_replaced_once() -> None:

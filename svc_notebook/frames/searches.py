@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
+from svc_notebook.api.messages import FORMS_PENDING
 from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import SearchAnswer
 from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client.request_options import with_extra
 from svc_notebook.errors import BadInput, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, Columns, finished, typed
@@ -25,7 +27,7 @@ ADDED_MEMBERS = ("_highlightResult", "_snippetResult", "_rankingInfo", "_distinc
 # Members of a response that `attrs["svc"]` contains.
 FACTS = (
     "nbHits", "page", "nbPages", "hitsPerPage", "offset", "length", "facets", "facets_stats",
-    "processingTimeMS", "queryID", "parsedQuery", "appliedRules", "userData",
+    "processingTimeMS", "queryID", "parsedQuery", "appliedRules", "userData", "message",
 )  # fmt: skip
 # Searches per request.
 MAX_QUERIES_PER_REQUEST = 50
@@ -60,6 +62,7 @@ async def search(
     names = names_of(columns)
     request = _request_params(params, criteria, highlight, names)
     answer = await with_extra(client, extra).search(index, query, **request)
+    _warn_of_pending_forms([answer])
     frame, added = _hits_frame([answer], None, criteria, highlight, names, flatten)
     facts = {"index": index, "query": query, "params": dict(params), "added": added}
     return finished(frame, facts | _facts_of(answer), dtype_backend)
@@ -95,9 +98,10 @@ async def search_many(
         part = texts[start : start + MAX_QUERIES_PER_REQUEST]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
         answers += (await own.search_many(requests))["results"]  # type: ignore[arg-type]
+    pending = _warn_of_pending_forms(answers)
     frame, added = _hits_frame(answers, texts, criteria, highlight, names, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
-    facts = {"index": index, "queries": texts, "params": dict(params), "added": added}
+    facts = {"index": index, "queries": texts, "params": dict(params), "added": added, **pending}
     return finished(frame, facts | counts, dtype_backend)
 
 
@@ -117,6 +121,7 @@ async def read_facets(
     """
     options: SearchOptions = {"facets": ["*"], "hitsPerPage": 1, **params}
     answer = await with_extra(client, extra).search(index, query, **options)
+    _warn_of_pending_forms([answer])
     rows = [
         {"facet": facet, "value": value, "count": count}
         for facet, values in answer.get("facets", {}).items()
@@ -201,6 +206,16 @@ def _request_params(
 
 def _facts_of(answer: Mapping[str, Any]) -> dict[str, Any]:
     return {name: answer[name] for name in FACTS if name in answer}
+
+
+def _warn_of_pending_forms(answers: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Warn that word forms were not ready for a search; return its message for `attrs`."""
+    messages = [str(answer.get("message") or "") for answer in answers]
+    message = next((text for text in messages if FORMS_PENDING in text), "")
+    if not message:
+        return {}
+    warn_user(f"{message}; repeat the search in some seconds")
+    return {"message": message}
 
 
 def _hits_frame(

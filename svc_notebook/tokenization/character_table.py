@@ -33,7 +33,13 @@ UNDECOMPOSED_LETTERS = {
     "þ": "th",
     "ħ": "h",
     "\u0131": "i",
+    "\u0629": "\u0647",
+    "\u0649": "\u064a",
 }
+# The Arabic tatweel only stretches a word.
+TATWEEL = "\u0640"
+KANA_VOICING = 8
+"""The combining class of the Japanese voicing marks."""
 # Scripts written without spaces: every character is a word.
 UNSPACED_SCRIPTS = (
     range(0x3040, 0x30FB),
@@ -64,6 +70,8 @@ def _piece(letter: str) -> str:
         return f" {letters} " if len(letters) == 1 else " "
     if letters:
         return letters
+    if letter == TATWEEL or all(map(_is_accent, unicodedata.normalize("NFKD", letter))):
+        return ""
     invisible = unicodedata.category(letter) in ("Cf", "Mn", "Me") and letter != INVISIBLE_SPACE
     return "" if invisible else " "
 
@@ -84,13 +92,13 @@ def _is_letter(character: str) -> bool:
     """Return whether a character is a letter; vowel signs are letters, accents are not."""
     if unicodedata.category(character)[0] == "M":
         return not _is_accent(character)
-    return character.isalnum() and character not in APOSTROPHES
+    return character.isalnum() and character not in APOSTROPHES and character != TATWEEL
 
 
 def _is_accent(character: str) -> bool:
     kind = unicodedata.combining(character)
     selector = 0xFE00 <= ord(character) <= 0xFE0F
-    return kind == 1 or 10 <= kind <= 36 or kind >= 200 or selector
+    return kind in (1, KANA_VOICING) or 10 <= kind <= 36 or kind >= 200 or selector
 
 
 class CharacterTable(dict[int, str]):

@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 
+import svc_notebook as svc
+from svc_notebook.client import Client, ClientConfig, Secret
 from tests.service.service_process import Outside, outside
 
 SECONDS = 60
@@ -51,6 +53,20 @@ def test_a_search_goes_without_a_table_and_says_so_until_it_is_built(fresh: Outs
     )
     assert [hit["objectID"] for hit in after["hits"]] == ["2"]
     assert "message" not in search(fresh, query="uomini", ignorePlurals=["en"])
+
+
+def test_frames_warn_and_say_that_word_forms_are_not_ready(fresh: Outside) -> None:
+    running = fresh.running
+    key = Secret(running.adminKey)
+    connection = ClientConfig(url=running.url, app_id=running.appId, api_key=key)
+
+    with (
+        Client(connection) as client,
+        pytest.warns(UserWarning, match="word forms of `it` are being prepared"),
+    ):
+        frame = svc.search("films", "uomini", ignorePlurals=["it"], client=client)
+
+    assert "are being prepared" in frame.attrs["svc"]["message"]
 
 
 @pytest.mark.slow

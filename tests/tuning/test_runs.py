@@ -12,7 +12,7 @@ from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
 import svc_notebook as svc
-from svc_notebook.api.messages import NEURAL_MESSAGE, VECTORS_PENDING
+from svc_notebook.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
 from svc_notebook.tuning.evaluation.runs import MAX_QUERIES_PER_REQUEST, FailedSearch, search_all
 from svc_notebook.tuning.tables.schema import RUNS
@@ -200,10 +200,13 @@ class _Computing:
         return {"results": [{"asked": request["query"], **more} for request in requests]}
 
 
-def test_runs_wait_for_vectors_that_are_being_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.VECTOR_POLL_SECONDS", 0)
+@pytest.mark.parametrize("note", [VECTORS_PENDING, FORMS_PENDING])
+def test_runs_wait_for_what_is_being_computed(monkeypatch: pytest.MonkeyPatch, note: str) -> None:
+    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.POLL_SECONDS", 0)
 
-    answers = asyncio.run(search_all(cast("Any", _Computing(4)), [{"query": "a"}, {"query": "b"}]))
+    answers = asyncio.run(
+        search_all(cast("Any", _Computing(4, note)), [{"query": "a"}, {"query": "b"}])
+    )
 
     assert answers == [{"asked": "a"}, {"asked": "b"}]
 
@@ -212,8 +215,8 @@ def test_runs_wait_for_vectors_that_are_being_computed(monkeypatch: pytest.Monke
 def test_searches_without_semantic_hits_are_reported(
     monkeypatch: pytest.MonkeyPatch, note: str
 ) -> None:
-    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.VECTOR_POLL_SECONDS", 0)
-    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.MAX_VECTOR_POLLS", 3)
+    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.POLL_SECONDS", 0)
+    monkeypatch.setattr("svc_notebook.tuning.evaluation.runs.MAX_POLLS", 3)
 
     with pytest.warns(UserWarning, match=f"neuralSearch: {note}"):
         answers = asyncio.run(search_all(cast("Any", _Computing(99, note)), [{"query": "a"}]))

@@ -12,7 +12,7 @@ from urllib.parse import quote_plus
 import msgspec
 import numpy as np
 
-from svc_notebook.api.messages import VECTORS_PENDING
+from svc_notebook.api.messages import FORMS_PENDING, VECTORS_PENDING
 from svc_notebook.api.parameters import default_of
 from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.api.validation import write_text
@@ -399,7 +399,7 @@ def _advice(
     missing = [f"`{path}`" for path in params.get("facets") or () if path not in declared]
     uncounted = f"facets: {', '.join(missing)} not counted; add to attributesForFaceting first"
     named = ", ".join(f"`{language}`" for language in sorted(languages))
-    unready = f"word forms of {named} are being prepared; until then only regular endings count"
+    unready = f"word forms of {named} {FORMS_PENDING}"
     messages = [
         *([uncounted] if missing else ()),
         *faults,

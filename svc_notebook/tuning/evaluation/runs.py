@@ -10,7 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.api.messages import NEURAL_MESSAGE, VECTORS_PENDING
+from svc_notebook.api.messages import FORMS_PENDING, NEURAL_MESSAGE, VECTORS_PENDING
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.validation import check_members
 from svc_notebook.client import AsyncClient
@@ -27,7 +27,7 @@ from svc_notebook.tuning.tables.tables import Queries
 
 MAX_QUERIES_PER_REQUEST = 50
 MAX_PARALLEL_REQUESTS = 2
-VECTOR_POLL_SECONDS, MAX_VECTOR_POLLS = 0.25, 1200
+POLL_SECONDS, MAX_POLLS = 0.25, 1200
 """While one request is answered, the previous response is read."""
 MAX_HITS_PER_QUERY = 1000
 FIXED = ("hitsPerPage", "page", "offset", "length")
@@ -138,36 +138,41 @@ async def search_all(
     """Run searches, many in one request; a refused search does not affect the others.
 
     Raises the first failure if all have failed, and failures that no single query causes. Waits
-    for a local service that computes vectors for the mode `neuralSearch`, and warns about searches
-    that had none: measuring them would measure something else.
+    for a local service that computes vectors for the mode `neuralSearch`, or builds tables of word
+    forms, and warns about searches that had none: measuring them would measure something else.
     """
     answers = await _search_once(client, requests, on_progress)
-    pending = [place for place, answer in enumerate(answers) if _note_of(answer)]
+    noted = [place for place, answer in enumerate(answers) if _note_of(answer)]
+    pending = [place for place in noted if _is_pending(answers[place])]
     if pending:
         wanted = [requests[place] for place in pending]
-        if VECTORS_PENDING in _note_of(answers[pending[0]]):
-            await _wait_for_vectors(client, wanted[0])
-            again = await _search_once(client, wanted)
-            for place, answer in zip(pending, again, strict=True):
-                answers[place] = answer
-        if note := next(filter(None, (_note_of(answers[place]) for place in pending)), ""):
-            warnings.warn(note, stacklevel=2)
+        await _wait_until_ready(client, wanted[0])
+        again = await _search_once(client, wanted)
+        for place, answer in zip(pending, again, strict=True):
+            answers[place] = answer
+    if note := next(filter(None, (_note_of(answers[place]) for place in noted)), ""):
+        warnings.warn(note, stacklevel=2)
     return answers
 
 
-async def _wait_for_vectors(client: AsyncClient, request: Mapping[str, Any]) -> None:
-    """Wait until a service that computes vectors in the background has them, or has no more."""
-    for _ in range(MAX_VECTOR_POLLS):
+async def _wait_until_ready(client: AsyncClient, request: Mapping[str, Any]) -> None:
+    """Wait until a service has what it computes in the background, or computes no more."""
+    for _ in range(MAX_POLLS):
         [answer] = await _search_once(client, [request])
-        if VECTORS_PENDING not in _note_of(answer):
+        if not _is_pending(answer):
             return
-        await asyncio.sleep(VECTOR_POLL_SECONDS)
+        await asyncio.sleep(POLL_SECONDS)
+
+
+def _is_pending(answer: Answer) -> bool:
+    """Return whether a later search will find more by meaning or by word forms."""
+    return any(text in _note_of(answer) for text in (VECTORS_PENDING, FORMS_PENDING))
 
 
 def _note_of(answer: Answer) -> str:
-    """Return why a search by vectors had no semantic hits, or few; empty if it had all."""
+    """Return why a search by vectors or word forms found less; empty if it had them."""
     message = "" if isinstance(answer, FailedSearch) else str(answer.get("message") or "")
-    return message if NEURAL_MESSAGE in message else ""
+    return message if NEURAL_MESSAGE in message or FORMS_PENDING in message else ""
 
 
 async def _search_once(

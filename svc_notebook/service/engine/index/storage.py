@@ -35,7 +35,7 @@ from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary
 from svc_notebook.tokenization.tokenizer import TokenizerSettings
 
-FILE_FORMAT = 4
+FILE_FORMAT = 5
 MANIFEST = "manifest.json"
 SUFFIX = ".segment"
 VECTORS_SUFFIX = ".vectors"
