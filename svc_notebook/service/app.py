@@ -12,8 +12,6 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any, cast
 
-import msgspec
-
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
@@ -29,6 +27,11 @@ from svc_notebook.service.http.body import (
     discard_body,
     read_body,
     read_json,
+)
+from svc_notebook.service.http.former_credentials import (
+    may_have_body_key,
+    read_body_key,
+    refuse_security_tags,
 )
 from svc_notebook.service.http.reader_threads import LARGE_REQUEST_BYTES, ReaderThreads
 from svc_notebook.service.http.request import RequestState, read_head
@@ -141,13 +144,15 @@ class App:
         verb = "GET" if state.verb == "HEAD" else state.verb
         endpoint, state.path_parts = self._router.find(verb, state.path)
         state.endpoint = endpoint
-        state.read_path_headers(endpoint, self._authenticator.prefix)
-        if self._may_have_body_key(endpoint, state):
-            await self._read_body_key(state, receive)
+        prefix = self._authenticator.prefix
+        state.read_path_headers(endpoint, prefix)
+        if may_have_body_key(endpoint, state, prefix):
+            await read_body_key(state, receive, self._body_memory, prefix)
         state.others = [NO_INDEX] if may_name_others(endpoint) else []
         caller = self._authenticator.authenticate(
             endpoint, state.headers, state.query, state.address
         )
+        refuse_security_tags(state, prefix)
         # Before the body is read, so that refused requests use no memory.
         _check_head_right(endpoint, caller, state.path_parts)
         state.accounts = caller.accounts
@@ -166,36 +171,6 @@ class App:
             )
             return await self._readers.run(caller.name, len(state.body), receive, work, elsewhere)
         return await asyncio.get_running_loop().run_in_executor(self._writers, work)
-
-    def _may_have_body_key(self, endpoint: Endpoint, state: RequestState) -> bool:
-        """Return whether a request may have its key in its body, as nowhere else."""
-        size = state.headers.get("content-length", "")
-        return (
-            endpoint.reads
-            and not state.header("api-key", self._authenticator.prefix)
-            and size.isdecimal()
-            and 0 < int(size) <= limits.MAX_ANONYMOUS_BODY_BYTES
-        )
-
-    async def _read_body_key(self, state: RequestState, receive: Receive) -> None:
-        """Read a body that may contain the key (`apiKey`), and move the key to the URL.
-
-        The JavaScript client up to release 3 and the Python client of release 1 do that with keys
-        of more than 500 characters.
-        """
-        state.accounts = (("", state.address),)
-        reserve = partial(self._reserve, state)
-        try:
-            state.body = await read_body(
-                receive, state.headers, reserve, limits.MAX_ANONYMOUS_BODY_BYTES
-            )
-            body = read_json(state.body)
-        finally:
-            self._body_memory.release(state.accounts, state.held_bytes)
-            state.accounts, state.held_bytes = (), 0
-        if isinstance(body, dict) and isinstance(body.get("apiKey"), str):
-            state.query[f"{self._authenticator.prefix}api-key"] = body.pop("apiKey")
-            state.body = msgspec.json.encode(body)
 
     def _record(
         self,

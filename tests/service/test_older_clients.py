@@ -127,6 +127,9 @@ def test_a_key_in_the_body_has_no_other_rights(inside: Inside) -> None:
     assert search_without_header(inside, {"apiKey": key}, "films/browse").status_code == 403
     admin = {"requests": [], "apiKey": inside.facts["adminKey"]}
     assert search_without_header(inside, admin, "films/batch").status_code == 403
+    none = {"X-Service-API-Key": ""}
+    broken = inside.call("POST", "/1/indexes/films/query", content=b"{", headers=none)
+    assert broken.status_code == 403
     large = {"apiKey": key, "query": "x" * limits.MAX_ANONYMOUS_BODY_BYTES}
     assert search_without_header(inside, large).status_code == 403
 
@@ -139,6 +142,16 @@ def test_a_key_in_the_body_is_masked_in_the_log(inside: Inside) -> None:
     logged = inside.call("GET", "/1/logs").text
     assert "canary" in logged
     assert key not in logged
+
+
+def test_a_filter_in_a_header_is_not_ignored(inside: Inside) -> None:
+    inside.fill("films", {"objectID": "1", "_tags": ["secret"]})
+    headers = {"X-Service-TagFilters": "public"}
+
+    answer = inside.call("POST", "/1/indexes/films/query", {}, headers=headers)
+
+    assert answer.status_code == 400
+    assert "embed `tagFilters` in a secured key" in answer.json()["message"]
 
 
 def test_settings_that_were_read_are_written_back(inside: Inside) -> None:
