@@ -21,6 +21,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from pyarrow import feather
 
 import svc_notebook as svc
 from svc_notebook.errors import BadInput
@@ -106,6 +107,17 @@ def many_shared_strings(megabytes: int) -> Iterator[bytes]:
     yield b"</sst>"
 
 
+LETTERS = "bcdefghij"
+ENTITIES = "".join(f'<!ENTITY {n} "{f"&{chr(ord(n) - 1)};" * 10}">' for n in LETTERS)
+LAUGHS_XML = (
+    f'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY a "xxxxxxxxxx">{ENTITIES}]>'
+    "<r><item><id>1</id><t>&j;</t></item><item><id>2</id></item></r>"
+)
+LAUGHS_YAML = "a: &a [x,x,x,x,x,x,x,x,x]\n" + "".join(
+    f"{n}: &{n} [{','.join([f'*{chr(ord(n) - 1)}'] * 9)}]\n" for n in LETTERS
+)
+
+
 def write_twice(path: Path) -> None:
     inner = path.with_name("inner.gz")
     write_packed(gzip.compress, inner)
@@ -140,6 +152,27 @@ def compress_zstd(content: bytes) -> bytes:
     return bytes(pa.compress(content, codec="zstd", asbytes=True))
 
 
+def write_avro(path: Path) -> None:
+    import fastavro
+
+    fields = [{"name": name, "type": "string"} for name in ("id", "text")]
+    schema = fastavro.parse_schema({"type": "record", "name": "row", "fields": fields})
+    rows = ({"id": str(number), "text": "x" * 10_000_000} for number in range(30))
+    with path.open("wb") as sink:
+        fastavro.writer(sink, schema, rows, codec="deflate", sync_interval=1)
+
+
+def write_feather(path: Path) -> None:
+    texts = ["x" * 10_000_000] * 30
+    table = pa.table({"id": ["a"] * len(texts), "text": texts})
+    feather.write_feather(table, str(path), compression="zstd", chunksize=1)
+
+
+def write_sparse_xml(path: Path) -> None:
+    items = "".join(f"<item id='{number}' a{number}='1'/>" for number in range(15_000))
+    path.write_text(f"<rows>{items}</rows>")
+
+
 WRITERS: dict[str, Callable[[Path], object]] = {
     "cell.csv.gz": lambda path: write_packed(gzip.compress, path),
     "cell.csv.bz2": lambda path: write_packed(bz2.compress, path),
@@ -156,6 +189,13 @@ WRITERS: dict[str, Callable[[Path], object]] = {
     ),
     "rows.parquet": write_rows,
     "cells.parquet": write_cells,
+    "cells.avro": write_avro,
+    "cells.feather": write_feather,
+    "sparse.xml": write_sparse_xml,
+    "laughs.xml": lambda path: path.write_text(LAUGHS_XML),
+    "deep.xml": lambda path: path.write_text("<a>" * 100_000),
+    "laughs.yaml": lambda path: path.write_text(LAUGHS_YAML),
+    "deep.yaml": lambda path: path.write_text("[" * 40_000),
 }
 BOMBS = {
     "cell.csv.gz": "unpack it and load the file inside",
@@ -171,7 +211,18 @@ BOMBS = {
     "columns.csv": "30,001 columns, the maximum is 20,000",
     "rows.parquet": "by its footer 30,000,000 rows",
     "cells.parquet": "the limit for files of its size",
+    "cells.avro": "write it without compression",
+    "cells.feather": "write it without compression",
+    "sparse.xml": "15,001 rows and 15,001 columns, of which few are filled",
+    "laughs.xml": "is not valid XML",
+    "deep.xml": "Excessive depth",
+    "laughs.yaml": "repeats its parts by references too often",
+    "deep.yaml": "exceeded maximum nesting depth",
 }
+
+
+# The package that the reader of a format needs.
+NEEDED = {"xlsx": "openpyxl", "avro": "fastavro", "xml": "lxml", "yaml": "yaml"}
 
 
 @pytest.fixture(scope="module")
@@ -179,7 +230,7 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[str, i
     """Read a harmless file, then all bombs, in one process that sees them for the first time."""
     folder = tmp_path_factory.mktemp("bombs")
     (folder / "plain.csv").write_text("id,text\n1,x\n2,y\n")
-    kinds = [kind for kind in BOMBS if "xlsx" not in kind or find_spec("openpyxl")]
+    kinds = [kind for kind in BOMBS if find_spec(NEEDED.get(kind.rpartition(".")[2], "pyarrow"))]
     for kind in kinds:
         WRITERS[kind](folder / kind)
     named = ["plain.csv", *kinds]
@@ -193,7 +244,7 @@ def test_a_bomb_is_refused_without_its_memory(
     kind: str, outcomes: dict[str, tuple[str, int]]
 ) -> None:
     if kind not in outcomes:
-        pytest.skip("openpyxl is not installed")
+        pytest.skip("the package of this format is not installed")
     plain, plain_megabytes = outcomes["plain.csv"]
     said, megabytes = outcomes[kind]
 

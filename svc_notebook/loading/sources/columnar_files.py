@@ -14,6 +14,7 @@ from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.pandas_index import find_index
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.sources.query_results import open_reader
+from svc_notebook.loading.sources.read_limits import UnpackedBytes
 from svc_notebook.loading.table import SourceTable
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def open_columnar(read: Callable[[Path], pa.RecordBatchReader]) -> Opener:
         paths: Sequence[Path], name: str, options: LoadSettings, db: Database
     ) -> SourceTable:
         with _translated(name):
-            reader = _chain([read(path) for path in paths], name)
+            reader = _limit(_chain([read(path) for path in paths], name), paths, name)
             index = find_index([reader.schema], options)
             table = open_reader(reader, name, options, db)
         fields = tuple(field for field in table.fields if field.name not in index.excluded)
@@ -78,12 +79,14 @@ def open_avro(paths: Sequence[Path], name: str, options: LoadSettings, db: Datab
             f'{name} is an Avro file, which needs fastavro: pip install "svc-notebook[formats]"'
         ) from error
     records = db.ends.enter_context(RecordStream(options.timezone))
+    unpacked = _count_unpacked(paths, name)
     with _translated(name):
         for record in _iterate(paths, fastavro.reader):
             if db.stopped:
                 raise ReadingStopped
             if records.are_enough(options.limit):
                 break
+            unpacked.add(sum(len(v) for v in record.values() if isinstance(v, (str, bytes))))
             records.add(record)
     return replace(records.open(db), name=name)
 
@@ -104,6 +107,24 @@ def _chain(readers: Sequence[pa.RecordBatchReader], name: str) -> pa.RecordBatch
         return first
     batches = (batch for reader in readers for batch in reader)
     return pa.RecordBatchReader.from_batches(first.schema, batches)
+
+
+def _limit(reader: pa.RecordBatchReader, paths: Sequence[Path], name: str) -> pa.RecordBatchReader:
+    """Return a reader that ends with an error where files unpack to far more than their size."""
+    import pyarrow as pa
+
+    unpacked = _count_unpacked(paths, name)
+
+    def count() -> Iterator[pa.RecordBatch]:
+        for batch in reader:
+            unpacked.add(batch.nbytes)
+            yield batch
+
+    return pa.RecordBatchReader.from_batches(reader.schema, count())
+
+
+def _count_unpacked(paths: Sequence[Path], name: str) -> UnpackedBytes:
+    return UnpackedBytes(name, sum(path.stat().st_size for path in paths))
 
 
 @contextmanager

@@ -22,6 +22,8 @@ MIN_PARQUET_ROWS, PARQUET_ROWS_PER_BYTE = 20_000_000, 64
 """Rows that a Parquet file may have: so many, or so many for each of its bytes."""
 MAX_LINE_BYTES = 32 * 2**20
 """Maximum bytes of one line of a file of delimited text: a record has at most 100 kB."""
+MIN_CELLS = 20_000_000
+"""Cells that a table of XML elements may have: so many, or one for each byte of its files."""
 MAX_COLUMNS = 20_000
 """Maximum columns of a source: an index of the local service has at most 10,000 attributes."""
 
@@ -31,20 +33,32 @@ def unpacked_limit(packed_bytes: int) -> int:
     return max(MIN_UNPACKED_BYTES, UNPACKED_FACTOR * packed_bytes)
 
 
+class UnpackedBytes:
+    """Counts what the compressed files of a source unpack to, while they are read."""
+
+    def __init__(self, name: Path | str, packed_bytes: int) -> None:
+        self._name, self._packed = name, packed_bytes
+        self._limit, self._size = unpacked_limit(packed_bytes), 0
+
+    def add(self, size: int) -> None:
+        """Count bytes before they are stored; raises `BadInput` beyond the limit."""
+        self._size += size
+        if self._size > self._limit:
+            raise BadInput(
+                f"{self._name} has {_megabytes(self._packed)} and unpacks to more than "
+                f"{_megabytes(self._limit)}, {_how_much(self._limit)}: if its content is as it "
+                "should be, unpack it and load the file inside, or write it without compression"
+            )
+
+
 def copy_unpacked(source: Any, sink: BinaryIO, given: Path, packed_bytes: int) -> None:
     """Copy the unpacked bytes of a compressed file; raises `BadInput` beyond its limit.
 
     `given` is the file that the caller named.
     """
-    limit, size = unpacked_limit(packed_bytes), 0
+    unpacked = UnpackedBytes(given, packed_bytes)
     while piece := source.read(CHUNK_BYTES):
-        size += len(piece)
-        if size > limit:
-            raise BadInput(
-                f"{given} has {_megabytes(packed_bytes)} and unpacks to more than "
-                f"{_megabytes(limit)}, {_how_much(limit)}: if its content is as it should be, "
-                "unpack it and load the file inside"
-            )
+        unpacked.add(len(piece))
         sink.write(piece)
 
 
@@ -98,6 +112,18 @@ def check_columns(count: int, name: str) -> None:
         raise BadInput(
             f"{name} has {count:,} columns, the maximum is {MAX_COLUMNS:,}: check the separator, "
             "or write it as records with a list of names and values"
+        )
+
+
+def check_cells(rows: int, columns: int, size: int, name: str) -> None:
+    """Raise `BadInput` for a sparse table that takes far more cells than its source has bytes."""
+    check_columns(columns, name)
+    most = max(MIN_CELLS, size)
+    if rows * columns > most:
+        raise BadInput(
+            f"{name} has {rows:,} rows and {columns:,} columns, of which few are filled; the limit "
+            f"for files of its size is {most:,} cells. Load it in parts, or write it as records "
+            "with a list of names and values"
         )
 
 

@@ -23,6 +23,7 @@ from svc_notebook.loading.sources.markup_tables import (
     open_table,
     read_spreadsheet,
 )
+from svc_notebook.loading.sources.read_limits import check_cells
 from svc_notebook.loading.table import SourceTable
 
 # Names of elements that are records, in lower case; of several, the most frequent one.
@@ -60,6 +61,8 @@ def open_xml(paths: Sequence[Path], name: str, options: LoadSettings, db: Databa
         notes[note] = None
     columns = list(dict.fromkeys(column for record in records for column in record))
     if all(isinstance(value, str) for record in records for value in record.values()):
+        size = sum(path.stat().st_size for path in paths)
+        check_cells(len(records) + 1, len(columns), size, name)
         rows = [columns, *([record.get(column, "") for column in columns] for record in records)]
         table = open_table(rows, name, options, db)
     else:
