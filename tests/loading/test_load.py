@@ -327,6 +327,12 @@ def test_a_stopped_load_reports_what_was_sent(
     assert isinstance(stopped.result, loading.LoadResult)
     assert 5000 <= stopped.result.sent < 30_000
     assert f"{stopped.result.sent:,} of 30,000 rows were sent" in str(stopped)
+    # Batches that were in flight are counted, so that no more records appear afterwards.
+    published = f"{stopped.result.published:,} published"
+    assert f"to {index}, {published}" in str(stopped) or f"at least {published}" in str(stopped)
+    client.wait(list(stopped.result.tasks), index=index)
+    missing = len(stored(client, index)) - stopped.result.sent
+    assert missing == 0 or f"; {missing:,} more may be stored" in str(stopped)
 
     result = load(client, path, index, batch=500, resume=True)
 

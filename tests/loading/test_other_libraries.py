@@ -136,3 +136,8 @@ def test_a_query_that_fails_says_why() -> None:
 
     with pytest.raises(BadInput, match=r"the Polars LazyFrame cannot be read: .*conversion"):
         pack(broken)
+
+
+def test_a_connection_of_duckdb_is_refused() -> None:
+    with duckdb.connect() as connection, pytest.raises(BadInput, match="pass a relation"):
+        pack(connection)

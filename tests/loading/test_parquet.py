@@ -145,3 +145,23 @@ def test_days_and_times_in_a_file_are_text(tmp_path: Path) -> None:
     pq.write_table(table, tmp_path / "t.parquet")
 
     assert values(tmp_path / "t.parquet") == [{"day": "2020-01-02", "at": "01:02:00"}]
+
+
+def test_a_folder_never_replaces_the_values_of_a_stored_column(tmp_path: Path) -> None:
+    folder = tmp_path / "a=6"
+    folder.mkdir()
+    pd.DataFrame({"a": [3], "b": [1]}).to_parquet(folder / "t.parquet")
+
+    for source in (tmp_path, folder / "t.parquet"):
+        with pytest.raises(BadInput, match="the folder `a=6` would replace its values"):
+            values(source)
+    stored = f"SELECT * FROM read_parquet('{folder}/*.parquet', hive_partitioning=false)"
+    assert values(stored) == [{"a": 3, "b": 1}]
+
+
+def test_a_name_that_two_stored_columns_have_is_refused(tmp_path: Path) -> None:
+    table = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    pq.write_table(table, tmp_path / "t.parquet")
+
+    with pytest.raises(BadInput, match="several columns are named `a`"):
+        values(tmp_path / "t.parquet")

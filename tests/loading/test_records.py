@@ -9,7 +9,7 @@ import itertools
 import sqlite3
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -25,7 +25,7 @@ from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sources import python_records
 from tests.conftest import examples
-from tests.loading.encoded_records import pack
+from tests.loading.encoded_records import pack, values
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=5)
 VALUES = st.recursive(
@@ -233,3 +233,21 @@ def test_records_are_compared_with_what_is_stored(client: Client, index: str) ->
     )
 
     assert told["state"].tolist() == ["unchanged", "changed"]
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array], ids=["lists", "tuples", "arrays"])
+def test_a_dict_of_lists_is_a_table_by_columns(kind: Callable[[list[Any]], Any]) -> None:
+    source = {"id": kind(["a", "b"]), "n": kind([1, 2])}
+
+    packed = pack(source)
+
+    assert packed.records == [{"objectID": i, "id": i, "n": n} for i, n in (("a", 1), ("b", 2))]
+    assert "the rows are the lists of the dict, each as a column" in packed.plan.notes
+
+
+@pytest.mark.parametrize(
+    "record", [{"tags": ["a", "b"]}, {"tags": ["a"], "sizes": [1, 2]}, {"n": 1, "tags": ["a"]}],
+    ids=["one list", "lengths", "value"],
+)  # fmt: skip
+def test_a_dict_with_lists_and_other_values_is_a_record(record: dict[str, Any]) -> None:
+    assert values(record) == [record]

@@ -182,3 +182,50 @@ def test_the_last_failed_attempt_raises() -> None:
 
     with pytest.raises(TooMany):
         send(service, 1, ConcurrencyLimiter(1))
+
+
+class SlowService(Service):
+    """Takes batches at once, and acknowledges them after a while."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__()
+        self.seconds = seconds
+        self.is_full = asyncio.Event()
+
+    async def perform(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
+        self.taken.append(pack_body(endpoint, parcel.body).content or b"")
+        if len(self.taken) == 4:
+            self.is_full.set()
+        await asyncio.sleep(self.seconds)
+        return {"taskID": len(self.taken), "objectIDs": []}
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_known"), [(0.05, True), (60, False)], ids=["soon", "not in time"]
+)
+def test_a_stopped_load_counts_the_batches_in_flight(seconds: float, is_known: bool) -> None:
+    service = SlowService(seconds)
+    counted: dict[bool, list[bytes]] = {True: [], False: []}
+
+    async def next_batch() -> Batch | None:
+        number = len(service.taken)
+        return Batch(Span(number, number + 1), 1, b"%d" % number, True)
+
+    async def stop_while_sending() -> None:
+        sending = asyncio.create_task(
+            send_batches(
+                cast("AsyncClient", service), "i", next_batch,
+                lambda batch, _: counted[True].append(batch.body),
+                limiter=ConcurrencyLimiter(4),
+                uncertain=lambda batch: counted[False].append(batch.body),
+            )
+        )  # fmt: skip
+        await service.is_full.wait()
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+
+    asyncio.run(stop_while_sending())
+
+    assert sorted(counted[is_known]) == sorted(service.taken)
+    assert counted[not is_known] == []

@@ -180,7 +180,9 @@ def _open_records(records: RecordStream, db: Database) -> SmallTable:
         raise NeedsDatabase
     if len(texts) * records.rows > _max_cells(len(texts)):
         raise NeedsDatabase
-    table = SourceTable(db, "", records.fields, records.name, ragged=True)
+    table = SourceTable(
+        db, "", records.fields, records.name, ragged=True, notes=tuple(records.notes)
+    )
     return SmallTable(table, list(map(Cells, records.fields, texts)), records.rows)
 
 

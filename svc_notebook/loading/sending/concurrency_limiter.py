@@ -37,6 +37,9 @@ MAX_ATTEMPTS = 4
 FIRST_BACKOFF_SECONDS, MAX_BACKOFF_SECONDS = 0.5, 30.0
 # Batches that must succeed before the concurrency is increased.
 BATCHES_BEFORE_INCREASE = 8
+# How long a stopped load waits for the batches in flight, and then for their publication. Both
+# waits are within the time in which a stopped call has to end.
+SETTLE_SECONDS = 0.3
 # Batches in flight, and partitions of a load without workers.
 DEFAULT_IN_FLIGHT = 4
 
@@ -96,9 +99,15 @@ async def send_batches(
     *,
     limiter: ConcurrencyLimiter,
     sleep: Sleep = asyncio.sleep,
+    uncertain: Callable[[Batch], None] = lambda _: None,
 ) -> None:
-    """Send the batches of `next_batch` until it returns None; raise the first failure."""
+    """Send the batches of `next_batch` until it returns None; raise the first failure.
+
+    If cancelled, it waits a while for the batches that are in flight, because the service may
+    accept them anyway; `uncertain` is called with each batch whose fate stays unknown.
+    """
     queue: asyncio.Queue[Batch | None] = asyncio.Queue(maxsize=1)
+    in_flight: dict[asyncio.Task[int], Batch] = {}
 
     async def fetch() -> None:
         while batch := await next_batch():
@@ -108,10 +117,36 @@ async def send_batches(
 
     async def send() -> None:
         while batch := await queue.get():
-            task = await _send_one(client, index, batch, limiter, sleep)
+            sending = asyncio.create_task(_send_one(client, index, batch, limiter, sleep))
+            in_flight[sending] = batch
+            task = await asyncio.shield(sending)
+            del in_flight[sending]
             acknowledged(batch, task)
 
-    await run_together([fetch(), *(send() for _ in range(limiter.maximum))])
+    try:
+        await run_together([fetch(), *(send() for _ in range(limiter.maximum))])
+    except asyncio.CancelledError:
+        await _settle(in_flight, acknowledged, uncertain)
+        raise
+    finally:
+        for sending in in_flight:
+            sending.cancel()
+        await asyncio.gather(*in_flight, return_exceptions=True)
+
+
+async def _settle(
+    in_flight: dict[asyncio.Task[int], Batch],
+    acknowledged: Acknowledged,
+    uncertain: Callable[[Batch], None],
+) -> None:
+    """Wait for the batches that were sent when the load was stopped."""
+    if in_flight:
+        await asyncio.wait(in_flight, timeout=SETTLE_SECONDS)
+    for sending, batch in in_flight.items():
+        if sending.done() and not sending.cancelled() and sending.exception() is None:
+            acknowledged(batch, sending.result())
+        else:
+            uncertain(batch)
 
 
 async def _send_one(

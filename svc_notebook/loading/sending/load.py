@@ -34,7 +34,11 @@ from svc_notebook.loading.sending.checkpoint import (
     has_other_ids,
     open_checkpoint,
 )
-from svc_notebook.loading.sending.concurrency_limiter import ConcurrencyLimiter, send_batches
+from svc_notebook.loading.sending.concurrency_limiter import (
+    SETTLE_SECONDS,
+    ConcurrencyLimiter,
+    send_batches,
+)
 from svc_notebook.loading.sending.replacement import (
     check_share,
     check_target,
@@ -286,8 +290,14 @@ class _LoadRun:
         )
 
     async def _fill(self, target: str, *, verify: bool) -> None:
-        await self._send(target)
-        await self._publish(target)
+        try:
+            await self._send(target)
+            await self._publish(target)
+        except asyncio.CancelledError:
+            self.counts.stopped = True
+            if target == self.counts.index:
+                await self._count_published(target)
+            raise
         if verify:
             self.counts.differences = await read_back(self._client, target, self._prepared)
 
@@ -356,8 +366,9 @@ class _LoadRun:
         batches = pack_batches(self._prepared, settled, self._digests())
         self._report_progress()
         await send_batches(
-            self._client, target, lambda: self._next(batches), self._enter, limiter=self._limiter
-        )
+            self._client, target, lambda: self._next(batches), self._enter, limiter=self._limiter,
+            uncertain=self.counts.count_uncertain,
+        )  # fmt: skip
         self.counts.slowed = self._limiter.decreases
         if self._left:
             raise BadInput(
@@ -430,10 +441,27 @@ class _LoadRun:
                 waiting = sum(self.counts.rows_of[task] for task in left)
                 self.counts.published = self.counts.sent - waiting
 
+    async def _count_published(self, target: str) -> None:
+        """Count the rows that are published when the load is stopped; wait a while for the rest."""
+        tasks = list(self.counts.rows_of)
+        left = tasks
+        try:
+            await wait(self._client, tasks, index=target, timeout=SETTLE_SECONDS)
+            left = []
+        except TaskFailed as error:
+            left = list(error.tasks)
+        except SvcError:  # the service is out of reach, or the key may not read tasks
+            return
+        self.counts.published = self.counts.sent - sum(self.counts.rows_of[task] for task in left)
+
     def progress(self) -> str:
         """Describe the progress so far."""
         what, done = OUTCOMES[self.counts.action]
         of = f"{self._prepared.plan.sendable:,} {what or 'rows '}"
         sent = f"{self.counts.sent:,} of {of}were sent"
-        more = "; resume=True resumes the load" if self._checkpoint and self.counts.sent else ""
-        return f"{sent} to {self.counts.index}, {self.counts.published:,} {done}{more}"
+        is_exact = not self.counts.uncertain and self.counts.published == self.counts.sent
+        at_least = "at least " if self.counts.stopped and not is_exact else ""
+        more = (
+            f"; {self.counts.uncertain:,} more may be stored" if self.counts.uncertain else ""
+        ) + ("; resume=True resumes the load" if self._checkpoint and self.counts.sent else "")
+        return f"{sent} to {self.counts.index}, {at_least}{self.counts.published:,} {done}{more}"

@@ -13,6 +13,7 @@ from svc_notebook.loading.load_plan.plan import LoadPlan
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS
 from svc_notebook.loading.notes import write_notes
 from svc_notebook.loading.options import Action
+from svc_notebook.loading.sending.batches import Batch
 
 # The nouns and verbs of each action in messages.
 OUTCOMES: dict[Action, tuple[str, str]] = {
@@ -165,6 +166,13 @@ class LoadCounts:
     differences: pd.DataFrame | None = None
     action: Action = "replace"
     slowed: int = 0
+    # Whether the load was stopped, and the rows that were in flight then and may be stored.
+    stopped: bool = False
+    uncertain: int = 0
+
+    def count_uncertain(self, batch: Batch) -> None:
+        """Count the rows of a batch that was sent, but not acknowledged."""
+        self.uncertain += batch.rows
 
     def enter(self, task: int, rows: int) -> None:
         """Record the acknowledgement of a batch."""

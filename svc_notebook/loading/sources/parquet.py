@@ -13,6 +13,7 @@ from svc_notebook.loading import sql
 from svc_notebook.loading.database import MIN_MEGABYTES
 from svc_notebook.loading.encoding.json_sql import refuse_durations
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.dataframe import check_unique
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -58,6 +59,9 @@ def read_parquet(
     """Return the SQL that reads files as one table; raises `BadInput` if values would change."""
     db.grant(needed_megabytes(footers, db.threads))
     types = _column_types(footers)
+    for footer in footers.values():
+        check_unique(footer.schema.names)
+    _check_folders(paths, types)
     chosen = types.keys() if options.columns is None else {*options.columns, options.id}
     _check_case(types)
     for name in types.keys() & chosen - options.dtype.keys():
@@ -97,6 +101,19 @@ def _column_types(footers: Footers) -> ColumnTypes:
         for column in footer.schema:
             types.setdefault(column.name, {})[path] = column.type
     return types
+
+
+def _check_folders(paths: Sequence[Path], types: ColumnTypes) -> None:
+    """Raise if a folder such as `a=3` has the name of a stored column, which it would replace."""
+    for path in paths:
+        for part in path.parts[:-1]:
+            name, mark, _ = part.partition("=")
+            if mark and name in types:
+                raise BadInput(
+                    f"`{name}` is a column of the files, and the folder `{part}` would replace its "
+                    "values: load SELECT * FROM read_parquet('…', hive_partitioning=false) for the "
+                    "stored values, or rename the folder"
+                )
 
 
 def _check_case(types: ColumnTypes) -> None:

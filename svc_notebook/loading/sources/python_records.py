@@ -117,6 +117,9 @@ def gather(
     """Encode every record; items that are not records are errors. Errors of a stream are raised."""
     records = RecordStream(options.timezone)
     with _gathering(records, source):
+        if isinstance(source, Mapping) and _is_of_columns(source):
+            records.notes.append("the rows are the lists of the dict, each as a column")
+            source = _iterate_rows(source)
         for item in [source] if isinstance(source, Mapping) else source:
             if stopped():
                 raise ReadingStopped
@@ -124,6 +127,18 @@ def gather(
             if records.are_enough(options.limit):
                 break
     return records
+
+
+def _is_of_columns(source: Mapping[Any, Any]) -> bool:
+    """Return whether a dict is a table by columns: several lists of equal length, and no value."""
+    values = list(source.values())
+    are_lists = all(isinstance(value, (list, tuple, np.ndarray, pd.Series)) for value in values)
+    return len(values) > 1 and are_lists and len({len(value) for value in values}) == 1
+
+
+def _iterate_rows(columns: Mapping[Any, Any]) -> Iterator[dict[Any, Any]]:
+    for row in zip(*columns.values(), strict=True):
+        yield dict(zip(columns, row, strict=True))
 
 
 @contextmanager
@@ -155,6 +170,7 @@ class RecordStream:
         # When reading began.
         self.started = monotonic()
         self.rows = 0
+        self.notes: list[str] = []
         self.errors: list[RowError] = []
         self.skipped: list[RowError] = []
 
@@ -249,6 +265,7 @@ class RecordStream:
             fields=self.fields,
             name=self.name,
             ragged=True,
+            notes=tuple(self.notes),
             errors=tuple(self.errors),
             skipped=lambda: list(self.skipped),
         )

@@ -24,6 +24,7 @@ BATCH_ROWS = 50_000
 LIBRARIES = {"polars": "Polars", "duckdb": "DuckDB", "ibis": "Ibis"}
 # A member of each kind of source.
 MARKS = ("collect_schema", "fetch_arrow_reader", "to_arrow_reader", "to_pyarrow_batches")
+CONNECTION = "DuckDBPyConnection"
 WIDE_INTEGERS = ("Int128", "UInt128")
 
 
@@ -35,6 +36,11 @@ def is_query_result(source: object) -> bool:
 def open_query_result(source: Any, options: LoadSettings, db: Database) -> SourceTable:
     """Compute a frame or a relation once, and make a table of its rows."""
     library = _library(source)
+    if type(source).__name__ == CONNECTION:
+        raise BadInput(
+            "a connection of DuckDB has no rows of its own; pass a relation: con.sql('SELECT …') "
+            "or con.table('products')"
+        )
     kind = type(source).__name__ if library == "polars" else "relation"
     name = f"the {LIBRARIES[library]} {kind}"
     db.about = name
