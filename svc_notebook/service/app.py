@@ -238,7 +238,8 @@ class App:
         )
         _check_body_rights(self.service, endpoint, caller, given)
         if endpoint.acl in ("search", "browse") and endpoint.interface == "search":
-            for token, queries in _count_queries(endpoint, given).items():
+            user = state.header("UserToken", prefix)
+            for token, queries in _count_queries(endpoint, given, user).items():
                 self._authenticator.count_queries(caller, token, queries)
         state.given = given
         return given
@@ -324,10 +325,12 @@ def _writes(endpoint: Endpoint) -> bool:
     return not endpoint.reads and endpoint.acl != "admin" and "/1/indexes/" in endpoint.path
 
 
-def _count_queries(endpoint: Endpoint, given: Mapping[str, Any]) -> Counter[str | None]:
-    """Count the queries of a call by user token."""
+def _count_queries(
+    endpoint: Endpoint, given: Mapping[str, Any], user: str | None
+) -> Counter[str | None]:
+    """Count the queries of a call by user token; `user` is that of queries without one."""
     queries = given["requests"] if endpoint.name == "search_many" else [given]
-    return Counter(query.get("userToken") for query in queries)
+    return Counter(query.get("userToken") or user for query in queries)
 
 
 def _convert_error(error: Exception, state: RequestState, service: Service) -> ServiceResponse:

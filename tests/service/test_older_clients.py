@@ -154,6 +154,21 @@ def test_a_filter_in_a_header_is_not_ignored(inside: Inside) -> None:
     assert "embed `tagFilters` in a secured key" in answer.json()["message"]
 
 
+def test_a_user_token_in_a_header_has_its_own_rate_limit(inside: Inside) -> None:
+    inside.fill("films", {"objectID": "1"})
+    fields = {"acl": ["search"], "maxQueriesPerIPPerHour": 1}
+    key = inside.call("POST", "/1/keys", fields).json()["key"]
+
+    statuses = [
+        inside.call(
+            "POST", "/1/indexes/films/query", body, key=key, headers={"X-Service-UserToken": user}
+        ).status_code
+        for user, body in (("ann", {}), ("bob", {}), ("ann", {}), ("ann", {"userToken": "cara"}))
+    ]
+
+    assert statuses == [200, 200, 429, 200]
+
+
 def test_settings_that_were_read_are_written_back(inside: Inside) -> None:
     path = "/1/indexes/films/settings"
     inside.done("PUT", path, {"attributesToIndex": ["a"], "numericAttributesToIndex": ["n"]})
