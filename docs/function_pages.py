@@ -47,7 +47,13 @@ PAGES = {
     ),
     "searches": (
         "Searches and reads",
-        ("functions.search", "functions.browse", "functions.hit_renderer", "functions.explanation"),
+        (
+            "functions.search",
+            "functions.browse",
+            "functions.hit_renderer",
+            "functions.explanation",
+            "functions.why",
+        ),
     ),
     "loads": ("Loads and exports", ("functions.loads", "functions.records", "samples")),
     "indices": ("Indices and settings", ("functions.indices", "functions.settings")),

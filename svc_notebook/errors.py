@@ -29,7 +29,8 @@ that is not awaited raises the error without the cause, so that its traceback is
 attribute `original` is the cause.
 
 `UnknownAttributeWarning` is a warning: a setting or parameter names an attribute that no record of
-a sample has. The call is made all the same.
+a sample has. The call is made all the same. `NoHitsWarning` is a warning, too: it gives the reason
+why a search has no hits.
 """
 
 from __future__ import annotations
@@ -237,6 +238,10 @@ class TaskFailed(SvcError):
 
 class UnknownAttributeWarning(UserWarning):
     """A setting or parameter names an attribute that no record of a sample has."""
+
+
+class NoHitsWarning(UserWarning):
+    """A search has no hits; the message gives the reason."""
 
 
 def detach(error: E) -> E:

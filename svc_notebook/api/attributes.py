@@ -9,11 +9,11 @@ from typing import Any
 from svc_notebook.api.parameters import ALIASES
 
 _CALL = re.compile(r"(\w+)\((.*)\)", re.S)
-_QUOTED = re.compile(r"""(["'])(?:(?!\1).)*\1""")
+_QUOTED = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1""")
 _FILTERED = re.compile(r"([\w.]+)\s*:(?!\s*-?[\d.]+\s+TO\b)")  # `price:1 TO 5` is a numeric filter
 _COMPARED = re.compile(r"([\w.]+)\s*(?:<=|>=|!=|<|>|=|:\s*-?[\d.]+\s+TO\b)")
 # What structures a filter expression; quoted texts are skipped as a whole.
-_SYNTAX = re.compile(r"""(["'])(?:(?!\1).)*\1|[()]|\b(?:AND|OR)\b""", re.I)
+_SYNTAX = re.compile(r"""(["'])(?:\\.|(?!\1).)*\1|[()]|\bAND\b""", re.I)
 _WORDS = re.compile(r":\d+$")
 # All settings and parameters whose entries contain attribute names, plain or inside a modifier.
 NAMING = (
@@ -96,17 +96,15 @@ def compared_attributes(filters: Any) -> Iterator[str]:
 
 
 def split_conjunction(filters: str) -> list[str]:
-    """Split a filter expression at each `AND` that is outside of parentheses and quotes.
+    """Split a filter expression at each `AND` outside of parentheses and quotes.
 
-    An expression with an `OR` there is one part.
+    `OR` binds tighter than `AND`.
     """
     parts, depth, start = list[str](), 0, 0
     for found in _SYNTAX.finditer(filters):
         token = found[0].upper()
         if token in "()":
             depth += 1 if token == "(" else -1
-        elif depth == 0 and token == "OR":
-            return [filters.strip()]
         elif depth == 0 and token == "AND":
             parts.append(filters[start : found.start()].strip())
             start = found.end()

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import difflib
-import re
-from collections.abc import Iterable, Iterator
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook import terminal
-from svc_notebook.api.attributes import filtered_attributes
-from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.binding import BoundCall
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
@@ -90,11 +86,6 @@ def ask(question: str, face: Face) -> str | None:
     return terminal.ask(question, needs_terminal=face == "command")
 
 
-FILTERS = ("filters", "facetFilters", "optionalFilters")
-_MODIFIER = re.compile(r"\w+\((.*)\)$")
-TAGS = "_tags"
-
-
 def advise(call: BoundCall, error: CallFailed, client: AsyncClient | Client | None) -> None:
     """Add a suggestion of what was probably meant to an error."""
     if isinstance(error, NotFound):
@@ -103,26 +94,6 @@ def advise(call: BoundCall, error: CallFailed, client: AsyncClient | Client | No
         advice = _facet_meant(call, client)
     if advice:
         error.add_note(advice)
-
-
-def warn_of_no_facets(call: BoundCall, value: Any, client: AsyncClient | Client | None) -> None:
-    """Warn of attributes that are not facets, if a search by them found nothing."""
-    named = list(dict.fromkeys(_attributes_of(call)))
-    if not named or not _found_nothing(value):
-        return
-    facets = _facets_of(call, client)
-    unknown = [name for name in named if name not in facets] if facets is not None else []
-    if unknown:
-        warn_user(_no_facet(unknown[0], call, facets or ()))
-
-
-def _found_nothing(value: Any) -> bool:
-    """Return whether a value is a table without hits; pandas is imported only for a table."""
-    if not hasattr(value, "columns"):
-        return False
-    from svc_notebook.frames.provenance import hits_of
-
-    return hits_of(value).empty
 
 
 def _member_meant(call: BoundCall) -> str:
@@ -160,46 +131,16 @@ def _index_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
 
 
 def _facet_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
-    facet = call.arguments.get("facet")
-    facets = _facets_of(call, client) if isinstance(facet, str) else None
-    return "" if facets is None or facet in facets else _no_facet(str(facet), call, facets)
-
-
-def _no_facet(name: str, call: BoundCall, facets: Iterable[str]) -> str:
-    return (
-        f"`{name}` is not among attributesForFaceting of {call.arguments['index']}"
-        f"{did_you_mean(name, facets)}"
-    )
-
-
-def _attributes_of(call: BoundCall) -> Iterator[str]:
-    """Return the attributes that a search filters by or counts."""
-    for name in FILTERS:
-        yield from filtered_attributes(call.arguments.get(name))
-    facets = call.arguments.get("facets") or ()
-    yield from (name for name in ([facets] if isinstance(facets, str) else facets) if name != "*")
-
-
-def _facets_of(call: BoundCall, client: AsyncClient | Client | None) -> set[str] | None:
-    """Return the facets of the index of a verb; None if unknown."""
+    """Suggest the facet that was probably meant if an attribute is not one."""
     from svc_notebook.client import background_loop
+    from svc_notebook.client.filter_checks import check_filters
     from svc_notebook.session.connection import asynchronous
 
-    index = call.arguments.get("index")
-    if not isinstance(index, str):
-        return None
-    try:
-        settings = background_loop.run(asynchronous(client).get_settings(index))
-    except CallFailed:
-        return None
-    listed = settings.get("attributesForFaceting") or ()
-    return {TAGS, *(_without_modifiers(entry) for entry in listed)}
-
-
-def _without_modifiers(entry: str) -> str:
-    while found := _MODIFIER.fullmatch(entry):
-        entry = found[1]
-    return entry
+    facet, index = call.arguments.get("facet"), call.arguments.get("index")
+    if not isinstance(facet, str) or not isinstance(index, str):
+        return ""
+    faults = background_loop.run(check_filters(asynchronous(client), index, {"facets": [facet]}))
+    return faults[0].message if faults else ""
 
 
 def perform(call: BoundCall, face: Face) -> Any:
@@ -231,5 +172,4 @@ def perform(call: BoundCall, face: Face) -> Any:
             advise(call, error, arguments.get("client"))
         name_options(call.verb, error)
         raise
-    warn_of_no_facets(call, value, arguments.get("client"))
     return value

@@ -1265,6 +1265,17 @@ VERBS: tuple[Verb, ...] = (
         common=(FORMAT,),
     ),
     Verb(
+        'why', 'Return what each condition of a search costs: its hits without that condition',
+        'svc_notebook.functions.why.why',
+        operands=(
+            Option('index', 'name of the index', completes='index', required=True, positional=True), 
+            Option('query', 'query; "" matches every record', positional=True, rest=True)),
+        options=(PARAMS,),
+        spread=SearchParams,
+        body='search parameters',
+        examples=("why products lamp --filters 'price < 10'", 'why products blue lamp --facetFilters brand:Acme'),
+    ),
+    Verb(
         'crawlers show', 'Read the state and the configuration of a crawler',
         'svc_notebook.functions.crawlers.get_crawler',
         operands=(

@@ -104,6 +104,7 @@ from svc_notebook.functions.users import read_clusters as read_clusters
 from svc_notebook.functions.users import read_top_users as read_top_users
 from svc_notebook.functions.users import read_users as read_users
 from svc_notebook.functions.users import remove_user as remove_user
+from svc_notebook.functions.why import why as why
 
 __all__ = [
     "add_key",
@@ -208,4 +209,5 @@ __all__ = [
     "update_key",
     "wait",
     "whoami",
+    "why",
 ]

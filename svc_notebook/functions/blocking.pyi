@@ -183,6 +183,7 @@ __all__ = [
     "use",
     "wait",
     "whoami",
+    "why",
 ]
 
 def add_key(
@@ -1143,3 +1144,12 @@ def whoami(
     client: AnyClient | None = None,
 ) -> dict[str, Any]:
     """Return the address, the application and the rights of the client."""
+
+def why(
+    index: str,
+    query: str = "",
+    *,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> DataFrame:
+    """Return what each condition of a search costs: its hits without that condition."""

@@ -15,6 +15,7 @@ from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.frame_records import ids_in, warn_of_columns
+from svc_notebook.functions.search_warnings import warn_of_searches
 from svc_notebook.loading.exports.export import Include
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -122,6 +123,7 @@ async def read_browse(
             extra=extra, **params,
         )  # fmt: skip
         await warn_of_columns(own, index, found, columns, params)
+        await warn_of_searches(own, index, found, params)
         return found
     return frames.browse_chunks(
         asynchronous(client), index, chunksize,

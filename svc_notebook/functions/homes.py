@@ -105,6 +105,7 @@ COROUTINES: dict[str, str] = {
     "update_key": "svc_notebook.functions.keys.update_key",
     "wait": "svc_notebook.functions.tasks.wait",
     "whoami": "svc_notebook.functions.keys.whoami",
+    "why": "svc_notebook.functions.why.why",
 }
 
 FUNCTIONS: dict[str, str] = {

@@ -108,7 +108,7 @@ async def delete_records(
     Examples
     --------
     >>> svc.delete_records("products", filters="price < 10", dry_run=True)
-    {'index': 'products', 'before': 240, 'after': 225, 'status': 'dry run: nothing was deleted'}
+    {'index': 'products', 'before': 240, 'after': 218, 'status': 'dry run: nothing was deleted'}
     >>> svc.delete_records("products", ["LMP-001", "LMP-002"])
     {'index': 'products', 'before': 240, 'after': 238}
     >>> svc.delete_records("products", filters="category:Lighting")["after"]

@@ -13,6 +13,11 @@ from svc_notebook.api.texts import OneOrMany
 from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.frames.columns import Backend
 from svc_notebook.functions.frame_records import warn_of_columns
+from svc_notebook.functions.search_warnings import (
+    warn_of_counts,
+    warn_of_search,
+    warn_of_searches,
+)
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 
@@ -95,6 +100,7 @@ async def search(
         dtype_backend=dtype_backend, extra=extra, **params,
     )  # fmt: skip
     await warn_of_columns(own, index, found, columns, params)
+    await warn_of_search(own, index, query, found, {**params, **(extra or {})})
     return found
 
 
@@ -173,6 +179,7 @@ async def search_many(
         dtype_backend=dtype_backend, extra=extra, **params,
     )  # fmt: skip
     await warn_of_columns(own, index, found, columns, params)
+    await warn_of_searches(own, index, found, params)
     return found
 
 
@@ -222,7 +229,10 @@ async def read_facets(
     1  category  Furniture     10
     2  category     Travel     10
     """
-    return await frames.read_facets(asynchronous(client), index, query, extra=extra, **params)
+    own = asynchronous(client)
+    counts = await frames.read_facets(own, index, query, extra=extra, **params)
+    await warn_of_counts(own, index, counts, params)
+    return counts
 
 
 @public(endpoints=("search_facet",))
@@ -268,7 +278,10 @@ async def read_facet_values(
          value         highlighted  count
     0  Norrvik  <em>Nor</em>rvik     30
     """
-    return await frames.read_facet_values(asynchronous(client), index, facet, text, **params)
+    own = asynchronous(client)
+    values = await frames.read_facet_values(own, index, facet, text, **params)
+    await warn_of_searches(own, index, values, params)
+    return values
 
 
 @verb_only(
@@ -356,4 +369,7 @@ async def count_values(
     0   Norrvik     30
     1  Casavela     30
     """
-    return await frames.count_values(asynchronous(client), index, facet, values, **params)
+    own = asynchronous(client)
+    counts = await frames.count_values(own, index, facet, values, **params)
+    await warn_of_searches(own, index, counts[counts["count"] > 0], {**params, "facets": [facet]})
+    return counts

@@ -55,6 +55,7 @@ def test_warns_of_a_filter_by_an_attribute_that_is_not_a_facet(
 def test_what_is_right_is_not_warned_of(typed: Typed, line: str) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        warnings.simplefilter("ignore", svc.errors.NoHitsWarning)
         typed(line.format(INDEX))
 
 

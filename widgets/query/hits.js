@@ -135,7 +135,7 @@ export function hitList(view, model, bar = []) {
     fill(
       none,
       none.firstChild,
-      found.reasons.map((reason) => h("p", { dir: "auto" }, reason)),
+      found.reasons.map((reason) => h("p", { dir: "auto" }, drawCode(reason))),
       found.searches.map(({ label, hits, value }) =>
         button(`${label}: ${hits.toLocaleString()} ${hits === 1 ? "hit" : "hits"}`, () => view.propose(value)),
       ),

@@ -22,12 +22,7 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.hit_cards import list_searchable
 from svc_notebook.editors.query_editor import facets as faceting
-from svc_notebook.editors.query_editor import (
-    relaxation,
-    rule_drafts,
-    search,
-    settings_comparison,
-)
+from svc_notebook.editors.query_editor import rule_drafts, search, settings_comparison
 from svc_notebook.editors.query_editor.active_filters import list_active_filters
 from svc_notebook.editors.query_editor.draft_search import DraftTarget, find_places, mark_moves
 from svc_notebook.editors.query_editor.panel import list_parameters, read_parameter
@@ -36,6 +31,7 @@ from svc_notebook.editors.rpc import call, finish
 from svc_notebook.editors.snapshot import write_line
 from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
+from svc_notebook.functions import empty_search
 from svc_notebook.functions.curation import WriteSummary
 
 Params = dict[str, Any]
@@ -291,10 +287,10 @@ class QueryEditor(Editor):
         return self.history
 
     @call(latest=True)
-    async def relax(self) -> relaxation.Diagnosis:
+    async def relax(self) -> empty_search.Diagnosis:
         """Find the reasons of a search without results, and searches that have results."""
         index, params, _ = self._searched()
-        return await relaxation.relax(self.client, index, params)
+        return await empty_search.relax(self.client, index, params)
 
     @call(latest=True)
     async def compare(

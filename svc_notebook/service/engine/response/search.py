@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from svc_notebook.api.messages import NEURAL_MESSAGE, VECTORS_PENDING
+from svc_notebook.api.messages import NEURAL_MESSAGE, PAGINATION_MESSAGE, VECTORS_PENDING
 from svc_notebook.errors import BadInput
 from svc_notebook.service.engine.index.schema import Schema, read_filterable
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
@@ -99,6 +99,15 @@ class HitRange:
         """The slice of those hits to return."""
         return slice(self.start, self.reach)
 
+    def notes(self, hits: int) -> tuple[str, ...]:
+        """Return a note if hits exist but all of this range are beyond the limit."""
+        if not self.size or self.start < self.limit or hits <= self.limit:
+            return ()
+        return (
+            f"{PAGINATION_MESSAGE}{self.limit} hits for this query. You can extend the number of "
+            "hits returned via the paginationLimitedTo index parameter or use the browse method",
+        )
+
     def members(self, hits: int) -> dict[str, int]:
         """Return the response members about paging."""
         if self.number is None:
@@ -153,7 +162,7 @@ def find_hits(
             **plan.geo.members(),
             **_sorted_members(options, count),
         },
-        notes,
+        (*notes, *hit_range.notes(count)),
     )
 
 

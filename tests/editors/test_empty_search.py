@@ -1,4 +1,4 @@
-"""Proposals for a search without hits."""
+"""A search without hits: its reasons, and searches with hits."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from svc_notebook.client import Client
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.query_editor import facets as faceting
-from svc_notebook.editors.query_editor import relaxation
+from svc_notebook.functions import empty_search
 from svc_notebook.session.connection import asynchronous
 
 
 def diagnose(client: Client, index: str, params: dict[str, Any]) -> tuple[Any, Any]:
-    found = event_loop.run(relaxation.relax(asynchronous(client), index, params))
+    found = event_loop.run(empty_search.relax(asynchronous(client), index, params))
     return [(way["label"], way["hits"]) for way in found["searches"]], found["reasons"]
 
 
@@ -81,7 +81,7 @@ def test_an_index_without_records_is_the_reason(client: Client, shop: str) -> No
 def test_a_proposal_finds_what_it_says(client: Client, shop: str) -> None:
     params = {"query": "red lamp zebra", "facetFilters": ["brand:Acme"], "hitsPerPage": 2}
 
-    found = event_loop.run(relaxation.relax(asynchronous(client), shop, params))
+    found = event_loop.run(empty_search.relax(asynchronous(client), shop, params))
     way = next(way for way in found["searches"] if way["label"] == "Without “zebra”")
 
     assert way["value"] == {**params, "query": "red lamp"}

@@ -1,0 +1,64 @@
+"""Warnings about searches: why there are no hits, and what a search cannot filter or count by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pandas import DataFrame
+
+from svc_notebook.api.messages import PAGINATION_MESSAGE
+from svc_notebook.api.warning import warn_user
+from svc_notebook.client import AsyncClient
+from svc_notebook.client.filter_checks import warn_of_filters
+from svc_notebook.errors import NoHitsWarning
+from svc_notebook.frames.provenance import hits_of
+from svc_notebook.functions.empty_search import summarize
+
+# Words of a query that are left out one by one to find the reason for no hits.
+MAX_WORDS = 10
+OPTIONAL = ("optionalFilters", "optionalFacetFilters")
+# Parameters with which a search returns no hits by intention, if they are 0.
+SIZES = ("hitsPerPage", "length")
+
+
+async def warn_of_search(
+    client: AsyncClient, index: str, query: str, found: DataFrame, params: Mapping[str, Any]
+) -> None:
+    """Warn of the reason why a search has no hits, else of facets that it cannot count."""
+    facts = found.attrs["svc"]
+    if not hits_of(found).empty or any(params.get(name) == 0 for name in SIZES):
+        await warn_of_filters(client, index, _without_effect(params, facts.get("facets", {})))
+    elif PAGINATION_MESSAGE in facts.get("message", ""):
+        warn_user(
+            f"no hits on this page of {index}: it is beyond paginationLimitedTo; "
+            f"read_browse({index!r}, ...) reads all records that match",
+            NoHitsWarning,
+        )
+    elif reason := await summarize(client, index, {**params, "query": query}, MAX_WORDS):
+        warn_user(f"no hits in {index}: {reason} (`why` lists each condition)", NoHitsWarning)
+
+
+async def warn_of_searches(
+    client: AsyncClient, index: str, found: DataFrame, params: Mapping[str, Any]
+) -> None:
+    """Warn of attributes that cannot be filtered or counted, if searches found nothing."""
+    shown = params if hits_of(found).empty else _without_effect(params, ())
+    await warn_of_filters(client, index, shown)
+
+
+async def warn_of_counts(
+    client: AsyncClient, index: str, counts: DataFrame, params: Mapping[str, Any]
+) -> None:
+    """Warn of facets that were not counted, and of filters if nothing was."""
+    shown = params if counts.empty else _without_effect(params, {*counts["facet"]})
+    await warn_of_filters(client, index, shown)
+
+
+def _without_effect(params: Mapping[str, Any], counted: Any) -> dict[str, Any]:
+    """Return the conditions that do not reduce the hits: optional filters, uncounted facets."""
+    facets = params.get("facets") or ()
+    facets = facets.split(",") if isinstance(facets, str) else facets
+    optional = {name: params[name] for name in OPTIONAL if name in params}
+    uncounted = [name for name in facets if name not in counted] if counted != () else []
+    return {**optional, "facets": uncounted}
