@@ -18,6 +18,7 @@ from algoliasearch.search.client import SearchClientSync
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 import svc_notebook as svc
+from svc_notebook.commands.interpolation import SETTING
 from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
 from svc_notebook.session.fields import FIELDS, VARIABLES
 from tests.conftest import ROOT
@@ -174,6 +175,6 @@ def test_functions_that_a_page_names_exist(path: Path) -> None:
 def test_the_page_on_configuration_has_every_value_and_variable() -> None:
     page = (DOCS / "reference" / "configuration.md").read_text(encoding="utf-8")
     rows = {*re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)}
-    variables = {*VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", *SERVICE_VARIABLES}
+    variables = {*VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", SETTING, *SERVICE_VARIABLES}
 
     assert rows == {*FIELDS, *variables}

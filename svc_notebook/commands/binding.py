@@ -11,6 +11,7 @@ from typing import Any, get_args, get_origin
 from svc_notebook.api.validation import check_members
 from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.cell_body import read_body, read_documents
+from svc_notebook.commands.interpolation import Interpolation, is_enabled
 from svc_notebook.commands.name_completion import is_tool
 from svc_notebook.commands.verb import (
     FORMAT,
@@ -37,6 +38,12 @@ class BoundCall:
     profile: str | None = None
     yes: bool = False
     wants_help: bool = False
+    # Whether some arguments are values of expressions.
+    is_interpolated: bool = False
+
+
+# Verbs whose bodies contain code, in which braces are syntax.
+CODE_FAMILIES = ("crawlers",)
 
 
 def bind_words(
@@ -45,12 +52,17 @@ def bind_words(
     face: Face,
     variables: Mapping[str, object] | None = None,
     body: str | None = None,
+    *,
+    evaluates: bool = True,
 ) -> BoundCall:
     """Bind the words that follow a verb; raise `BadOption` for an invalid one.
 
-    The line takes precedence over the cell's body, and the body over `--params`.
+    The line takes precedence over the cell's body, and the body over `--params`. Without
+    `evaluates`, the names in expressions are checked only, and the call cannot be performed.
     """
-    return _Binding(verb, face, variables or {}).bind(words, body)
+    known = variables or {}
+    expressions = Interpolation(known, evaluates) if face == "magic" and is_enabled() else None
+    return _Binding(verb, face, known, expressions).bind(words, body)
 
 
 @dataclass
@@ -58,6 +70,7 @@ class _Binding:
     verb: Verb
     face: Face
     variables: Mapping[str, object]
+    expressions: Interpolation | None = None
     given: dict[str, Any] = field(default_factory=dict)
     placed: list[str] = field(default_factory=list)
     common: dict[str, Any] = field(default_factory=dict)
@@ -80,7 +93,8 @@ class _Binding:
         self._take_placed()
         self._take_params(body)
         self._check_required()
-        return BoundCall(self.verb, self.given, **self.common)
+        used = self.expressions is not None and self.expressions.is_used
+        return BoundCall(self.verb, self.given, is_interpolated=used, **self.common)
 
     def _take_named(self, word: str, left: deque[str]) -> None:
         name, equals, value = word.partition("=")
@@ -108,14 +122,19 @@ class _Binding:
         return left.popleft()
 
     def _read(self, option: Option, text: str, name: str) -> Any:
+        expressions = self.expressions if self._has_expressions(text) else None
         if option.completes == "variable":
+            if expressions is not None and expressions.is_whole(text):
+                return expressions.read_object(text)
             return self._variable(text, name)
-        if get_origin(option.type) is dict and (pairs := read_pairs(text)):
-            return pairs
-        try:
-            return read_word(text, option.type, name)
-        except BadInput as error:
-            raise BadOption(str(error).replace(" | null", "")) from None
+        if expressions is None:
+            return _read_word(text, option.type, name)
+        if not expressions.evaluates:
+            return None
+        return expressions.read_word(text, option.type, name, _read_word)
+
+    def _has_expressions(self, text: str) -> bool:
+        return self.expressions is not None and self.expressions.finds(text)
 
     def _variable(self, name: str, option: str) -> object:
         if name not in self.variables:
@@ -166,14 +185,33 @@ class _Binding:
         return f"; did you mean `--{name} {value}`?" if equals and name in known else ""
 
     def _read_rest(self, operand: Option, words: list[str]) -> Any:
+        name = operand.name.upper()
         if operand.type is str:
-            return " ".join(words)
+            values = (
+                self._read(operand, w, name) if self._has_expressions(w) else w for w in words
+            )
+            return " ".join("" if value is None else value for value in values)
         item = replace(operand, type=get_args(operand.type)[0])
-        return [self._read(item, word, operand.name.upper()) for word in words]
+        items: list[Any] = []
+        for word in words:
+            # A value can be a list of several items.
+            whole = self.expressions is not None and self.expressions.is_whole(word)
+            value = self._read(operand if whole else item, word, name)
+            items += value if whole and isinstance(value, list) else [value]
+        return items
 
     def _take_params(self, body: str | None) -> None:
         if body is not None and not self.verb.body:
             raise BadOption(f"`%%svc {self.verb.name}` has no body; use `%svc {self.verb.name}`")
+        expressions = None
+        if (
+            body is not None
+            and self.verb.family not in CODE_FAMILIES
+            and self._has_expressions(body)
+        ):
+            expressions = self.expressions
+        if body is not None and expressions:
+            body = expressions.mark_body(body) if expressions.evaluates else None
         if body is not None and self.verb.document:
             self._take_document(body, self.verb.document)
             body = None
@@ -183,6 +221,11 @@ class _Binding:
         if params:
             params = check_members(params, self.verb.spread, "")
         members = read_body(body, self.verb.spread) if body is not None else {}
+        if expressions:
+            members = expressions.fill(members)
+            if self.verb.document and self.verb.document.argument in self.given:
+                name = self.verb.document.argument
+                self.given[name] = expressions.fill(self.given[name])
         self.given = params | members | self.given
 
     def _take_document(self, body: str, document: BodyDocument) -> None:
@@ -215,6 +258,15 @@ def read_pairs(text: str) -> dict[str, str]:
     parts = text.split(",") if all("=" in part for part in text.split(",")) else [text]
     pairs = [part.rpartition("=") for part in parts]
     return {name: value for name, equals, value in pairs if equals and name and value}
+
+
+def _read_word(text: str, wanted: Any, name: str) -> Any:
+    if get_origin(wanted) is dict and (pairs := read_pairs(text)):
+        return pairs
+    try:
+        return read_word(text, wanted, name)
+    except BadInput as error:
+        raise BadOption(str(error).replace(" | null", "")) from None
 
 
 def _alternative(option: Option, face: Face) -> str:

@@ -161,7 +161,13 @@ def perform(call: BoundCall, face: Face) -> Any:
         from svc_notebook.session.connection import make_client
 
         arguments["client"] = make_client(call.profile)
-    if call.verb.needs_confirmation(call.arguments) and not call.yes:
+    confirms = call.verb.needs_confirmation(call.arguments)
+    if confirms and call.yes and call.is_interpolated:
+        raise BadOption(
+            f"`{call.verb.name}` takes values of variables only if they are confirmed: omit "
+            "`--yes`, or write the values"
+        )
+    if confirms and not call.yes:
         from svc_notebook import session
 
         arguments |= confirm(call, face, arguments.get("client") or session.current())

@@ -6,6 +6,7 @@ import json
 import re
 from typing import NamedTuple
 
+from svc_notebook.commands.expressions import expression_at
 from svc_notebook.errors import BadOption
 
 _BLANKS = re.compile(r"\s*")
@@ -89,8 +90,16 @@ def _read_value(line: str, at: int) -> tuple[str, int]:
         return _read_quoted(line, at, opening)
     if opening in _CLOSING and (end := _end_of_json(line, at)):
         return line[at:end], end
-    bare = _BARE.match(line, at)
-    return (bare[0], bare.end()) if bare else ("", at)
+    end = _end_of_bare(line, at)
+    return line[at:end], end
+
+
+def _end_of_bare(line: str, at: int) -> int:
+    """Return the end of a bare word; blanks inside of an expression in braces belong to it."""
+    while at < len(line) and not line[at].isspace():
+        found = expression_at(line, at) if line[at] == "{" else None
+        at = found.end if found else at + 1
+    return at
 
 
 def _read_quoted(line: str, at: int, opening: str) -> tuple[str, int]:

@@ -51,7 +51,7 @@ def find_errors(text: str, variables: Mapping[str, object]) -> Iterator[CellErro
 def _error_of(line: str, body: str | None, variables: Mapping[str, object]) -> CellError | None:
     try:
         verb, words = pick_verb([word.text for word in split_line(line)] or ["help"], "magic")
-        bind_words(verb, words, "magic", variables, body)
+        bind_words(verb, words, "magic", variables, body, evaluates=False)
     except SvcError as error:
         message = str(error)
         place = _IN_BODY.match(message) if body is not None else None

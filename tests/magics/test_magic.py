@@ -98,12 +98,16 @@ def test_change_of_settings_returns_values_before_and_after(notebook: Kernel) ->
     assert "20" in reset.result
 
 
-def test_nothing_in_a_line_is_evaluated_as_python(notebook: Kernel) -> None:
+def test_variables_in_a_line_are_values_unless_switched_off(notebook: Kernel) -> None:
     notebook.good("films_year = 'gold'")
+    line = "found = %svc search films {films_year} $films_year\nfound.attrs['svc']['query']"
 
-    cell = notebook.good("found = %svc search films {films_year} $films_year\nlen(found)")
+    values = notebook.good(line)
+    literal = notebook.good(f"%env SVC_MAGIC_VARIABLES=off\n{line}")
+    notebook.good("%env SVC_MAGIC_VARIABLES=on")
 
-    assert cell.result == "0"
+    assert values.result == "'gold gold'"
+    assert literal.result == "'{films_year} $films_year'"
 
 
 def test_parameters_come_from_a_variable(notebook: Kernel) -> None:
