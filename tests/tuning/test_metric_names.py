@@ -10,6 +10,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.tuning.evaluation.metric_names import (
     ALIASES,
     FAMILIES,
+    SIMILAR,
     describe,
     read_measure,
     read_measures,
@@ -43,8 +44,9 @@ def test_a_name_is_one_however_it_is_spelled(written: str, name: str) -> None:
     ("written", "words"),
     [
         ("ndgc@10", "unknown metric `ndgc`; did you mean `ndcg`"),
-        ("map@10", "use `ap`"),
-        ("mrr", "use `rr`"),
+        ("dcg@10", "use `ndcg`"),
+        ("hole", "use `judged`"),
+        ("precision", "`p` needs a cutoff"),
         ("xyzzy", "known are ndcg"),
         ("p", "needs a cutoff"),
         ("ndcg@0", "1 or more"),
@@ -75,8 +77,8 @@ def test_a_metric_named_twice_is_one() -> None:
 
 def test_every_name_has_a_formula_and_every_alias_a_name() -> None:
     assert set(FORMULAS) == set(FAMILIES)
-    assert set(ALIASES.values()) <= set(FAMILIES)
-    assert not set(ALIASES) & set(FAMILIES)
+    assert {*ALIASES.values(), *SIMILAR.values()} <= set(FAMILIES)
+    assert not {*ALIASES, *SIMILAR} & set(FAMILIES)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -97,3 +99,22 @@ def test_any_text_is_a_metric_or_refused(text: str) -> None:
     except BadInput:
         return
     assert read_measure(measure.name) == measure
+
+
+@pytest.mark.parametrize(
+    ("alias", "name"),
+    [
+        ("map", "ap"),
+        ("MAP@10", "ap@10"),
+        ("mrr@5", "rr@5"),
+        ("precision(rel=2)@5", "p(rel=2)@5"),
+        ("recall@100", "r@100"),
+        ("ndcg_cut_10", "ndcg@10"),
+        ("P_5", "p@5"),
+        ("recall_100", "r@100"),
+        ("recip_rank", "rr"),
+    ],
+)
+def test_names_of_other_tools_are_aliases(alias: str, name: str) -> None:
+    assert read_measure(alias) == read_measure(name)
+    assert [measure.name for measure in read_measures([alias, name])] == [name]

@@ -12,9 +12,14 @@ _NAME = re.compile(r"\s*([a-zA-Z_]+)\s*(?:\(([^()]*)\))?\s*(?:@\s*(\d+))?\s*")
 DEFAULT_RBP_PERSISTENCE = 0.8
 # Names in other tools; each is the mean of one of our metrics, or a synonym.
 ALIASES = {
-    "map": "ap", "mrr": "rr", "precision": "p", "recall": "r", "dcg": "ndcg",
-    "ndcg_linear": "ndcg", "exp_ndcg": "ndcg_exp", "hole": "judged",
+    "map": "ap", "mrr": "rr", "precision": "p", "recall": "r", "average_precision": "ap",
+    "reciprocal_rank": "rr", "recip_rank": "rr", "map_cut": "ap", "ndcg_cut": "ndcg",
+    "ndcg_linear": "ndcg", "exp_ndcg": "ndcg_exp",
 }  # fmt: skip
+# Names of other metrics, each with the most similar one of ours.
+SIMILAR = {"dcg": "ndcg", "hole": "judged"}
+# A name of trec_eval with its cutoff, such as `ndcg_cut_10`.
+_TREC = re.compile(r"\s*(P|recall|map_cut|ndcg_cut)_(\d+)\s*")
 
 
 @dataclass(frozen=True)
@@ -81,13 +86,16 @@ def read_measures(names: str | Iterable[str]) -> list[Measure]:
 
 
 def read_measure(name: str) -> Measure:
-    """Parse one name, such as `ndcg@10`, `rbp(0.8)` or `p(rel=2)@5`."""
+    """Parse one name, such as `ndcg@10`, `rbp(0.8)` or `p(rel=2)@5`, or one of another tool."""
+    if isinstance(name, str):
+        name = _TREC.sub(r"\1@\2", name)
     parts = _NAME.fullmatch(name) if isinstance(name, str) else None
     if not parts:
         raise BadInput(f"a metric is written as ndcg@10, rbp(0.8) or p(rel=2)@5, not {name!r}")
     own, inner, cutoff = parts[1].lower(), parts[2], parts[3]
+    own = ALIASES.get(own, own)
     if own not in FAMILIES:
-        suggestion = f"; use `{ALIASES[own]}`" if own in ALIASES else did_you_mean(own, FAMILIES)
+        suggestion = f"; use `{SIMILAR[own]}`" if own in SIMILAR else did_you_mean(own, FAMILIES)
         raise BadInput(f"unknown metric `{own}`{suggestion or f'; known are {_list_names()}'}")
     family = FAMILIES[own]
     if cutoff == "0" or (family.needs_cutoff and cutoff is None):
