@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from pandas import DataFrame
@@ -11,9 +12,9 @@ from svc_notebook.api.messages import PAGINATION_MESSAGE
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.filter_checks import warn_of_filters
-from svc_notebook.errors import NoHitsWarning
+from svc_notebook.errors import NoHitsWarning, SvcError
 from svc_notebook.frames.provenance import hits_of
-from svc_notebook.functions.empty_search import summarize
+from svc_notebook.functions.empty_search import PAGING, count_hits, summarize, without
 
 # Words of a query that are left out one by one to find the reason for no hits.
 MAX_WORDS = 10
@@ -28,6 +29,7 @@ async def warn_of_search(
     """Warn of the reason why a search has no hits, else of facets that it cannot count."""
     facts = found.attrs["svc"]
     if not hits_of(found).empty or any(params.get(name) == 0 for name in SIZES):
+        await _warn_of_no_words(client, index, query, facts["nbHits"], params)
         await warn_of_filters(client, index, _without_effect(params, facts.get("facets", {})))
     elif PAGINATION_MESSAGE in facts.get("message", ""):
         warn_user(
@@ -37,6 +39,22 @@ async def warn_of_search(
         )
     elif reason := await summarize(client, index, {**params, "query": query}, MAX_WORDS):
         warn_user(f"no hits in {index}: {reason} (`why` lists each condition)", NoHitsWarning)
+
+
+async def _warn_of_no_words(
+    client: AsyncClient, index: str, query: str, hits: int, params: Mapping[str, Any]
+) -> None:
+    """Warn of a query without words, such as an emoji, that matches what an empty query does."""
+    if not query.strip() or any(letter.isalnum() for letter in query):
+        return
+    every: list[int] = []
+    with suppress(SvcError):
+        every = await count_hits(client, index, [{**without(params, *PAGING), "query": ""}])
+    if every == [hits]:
+        warn_user(
+            f"the query {query!r} has no letters or digits that are searched for: it matches every "
+            f"record of {index}, as an empty query does"
+        )
 
 
 async def warn_of_searches(

@@ -159,3 +159,18 @@ def test_hits_beyond_the_pagination_limit_are_named_with_the_way_to_them(service
         "you can only fetch the 1000 hits for this query. You can extend the number of hits "
         "returned via the paginationLimitedTo index parameter or use the browse method"
     )
+
+
+@pytest.mark.parametrize("query", ["😀", "!?", " - ", "…"])
+def test_a_query_without_words_says_that_it_matches_everything(query: str) -> None:
+    with pytest.warns(UserWarning, match="has no letters or digits .* it matches every record"):
+        found = svc.search(INDEX, query)
+
+    assert len(found) == len(LAMPS)
+
+
+@pytest.mark.parametrize("query", ["", " ", "lamp!"])
+def test_other_queries_are_not_said_to_match_everything(query: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        svc.search(INDEX, query)
