@@ -328,16 +328,18 @@ class FrameAccessor:
         return blocking.browse_all(self._frame, client=client)
 
     def logs(
-        self, *, client: AnyClient | None = None, **options: Unpack[LogOptions]
+        self, length: int = 100, *, client: AnyClient | None = None, **options: Unpack[LogOptions]
     ) -> pd.DataFrame:
         """Read the logged requests to the index of the DataFrame.
 
         Parameters
         ----------
+        length : int, default 100
+            Maximum number of requests, up to 1,000.
         client : Client or AsyncClient, default the current client
             Client to use.
         **options
-            Options of `svc.read_logs`: `length`, `offset` and `type`.
+            Options of `svc.read_logs`: `offset` and `type`.
 
         Returns
         -------
@@ -354,13 +356,13 @@ class FrameAccessor:
         Examples
         --------
         >>> hits = svc.search("products", "desk lamp")
-        >>> len(hits.svc.logs(length=1))
+        >>> len(hits.svc.logs(1))
         1
         """
         from svc_notebook.functions import blocking
 
         wanted: LogOptions = {"indexName": self._origin("index"), **options}
-        return blocking.read_logs(client=client, **wanted)
+        return blocking.read_logs(length, client=client, **wanted)
 
     def events(self, *, client: AnyClient | None = None, **shared: Any) -> dict[str, Any]:
         """Send one event for each row.

@@ -104,7 +104,10 @@ class _Binding:
         self._store(option, self._read(option, value, f"--{name}"))
 
     def _find_option(self, name: str) -> Option:
-        known = self.verb.named(self.face)
+        placed = self.verb.placed(self.face)
+        # An operand that may be left out can be given by its name, too.
+        known = {o.name: o for o in placed if not (o.required or o.rest)}
+        known |= self.verb.named(self.face)
         if present := dict(self.verb.former).get(name):
             warn_user(f"`--{name}` is renamed to `--{present}`")
             name = present

@@ -529,12 +529,13 @@ VERBS: tuple[Verb, ...] = (
     Verb(
         'logs', 'Read logged requests, newest first',
         'svc_notebook.functions.logs.read_logs',
+        operands=(
+            Option('length', 'maximum number of requests, up to 1,000', type=int, positional=True),),
         options=(
-            Option('length', 'maximum number of requests, 10 by default, up to 1,000', type=int), 
             Option('offset', 'number of the newest requests to skip', type=int), 
             Option('index', 'only requests to this index', completes='index', argument='indexName'), 
             Option('type', 'only requests of this type', type=typing.Literal['all', 'query', 'build', 'error'])),
-        examples=('logs', 'logs --index products --type error --length 100'),
+        examples=('logs', 'logs 50 --index products --type error'),
     ),
     Verb(
         'facets', 'Count the values of facets among the hits of a search, or search the values of one facet',

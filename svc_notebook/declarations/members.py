@@ -60,7 +60,6 @@ ROW_MEMBERS = {
 }
 LOG_MEMBERS = {
     "offset": "number of the newest requests to skip",
-    "length": "maximum number of requests, 10 by default, up to 1,000",
     "indexName": "only requests to this index",
     "type": "only requests of this type",
 }

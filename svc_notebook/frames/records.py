@@ -121,9 +121,8 @@ async def read_settings(client: AsyncClient, index: str) -> pd.DataFrame:
 
 
 class LogOptions(TypedDict, total=False):
-    """Filters of logged requests; by default the newest ten of every type."""
+    """Filters of logged requests; by default the newest ones of every type."""
 
-    length: int
     offset: int
     indexName: str | None
     type: Literal["all", "query", "build", "error"]
@@ -132,17 +131,18 @@ class LogOptions(TypedDict, total=False):
 @remembered
 async def read_logs(
     client: AsyncClient,
+    length: int,
     *,
     dtype_backend: Backend | None = None,
     **options: Unpack[LogOptions],
 ) -> pd.DataFrame:
     """Read logged requests, the newest first."""
-    answer = await client.get_logs(**options)
+    answer = await client.get_logs(length=length, **options)
     rows = [{**entry} for entry in answer["logs"]]
     for row in rows:
         for name in ("answer_code", "processing_time_ms", "query_nb_hits", "nb_api_calls"):
             row[name] = _number(name, row.get(name))
-    return finished(typed(rows, LOGS, DEFAULTS), dict(options), dtype_backend)
+    return finished(typed(rows, LOGS, DEFAULTS), {"length": length, **options}, dtype_backend)
 
 
 def _number(name: str, text: Any) -> int:

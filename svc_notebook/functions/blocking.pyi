@@ -796,6 +796,7 @@ def read_languages(
     """Read the number of custom entries that each language has in each dictionary."""
 
 def read_logs(
+    length: int = 100,
     *,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,

@@ -17,13 +17,14 @@ from svc_notebook.session.connection import AnyClient, asynchronous
     verb(
         "logs",
         "logs",
-        "logs --index products --type error --length 100",
+        "logs 50 --index products --type error",
         names={"indexName": "index"},
     ),
     endpoints=("get_logs",),
     accessors=("df.svc.logs",),
 )
 async def read_logs(
+    length: int = 100,
     *,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
@@ -33,6 +34,8 @@ async def read_logs(
 
     Parameters
     ----------
+    length : int, default 100
+        Maximum number of requests, up to 1,000.
     client : Client or AsyncClient, default the current client
         Client to use.
     dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
@@ -53,7 +56,9 @@ async def read_logs(
 
     Examples
     --------
-    >>> logs = svc.read_logs(length=20, type="query")
+    >>> logs = svc.read_logs(20, type="query")
     >>> logs[["timestamp", "index", "processing_time_ms"]]
     """
-    return await frames.read_logs(asynchronous(client), dtype_backend=dtype_backend, **options)
+    return await frames.read_logs(
+        asynchronous(client), length, dtype_backend=dtype_backend, **options
+    )

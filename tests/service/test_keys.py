@@ -288,6 +288,18 @@ def test_a_server_with_the_admin_key_may_call_for_its_callers(shop: Inside) -> N
     assert [ask("1.1.1.1"), ask("1.1.1.1"), ask("2.2.2.2")] == [200, 429, 200]
 
 
+def test_a_refusal_says_when_the_hour_is_over(shop: Inside) -> None:
+    key = make(shop, acl=["search"], maxQueriesPerIPPerHour=1)
+    search(shop, key)
+
+    refused = search(shop, key)
+
+    assert refused.status_code == 429
+    seconds = int(refused.headers["retry-after"])
+    assert 0 < seconds <= 3601
+    assert f"try again in {seconds} s" in refused.json()["message"]
+
+
 def test_others_cannot_pretend_to_come_from_elsewhere(shop: Inside) -> None:
     key = make(shop, acl=["search"], maxQueriesPerIPPerHour=1)
 

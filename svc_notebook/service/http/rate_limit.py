@@ -9,7 +9,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, MutableMapping
 from itertools import islice
 
-from svc_notebook.errors import Refused, TooMany
+from svc_notebook.errors import TooMany
 
 HOUR_SECONDS = 3600.0
 # Maximum number of callers tracked, and of characters of a caller's identity.
@@ -29,7 +29,7 @@ class HourlyQueryLimit:
         return len(self._query_times)
 
     def count(self, key: str, user: str, limit: int, queries: int = 1) -> None:
-        """Count queries; raises `Refused` if they exceed the key's limit per hour."""
+        """Count queries; raises `TooMany` if they exceed the key's limit per hour."""
         now = self._clock()
         caller = key, user[:MAX_CALLER_CHARACTERS]
         with self._lock:
@@ -38,9 +38,8 @@ class HourlyQueryLimit:
                 times.popleft()
             if len(times) + queries > limit:
                 wait = int(times[0] + HOUR_SECONDS - now) + 1 if times else int(HOUR_SECONDS)
-                # No Retry-After header: clients would sleep for that time.
-                raise Refused(
-                    f"this key allows {limit} queries per hour; try again in {wait} s", status=429
+                raise TooMany(
+                    f"this key allows {limit} queries per hour; try again in {wait} s", wait=wait
                 )
             times.extend([now] * queries)
             self._forget(now)
