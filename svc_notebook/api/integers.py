@@ -22,9 +22,9 @@ Positive = Annotated[int, Meta(ge=1, le=MAX_INTEGER)]
 
 def refuse_long_integers(value: Any, at: str) -> None:
     """Raise `BadInput` for an integer that does not fit in 64 bits, anywhere in a JSON value."""
-    for place, leaf in list_leaves(value, at):
+    for position, leaf in list_leaves(value, at):
         if type(leaf) is int and leaf not in INTEGERS:
-            raise BadInput(f"`{place}`: the number {str(leaf)[:40]} does not fit in 64 bits")
+            raise BadInput(f"`{position}`: the number {str(leaf)[:40]} does not fit in 64 bits")
 
 
 def list_leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
@@ -33,7 +33,7 @@ def list_leaves(value: Any, at: str) -> Iterator[tuple[str, Any]]:
         for name, inner in value.items():
             yield from list_leaves(inner, f"{at}.{name}" if at else name)
     elif type(value) is list:
-        for position, inner in enumerate(value):
-            yield from list_leaves(inner, f"{at}[{position}]")
+        for number, inner in enumerate(value):
+            yield from list_leaves(inner, f"{at}[{number}]")
     else:
         yield at, value

@@ -53,7 +53,7 @@ def list_integers(kind: Any, at: str, marks: tuple[Any, ...] = ()) -> Iterator[t
         yield at, [mark for mark in marks if isinstance(mark, Meta)]
 
 
-@pytest.mark.parametrize("endpoint", [pytest.param(one, id=one.name) for one in ENDPOINTS])
+@pytest.mark.parametrize("endpoint", [pytest.param(row, id=row.name) for row in ENDPOINTS])
 def test_every_declared_integer_has_two_bounds(endpoint: Any) -> None:
     kinds = {**endpoint.types, **endpoint.members}
     kinds.pop("return", None)
@@ -273,7 +273,8 @@ def test_no_integer_of_rules_settings_and_browses_is_a_fault(shop: Shop) -> None
             {"userData": {"x": value}},
         ]  # fmt: skip
         calls: list[Call] = [
-            ("PUT", "/1/indexes/p/rules/r", {**rule, "consequence": one}) for one in consequences
+            ("PUT", "/1/indexes/p/rules/r", {**rule, "consequence": consequence})
+            for consequence in consequences
         ]
         validity = {"from": value, "until": value}
         hide = {"hide": [{"objectID": "1"}]}

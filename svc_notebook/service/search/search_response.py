@@ -172,8 +172,8 @@ def fetch_from(call: RequestContext, index: PublishedIndex, read: list[str]) -> 
         read.extend(ids)
         # One record after the other is decoded: a thousand large ones take a gigabyte.
         bodies = read_bodies(call.service.store, index.records_id, ids)
-        for one in ids:
-            yield msgspec.json.decode(bodies[one]) if one in bodies else None
+        for name in ids:
+            yield msgspec.json.decode(bodies[name]) if name in bodies else None
 
     return fetch
 
