@@ -326,3 +326,48 @@ def test_floats_that_are_whole_make_whole_ids() -> None:
 
     assert [record["objectID"] for record in packed.records] == ["1", "2"]
     assert packed.rejected == [(3, "id", "has no id")]
+
+
+@pytest.mark.parametrize("kind", ["frame", "list", "objects"])
+@pytest.mark.parametrize(
+    ("time", "is_sent"),
+    [
+        ("2024-03-31 02:30", False), ("2024-10-27 02:30", False), ("2024-03-31 03:00", True),
+        ("2024-03-31 01:59:59", True), ("2024-10-27 01:59:59", True), ("2024-10-27 03:00", True),
+    ],
+    ids=["skipped", "repeated", "after skip", "before skip", "before repeat", "after repeat"],
+)  # fmt: skip
+def test_a_time_that_its_zone_skips_or_repeats_is_rejected(
+    kind: str, time: str, is_sent: bool
+) -> None:
+    moment = dt.datetime.fromisoformat(time)
+    frame = pd.DataFrame({"at": [moment], "n": [1]})
+    if kind == "objects":
+        frame["at"] = pd.Series([moment], dtype=object)
+    source = [{"at": moment, "n": 1}] if kind == "list" else frame
+
+    packed = pack(source, timezone="Europe/Paris")
+
+    assert len(packed.records) == int(is_sent)
+    assert [reason[:32] for _, _, reason in packed.rejected] == [
+        "is a time that its zone skips or"
+    ] * (not is_sent)
+    assert len(pack(source, timezone="UTC").records) == 1
+
+
+@pytest.mark.parametrize(
+    ("place", "is_sent"),
+    [
+        ({"lat": 90, "lng": -180}, True),
+        ({"lat": 91, "lng": 0}, False),
+        ({"lat": 1.5, "lng": 180.1}, False),
+        ([{"lat": 1, "lng": 2}, {"lat": 3, "lng": 4}], True),
+        ([{"lat": 1, "lng": 2}, {"lat": -91, "lng": 4}], False),
+        (None, True),
+    ],
+)
+def test_places_off_the_globe_are_rejected(place: Any, is_sent: bool) -> None:
+    packed = pack([{"id": "a", "_geoloc": place, "n": 1}, {"id": "b", "n": 2}], id="id")
+
+    assert len(packed.records) == 1 + is_sent
+    assert len(packed.rejected) == (not is_sent)

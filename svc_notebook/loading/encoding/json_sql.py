@@ -37,6 +37,17 @@ PLAIN = r"VARCHAR|ENUM\(.*\)"
 TEXTS = r'"(\\.|[^"\\])*"'
 FLAT = r"[^\[\]{}]*"
 SHALLOW = FLAT + rf"(?:[\[{{]{FLAT}" * MAX_DEPTH + rf"[\]}}]{FLAT})*" * MAX_DEPTH
+OFFSET = r"(Z|UTC|[+-]\d\d(:?\d\d)?)$"
+UTC = "UTC"  # its clocks never change
+# The clocks of all zones change by these minutes.
+CLOCK_CHANGE_MINUTES = (60, 30)
+CLOCK_CHANGE = (
+    "is a time that its zone skips or repeats when clocks change; add its offset, or pass "
+    "timezone='UTC'"
+)
+# The attribute of places, and the range of their coordinates in degrees.
+GEO, MAX_LAT, MAX_LNG = "_geoloc", 90, 180
+OFF_GLOBE = "has a latitude beyond 90 or a longitude beyond 180 degrees; check their order"
 TOO_LARGE = "does not fit in 64 bits; send it as text: dtype={'%s': 'string'}"
 
 
@@ -64,10 +75,9 @@ class JsonSql:
 
 def column_sql(field: TableColumn, options: LoadSettings) -> JsonSql:
     """Return the SQL of a typed column; raises `BadRecord` if JSON cannot represent its type."""
-    wanted = options.dtype.get(field.name)
-    if wanted:
-        return cast_sql(wanted, field, options)
-    return _typed_sql(field, options)
+    kind = options.dtype.get(field.name)
+    written = cast_sql(kind, field, options) if kind else _typed_sql(field, options)
+    return written.with_checks(_off_globe(written.json)) if field.name == GEO else written
 
 
 def _typed_sql(field: TableColumn, options: LoadSettings) -> JsonSql:
@@ -146,7 +156,15 @@ def _instant(
         # Text and naive times are read in the session's time zone, set by the option `timezone`.
         instant = f"try_cast({text} AS TIMESTAMPTZ)"
         bad = f"{text} IS NOT NULL AND {instant} IS NULL"
-        return JsonSql(write(instant), sends, (ValueCheck(bad, "is not a time"),))
+        checks = [ValueCheck(bad, "is not a time")]
+        if not _has_zone(field) and options.timezone != UTC:
+            # A text with an offset names one moment.
+            local = (
+                f"CASE WHEN NOT regexp_matches({text}, {sql.text(OFFSET)}) "
+                f"THEN try_cast({text} AS TIMESTAMP) END"
+            )
+            checks.append(_shifted(instant, f"({local})"))
+        return JsonSql(write(instant), sends, tuple(checks))
 
     return cast
 
@@ -230,13 +248,42 @@ def _time(field: TableColumn, options: LoadSettings) -> JsonSql:
         iso = f"{utc} || regexp_extract({column}::VARCHAR, '[.][0-9]+') || 'Z'"
     else:
         iso = _iso(column if _has_zone(field) else f"{column}::TIMESTAMP::TIMESTAMPTZ")
-    return JsonSql(_quoted(iso), "time").with_checks(_out_of_calendar(field))
+    written = JsonSql(_quoted(iso), "time").with_checks(_out_of_calendar(field))
+    if _has_zone(field) or options.timezone == UTC:
+        return written
+    local = f"date_trunc('second', {column}::TIMESTAMP)"
+    return written.with_checks(_shifted(f"{local}::TIMESTAMPTZ", local))
 
 
 def _out_of_calendar(field: TableColumn) -> ValueCheck:
     day = f"{field.column}::DATE" if "ZONE" not in field.type else field.column
     bad = f"(isinf({day}) OR year({day}) NOT BETWEEN 1 AND 9999)"
     return ValueCheck(f"{field.column} IS NOT NULL AND {bad}", "is outside the years 1 to 9999")
+
+
+def _off_globe(json: str) -> ValueCheck:
+    """Check the coordinates of places, one or a list of them."""
+
+    def is_beyond(member: str, maximum: int) -> str:
+        one = f"try_cast(json_extract_string(({json})::JSON, '$.{member}') AS DOUBLE)"
+        several = f"json_extract_string(({json})::JSON, '$[*].{member}')"
+        largest = f"list_max(list_transform({several}, lambda v: abs(try_cast(v AS DOUBLE))))"
+        return f"greatest(coalesce(abs({one}), 0), coalesce({largest}, 0)) > {maximum}"
+
+    bad = f"{json} IS NOT NULL AND ({is_beyond('lat', MAX_LAT)} OR {is_beyond('lng', MAX_LNG)})"
+    return ValueCheck(bad, OFF_GLOBE)
+
+
+def _shifted(instant: str, local: str) -> ValueCheck:
+    """Check local times that a zone skips or repeats when its clocks change."""
+    changes = [f"to_minutes({minutes})" for minutes in CLOCK_CHANGE_MINUTES]
+    twice = [
+        f"({instant} {sign} {change})::TIMESTAMP = {local}"
+        for change in changes
+        for sign in ("+", "-")
+    ]
+    bad = f"{local} IS NOT NULL AND ({instant}::TIMESTAMP <> {local} OR {' OR '.join(twice)})"
+    return ValueCheck(bad, CLOCK_CHANGE)
 
 
 def _has_zone(field: TableColumn) -> bool:

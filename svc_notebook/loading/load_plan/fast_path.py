@@ -21,7 +21,7 @@ import pandas as pd
 
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.canonical_json import canonical_member
-from svc_notebook.loading.encoding.json_sql import column_sql
+from svc_notebook.loading.encoding.json_sql import GEO, MAX_LAT, MAX_LNG, column_sql
 from svc_notebook.loading.encoding.json_types import JSON, find_json_types, name_json_types
 from svc_notebook.loading.encoding.python_encoder import Unsendable, is_missing, write_json
 from svc_notebook.loading.encoding.record_sql import (
@@ -308,8 +308,28 @@ def _column(
     if profile is not None:
         return profile
     own = column_sql(field, options)
+    if field.name == GEO and not all(map(_is_on_globe, texts)):
+        raise NeedsDatabase  # which reports the rows
     json_types = name_json_types(find_json_types(texts)) if own.sent_as == JSON else ""
     return ColumnProfile(field, own, missing, json_types=json_types)
+
+
+def _is_on_globe(text: str | None) -> bool:
+    """Return whether the coordinates of a place, or of a list of them, are in range."""
+    place = None if text is None else msgspec.json.decode(text)
+    places = place if isinstance(place, list) else [place]
+    return all(
+        _is_within(each.get("lat"), MAX_LAT) and _is_within(each.get("lng"), MAX_LNG)
+        for each in places
+        if isinstance(each, dict)
+    )
+
+
+def _is_within(value: Any, maximum: int) -> bool:
+    try:
+        return abs(float(value)) <= maximum
+    except (TypeError, ValueError):
+        return value is None
 
 
 def _members(
