@@ -10,6 +10,8 @@ WORKERS ?= $(if $(TESTS),0,4)
 PYTEST = $(BIN)/python -m pytest --numprocesses $(WORKERS) --dist worksteal
 # The versions to install; `make CONSTRAINTS= test` takes the newest releases.
 CONSTRAINTS ?= constraints.txt
+# Their files are verified by the hashes in hashes.txt; other constraints have none.
+INSTALL = $(if $(filter constraints.txt,$(CONSTRAINTS)),install_verified,install_constrained)
 # Tests start hundreds of processes: each would compile every module where a machine forbids keeping.
 export PYTHONDONTWRITEBYTECODE =
 # Extras that come with another: no second round of pip for them.
@@ -27,7 +29,7 @@ LINKED = build/jupyter/labextensions/svc-notebook
 EXTENSION = $(addprefix widgets/,lab/package.json lab/install.json lab/schemas lab kit) notebooks
 
 .DEFAULT_GOAL := help
-.PHONY: help demo lab test test-all check bench docs generate format coverage constraints clean
+.PHONY: help demo lab test test-all check bench docs generate format coverage constraints hashes clean
 
 help:  ## Show what there is
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -72,16 +74,32 @@ format: $(VENV)/.dev  ## Put the code into its form
 coverage: $(VENV)/.test  ## Run all tests, or those that TESTS names, and report the branches not covered
 	$(PYTEST) --timeout 300 --cov --cov-report=term:skip-covered $(if $(FLOOR),--cov-fail-under=$(FLOOR)) $(TESTS)
 
+hashes:  ## After a new dependency: pin it, and write the hashes of all pinned versions
+	$(PYTHON) .ci/versions.py hash
+
 constraints:  ## Pin the newest releases of all dependencies, for each supported Python
 	$(PYTHON) .ci/versions.py pin python3.11 python3.12 python3.13
 
 clean:  ## Remove what the other targets made
 	rm -rf .venv* demo-out build dist .coverage* .*_cache
 
-$(VENV)/.%: pyproject.toml $(CONSTRAINTS)
+PIP_INSTALL = -m pip install --quiet --disable-pip-version-check
+
+# pip verifies nothing that is editable: the project comes after what it needs, with the verified
+# backend. Packages without a wheel would run code that was not verified to be built.
+define install_verified
+$(BIN)/python .ci/versions.py select $* >$(VENV)/$*.txt
+$(BIN)/python $(PIP_INSTALL) --require-hashes --no-deps --only-binary :all: --requirement $(VENV)/$*.txt
+$(BIN)/python $(PIP_INSTALL) --no-deps --no-index --no-build-isolation --editable .
+endef
+
+define install_constrained
+PIP_CONSTRAINT="$(CONSTRAINTS)" $(BIN)/python $(PIP_INSTALL) --editable ".[$*]"
+endef
+
+$(VENV)/.%: pyproject.toml $(CONSTRAINTS) hashes.txt
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or later is needed; make PYTHON=/path/to/python3.11 $*"; exit 1; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { \
 		rm -rf $(VENV); echo "$(PYTHON) cannot make environments; on Debian: apt-get install python3-venv"; exit 1; }
-	PIP_CONSTRAINT="$(CONSTRAINTS)" $(BIN)/python -m pip install --quiet --disable-pip-version-check \
-		--editable ".[$*]"
+	$($(INSTALL))
 	@touch $@ $(WITHIN_$*:%=$(VENV)/.%)

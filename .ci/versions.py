@@ -1,9 +1,12 @@
 """Pin the versions that a fresh clone installs, and test what is newer than the pins.
 
     python .ci/versions.py pin PYTHON...          write constraints.txt from the newest releases
+    python .ci/versions.py hash                   write hashes.txt, and the pins that are missing
+    python .ci/versions.py select EXTRA           print the requirements of an extra, with hashes
     python .ci/versions.py test PYTHON TESTS...   run TESTS with the newest releases
 
 `pin` takes the earliest patch release of each Python, since a release may need a later one.
+`hash` needs uv, and keeps every version that is pinned; a new dependency gets its newest release.
 `test` installs nothing where the newest releases are the pinned ones. Where tests fail, it puts
 one pinned version back at a time, runs the failed tests again, and names the packages whose newer
 release breaks them.
@@ -13,19 +16,35 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 CONSTRAINTS = ROOT / "constraints.txt"
 NEWEST = ROOT / ".venv-newest"
+HASHES = ROOT / "hashes.txt"
 EXTRAS = ".[dev,bench]"
+INSTALLED_EXTRAS = ("bench", "demo", "dev", "docs", "test")  # those of the targets of make
+OLDEST_PYTHON = "3.11"
 BUILD = ("hatchling",)  # what building the project needs, apart from the extras
 HEAD = """\
 # Versions that `make demo` and `make test` install: names and versions only.
 # Written by `make constraints`; CI also tests what is newer.
 """
+HASHES_HEAD = """\
+# Every file of the versions in constraints.txt, for all platforms; above each package stand the
+# extras that need it. Written by `make hashes`.
+"""
+# The markers of uv for what pip resolves for one Python.
+PYTHON_MARKERS = {
+    "": "",
+    "python_full_version < '3.12'": '; python_version == "3.11"',
+    "python_full_version >= '3.12'": '; python_version >= "3.12"',
+}
 
 Versions = dict[str, str]
 
@@ -33,6 +52,14 @@ Versions = dict[str, str]
 def main(command: str, *arguments: str) -> int:
     if command == "pin" and arguments:
         CONSTRAINTS.write_text(write_constraints([*map(resolve, arguments)]), encoding="utf-8")
+        return main("hash")
+    if command == "hash":
+        compiled = {extra: compile_extra(extra) for extra in INSTALLED_EXTRAS}
+        HASHES.write_text(write_hashes(compiled), encoding="utf-8")
+        add_pins({entry for entries in compiled.values() for entry in entries})
+        return 0
+    if command == "select" and arguments:
+        print("\n".join(select(*arguments)))
         return 0
     if command == "test" and arguments:
         return run_newest(*arguments)
@@ -79,6 +106,74 @@ def write_constraints(resolved: list[tuple[str, Versions]]) -> str:
             if version:
                 lines.append(f'{name}=={version}; python_version {sign} "{python}"')
     return HEAD + "\n".join(lines) + "\n"
+
+
+def compile_extra(extra: str) -> dict[str, list[str]]:
+    """Return the requirements of an extra on every platform, each with the hashes of its files."""
+    with tempfile.TemporaryDirectory() as folder:
+        build, output = Path(folder, "build.in"), Path(folder, "output.txt")
+        build.write_text("\n".join(BUILD), encoding="utf-8")
+        command = [
+            "uv", "pip", "compile", "pyproject.toml", str(build), "--extra", extra, "--universal",
+            "--python-version", OLDEST_PYTHON, "--constraint", str(CONSTRAINTS),
+            "--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url",
+            "--quiet", "--output-file", str(output),
+        ]  # fmt: skip
+        try:
+            subprocess.run(command, cwd=ROOT, check=True)
+        except FileNotFoundError:
+            raise SystemExit("hashes are written by uv: pip install uv") from None
+        entries: dict[str, list[str]] = {}
+        requirement = ""
+        for line in output.read_text(encoding="utf-8").splitlines():
+            text = line.rstrip("\\").strip()
+            if text.startswith("--hash="):
+                entries[requirement].append(text)
+            else:
+                requirement = text
+                entries[requirement] = []
+    return entries
+
+
+def write_hashes(compiled: dict[str, dict[str, list[str]]]) -> str:
+    """Join the requirements of all extras; those of each package are named above it."""
+    blocks = []
+    for requirement in sorted({text for entries in compiled.values() for text in entries}):
+        extras = [extra for extra, entries in compiled.items() if requirement in entries]
+        hashes = compiled[extras[0]][requirement]
+        lines = [f"{requirement} \\", *(f"    {text} \\" for text in hashes)]
+        blocks.append(f"# {' '.join(extras)}\n" + "\n".join(lines).removesuffix(" \\"))
+    return HASHES_HEAD + "\n".join(blocks) + "\n"
+
+
+def select(extra: str) -> Iterator[str]:
+    """Yield the lines of hashes.txt that an extra needs; fail if a pin has no hashes."""
+    lines = HASHES.read_text(encoding="utf-8").removeprefix(HASHES_HEAD)
+    hashed = {line.partition(" ")[0] for line in lines.splitlines() if re.match(r"[a-z]", line)}
+    pins = {line.partition(";")[0] for line in read_pins()}
+    if unknown := sorted(pins - hashed):
+        raise SystemExit(f"hashes.txt lacks {', '.join(unknown)}; run `make hashes`")
+    for block in re.split(r"^# ", lines, flags=re.M)[1:]:
+        extras, _, text = block.partition("\n")
+        if extra in extras.split():
+            yield text.rstrip("\n")
+
+
+def add_pins(requirements: set[str]) -> None:
+    """Add pins of packages that constraints.txt lacks, where every platform needs them."""
+    lines = read_pins()
+    known = {line.partition("==")[0] for line in lines}
+    for requirement in sorted(requirements):
+        pin, _, marker = requirement.partition(" ; ")
+        if pin.partition("==")[0] not in known and marker in PYTHON_MARKERS:
+            lines.append(pin + PYTHON_MARKERS[marker])
+    lines.sort(key=lambda line: line.partition("==")[0])
+    CONSTRAINTS.write_text(HEAD + "\n".join(lines) + "\n", encoding="utf-8")
+
+
+def read_pins() -> list[str]:
+    text = CONSTRAINTS.read_text(encoding="utf-8")
+    return [line for line in text.splitlines() if line and not line.startswith("#")]
 
 
 def read_constraints(python: str) -> Versions:

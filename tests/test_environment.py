@@ -55,6 +55,63 @@ def test_pins_of_a_package_never_contradict_each_other() -> None:
         assert len(names) == len(set(names))
 
 
+def hashed_requirements() -> dict[str, list[str]]:
+    """The requirements of hashes.txt, each with its hashes."""
+    entries: dict[str, list[str]] = {}
+    for line in (ROOT / "hashes.txt").read_text(encoding="utf-8").splitlines():
+        text = line.removesuffix("\\").strip()
+        if text.startswith("--hash="):
+            entries[next(reversed(entries))].append(text)
+        elif not text.startswith("#"):
+            entries[text] = []
+    return entries
+
+
+@pytest.mark.parametrize("pin", PINS, ids=str)
+def test_every_pin_has_the_hashes_of_its_files(pin: Requirement) -> None:
+    hashes = [
+        listed
+        for text, listed in hashed_requirements().items()
+        if (entry := Requirement(text)).name == pin.name and entry.specifier == pin.specifier
+    ]
+
+    assert hashes, "run `make hashes`"
+    assert all(hashes)
+
+
+def test_hashes_name_no_address() -> None:
+    line = r"#.*|[a-z0-9-]+==[\w.!+]+( ; [^\\/]+)? \\|    --hash=sha256:[0-9a-f]{64}( \\)?"
+
+    text = (ROOT / "hashes.txt").read_text(encoding="utf-8")
+
+    assert not [row for row in text.splitlines() if not re.fullmatch(line, row)]
+
+
+@pytest.mark.parametrize("extra", ["bench", "demo", "dev", "docs", "test"])
+def test_what_make_installs_is_verified_and_has_all_that_an_extra_names(extra: str) -> None:
+    def needs(name: str) -> set[str]:
+        names: set[str] = set()
+        for need in map(Requirement, PROJECT["optional-dependencies"][name]):
+            own = need.name == "svc-notebook"
+            names |= (
+                set().union(*map(needs, need.extras)) if own else {canonicalize_name(need.name)}
+            )
+        return names
+
+    lines = subprocess.run(
+        [sys.executable, ".ci/versions.py", "select", extra],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    named = {line.partition("==")[0] for line in lines if not line.startswith(" ")}
+    command = ["make", "--dry-run", "VENV=/tmp/no-venv", f"/tmp/no-venv/.{extra}"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    assert needs(extra) | {"hatchling", "httpx"} <= named
+    [packages, project] = [line for line in printed.splitlines() if " pip install " in line]
+    assert "--require-hashes --no-deps --only-binary :all:" in packages
+    assert "--no-deps --no-index --no-build-isolation --editable ." in project
+
+
 @pytest.mark.slow
 def test_the_suite_can_be_stopped_where_a_shell_ignores_sigint() -> None:
     code = (
