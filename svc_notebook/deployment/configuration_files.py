@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from pathlib import Path
@@ -14,8 +14,10 @@ import pandas as pd
 from svc_notebook.api import SearchApi
 from svc_notebook.api.parameters import ALIASES, Settings
 from svc_notebook.api.validation import check_members
+from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.temporary_index import parse_name
+from svc_notebook.deployment.apply_runs import describe_interrupted_runs, recording_run
 from svc_notebook.deployment.clone import describe_client, right_of
 from svc_notebook.deployment.configuration import read_configuration
 from svc_notebook.deployment.index_folders import (
@@ -188,6 +190,8 @@ async def apply(
     needed = [right_of(SearchApi.get_settings)]
     needed += [] if check else [right_of(SearchApi.set_settings)]
     rights.check("apply-config", needed, [each.index for each in chosen])
+    for text in describe_interrupted_runs(client):
+        warn_user(text)
     notes: list[str] = []
     deltas: dict[str, dict[Scope, Delta]] = {}
     texts: dict[Path, tuple[str, str]] = {}
@@ -203,13 +207,24 @@ async def apply(
         await _check_replicas(client, each, live)
     ids: dict[str, str] = {}
     if not check:
-        for each in chosen:
-            if made := await _apply_one(client, each, note or f"apply-config {folder.name}"):
-                ids[each.index] = made.change_id
+        ids = await _apply_all(client, folder, chosen, note or f"apply-config {folder.name}")
     return ConfigurationDrift(
         folder, _table(deltas), check, tuple(deltas), change_ids=ids, notes=tuple(notes),
         diff=_diff(folder, texts),
     )  # fmt: skip
+
+
+async def _apply_all(
+    client: AsyncClient, folder: Path, chosen: Sequence[IndexFiles], note: str
+) -> dict[str, str]:
+    """Write all indices, one after the other; return the ids of their changes."""
+    ids: dict[str, str] = {}
+    with recording_run(client, folder, [each.index for each in chosen]) as record:
+        for each in chosen:
+            if made := await _apply_one(client, each, note):
+                ids[each.index] = made.change_id
+            record.add(each.index, ids.get(each.index, ""))
+    return ids
 
 
 async def _apply_one(client: AsyncClient, each: IndexFiles, note: str) -> Change | None:

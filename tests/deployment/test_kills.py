@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,7 @@ def test_a_clone(
     assert not temporary(index, svc.current())
 
 
+@pytest.mark.filterwarnings("ignore:the `apply-config` of .* was interrupted")
 @pytest.mark.parametrize("write", range(CONFIGURATION_WRITES + 1))
 @BOTH_SIDES
 @pytest.mark.sampled(4)
@@ -99,3 +101,47 @@ def test_configurations_in_files(
     assert main(["apply-config", folder, "--profile", "work", "--check"]) == 0
     assert [svc.tuning.snapshot(name).hash for name in names] == wanted
     assert [len(svc.read_browse(name)) for name in names] == [1, 1, 1]
+
+
+@pytest.mark.filterwarnings("always:.* was interrupted")
+@pytest.mark.parametrize("way", ["on", "back"])
+@pytest.mark.timeout(180)
+def test_the_run_after_a_killed_one_says_so_and_goes_on_or_back(
+    way: str, shop: svc.Client, service: Running, profiles: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    monkeypatch.setenv("XDG_STATE_HOME", str(profiles.parent / "state"))
+    write_profile(profiles, "work", service, service.adminKey)
+    names = sorted(fill(shop, 3) for _ in range(3))
+    folder = str(profiles.parent / "search")
+    assert main(["pull-config", folder, *names, "--profile", "shop"]) == 0
+    for name in names:
+        svc.push([{"objectID": "1"}], name, progress=False)
+    before = [svc.tuning.snapshot(name).hash for name in names]
+    apply = ["apply-config", folder, "--profile", "work"]
+    call = f"from svc_notebook.cli import main; import sys; sys.exit(main({[*apply, '--yes']!r}))"
+    assert not run_killed(service, call, CONFIGURATION_WRITES // 2, "after")
+
+    capsys.readouterr()
+
+    main([*apply, "--check"])
+
+    said = capsys.readouterr().err
+    first, second, third = names
+    assert f"the `apply-config` of {folder} at " in said
+    assert f"{first} written; {second} perhaps written in part; {third} not written" in said
+    assert f"`apply-config {folder}` again goes on" in said
+    undo = re.findall(r"`undo (\S+) (\S+)`", said.partition("again goes on")[2])
+    assert [name for name, _ in undo] == [first, second]
+    if way == "on":
+        assert main([*apply, "--yes"]) == 0
+        capsys.readouterr()
+        assert main([*apply, "--check"]) == 0
+    else:
+        for name, change in undo:
+            assert main(["undo", name, change, "--profile", "work", "--yes"]) == 0
+        assert [svc.tuning.snapshot(name).hash for name in names] == before
+        capsys.readouterr()
+        main([*apply, "--check"])
+    assert "was interrupted" not in capsys.readouterr().err
