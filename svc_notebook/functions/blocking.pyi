@@ -483,6 +483,7 @@ def export(
     columns: Sequence[str] | None = None,
     include: Sequence[Include] = (),
     resume: bool = False,
+    spreadsheet_safe: bool = False,
     progress: bool | None = None,
     **params: Unpack[SearchOptions],
 ) -> loading.Export:

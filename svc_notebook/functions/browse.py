@@ -274,6 +274,7 @@ async def export(
     columns: Sequence[str] | None = None,
     include: Sequence[Include] = (),
     resume: bool = False,
+    spreadsheet_safe: bool = False,
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
 ) -> loading.Export:
@@ -298,6 +299,10 @@ async def export(
         Further parts to write, as JSON files next to the file.
     resume : bool, default False
         Resume an interrupted export.
+    spreadsheet_safe : bool, default False
+        Write texts of CSV and TSV so that a spreadsheet does not run them as formulas: `'` before
+        texts that begin with `=`, `+`, `-` or `@`, and control characters as escapes. Such a
+        file is for reading; `load` would load the texts that were changed.
     on_progress : callable, default None
         Function that is called with the number of records fetched and the total number of
         records.
@@ -327,6 +332,7 @@ async def export(
     return await loading.export(
         asynchronous(client), index, path,
         query=query, columns=columns, include=include, resume=resume,
+        spreadsheet_safe=spreadsheet_safe,
         on_progress=on_progress, **params,
     )  # fmt: skip
 

@@ -103,6 +103,7 @@ async def export(
     columns: Sequence[str] | None = None,
     include: Sequence[Include] = (),
     resume: bool = False,
+    spreadsheet_safe: bool = False,
     on_progress: OnProgress | None = None,
     **params: Unpack[SearchOptions],
 ) -> Export:
@@ -111,7 +112,7 @@ async def export(
     The file appears when it is complete, and replaces an existing one. `resume` continues an
     interrupted export. `include` writes settings, synonyms and rules next to the file.
     """
-    target, form = _check_path(path)
+    target, form = _check_path(path, spreadsheet_safe)
     _check_choices(index, columns, include)
     search = {**params, "query": query} if query else {**params}
     if columns is not None:
@@ -120,11 +121,11 @@ async def export(
     return await run.carry_out(form, search, include, resume=resume)
 
 
-def _check_path(path: str | os.PathLike[str]) -> tuple[Path, Format]:
+def _check_path(path: str | os.PathLike[str], spreadsheet_safe: bool) -> tuple[Path, Format]:
     if not isinstance(path, (str, os.PathLike)):
         raise BadInput(f"`path` must be the path of a file, not {path!r}: 'films.parquet'")
     target = Path(path).expanduser()
-    form = format_of(target)
+    form = format_of(target, spreadsheet_safe=spreadsheet_safe)
     if target.is_dir():
         raise BadInput(f"{target} is a folder; pass the path of a file in it")
     if not target.parent.is_dir():

@@ -14,12 +14,16 @@ import msgspec
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.exports.attribute_types import LIST
 from svc_notebook.loading.exports.spool import Spool
+from svc_notebook.terminal import escape_controls
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 COMPRESSIONS = {".gz": "gzip", ".zst": "zstd"}
 COPY_BYTES = 1 << 20
+SEPARATORS = {".csv": ",", ".tsv": "\t"}
+# Spreadsheets begin formulas with these, some with the wide forms.
+FORMULA_STARTS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 Columns = Mapping[str, str]
 # Called after each piece with the number of rows written; can raise an error to stop the export.
 Check = Callable[[int], None]
@@ -35,8 +39,11 @@ class Format:
     stem: str
 
 
-def format_of(path: Path) -> Format:
-    """Return the format of a file's name; raise `BadInput` with advice."""
+def format_of(path: Path, *, spreadsheet_safe: bool = False) -> Format:
+    """Return the format of a file's name; raise `BadInput` with advice.
+
+    `spreadsheet_safe`: write cells that a spreadsheet does not run as formulas.
+    """
     suffixes = [suffix.lower() for suffix in path.suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
     kind = "".join(suffixes[:-1][-1:] if compression else suffixes[-1:])
@@ -50,7 +57,14 @@ def format_of(path: Path) -> Format:
             f"Parquet is already compressed: change the name to {path.with_suffix('').name}"
         )
     stem = path.with_suffix("").stem if compression else path.stem
-    return Format(WRITERS[kind], compression, stem)
+    if not spreadsheet_safe:
+        return Format(WRITERS[kind], compression, stem)
+    if kind not in SEPARATORS:
+        raise BadInput(
+            f"`spreadsheet_safe` is an option of {' and '.join(SEPARATORS)}: cells of `{kind}` are "
+            "never formulas"
+        )
+    return Format(_write_delimited(SEPARATORS[kind], spreadsheet_safe=True), compression, stem)
 
 
 def write_lines(
@@ -78,7 +92,35 @@ def write_parquet(
             writer.write_table(rows)
 
 
-def _write_delimited(separator: str) -> Callable[[Spool, Path, Columns, str | None, Check], None]:
+def defuse(text: str) -> str:
+    """Return a text that a spreadsheet shows as it is, and that does not control a terminal.
+
+    Before a text that begins as a formula stands `'`; control characters become escapes.
+    """
+    shown = escape_controls(text)
+    return (
+        f"'{shown}"
+        if shown.lstrip().startswith(FORMULA_STARTS) or text != text.lstrip("\t\n\r")
+        else shown
+    )
+
+
+def _defuse_table(rows: pa.Table) -> pa.Table:
+    """Defuse the texts and the names of all columns."""
+    import pyarrow as pa
+
+    columns = [
+        pa.array([None if v is None else defuse(v) for v in column.to_pylist()], column.type)
+        if pa.types.is_string(column.type)
+        else column
+        for column in rows.columns
+    ]
+    return pa.table(columns, names=[defuse(name) for name in rows.column_names])
+
+
+def _write_delimited(
+    separator: str, *, spreadsheet_safe: bool = False
+) -> Callable[[Spool, Path, Columns, str | None, Check], None]:
     def write(
         spool: Spool, path: Path, columns: Columns, compression: str | None, check: Check
     ) -> None:
@@ -87,12 +129,13 @@ def _write_delimited(separator: str) -> Callable[[Spool, Path, Columns, str | No
         flat = {name: "json" if kind.startswith(LIST) else kind for name, kind in columns.items()}
         schema = _schema(flat, nested=False)
         options = csv.WriteOptions(delimiter=separator)
+        shown = _defuse_table(schema.empty_table()).schema if spreadsheet_safe else schema
         with (
             _sink(path, compression) as sink,
-            csv.CSVWriter(sink, schema, write_options=options) as out,
+            csv.CSVWriter(sink, shown, write_options=options) as out,
         ):
             for rows in _tables(spool, schema, flat, check):
-                out.write_table(rows)
+                out.write_table(_defuse_table(rows) if spreadsheet_safe else rows)
 
     return write
 
@@ -101,8 +144,7 @@ WRITERS: dict[str, Callable[[Spool, Path, Columns, str | None, Check], None]] = 
     ".parquet": write_parquet,
     ".ndjson": write_lines,
     ".jsonl": write_lines,
-    ".csv": _write_delimited(","),
-    ".tsv": _write_delimited("\t"),
+    **{kind: _write_delimited(separator) for kind, separator in SEPARATORS.items()},
 }
 
 
