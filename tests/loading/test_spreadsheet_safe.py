@@ -24,7 +24,9 @@ HARMLESS = ("lamp", "a=b", "1 - 2", "'=1", "", "5", "[-1]", "Größe")
 @pytest.fixture
 def records(client: Client) -> list[dict[str, object]]:
     texts = [*DANGEROUS, *HARMLESS, "\x1b[31mred\x07"]
-    rows = [{"objectID": f"{n:02}", "text": text} for n, text in enumerate(texts)]
+    rows: list[dict[str, object]] = [
+        {"objectID": f"{n:02}", "text": text} for n, text in enumerate(texts)
+    ]
     rows[0] |= {"=cmd": "x", "price": -5, "list": ["=1"], "object": {"a": "=1"}}
     svc.load(rows, "defused", client=client, if_exists="replace", progress=False)
     return rows
