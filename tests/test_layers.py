@@ -19,6 +19,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {
         "accessor_registration": set(),
         "errors": set(),
+        "leases": set(),
         "official_names": set(),
         "redaction": set(),
         "display": {"pandas"},
@@ -85,7 +86,7 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
     "service": [
         {"store", "folder", "limits", "heap", "engine", "crawl"},
         {"embedder"},
-        {"events", "keyring", "logs", "rules", "sources"},
+        {"events", "idleness", "keyring", "logs", "rules", "sources"},
         {"impressions", "resources"},
         {"indices", "users"},
         {"tasks"},

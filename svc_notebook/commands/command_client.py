@@ -14,8 +14,8 @@ from svc_notebook.session.fields import VARIABLES
 from svc_notebook.session.local_service import (
     LocalService,
     all_running,
+    attach,
     default_folder,
-    find_running,
     local,
 )
 from svc_notebook.terminal import is_yes
@@ -31,7 +31,7 @@ def command_client(profile: str | None, ask: Callable[[str], str | None]) -> Cli
     except NotConnected:
         if profile or _is_configured():
             raise
-    running = find_running(default_folder()) or _start_local_service(ask)
+    running = attach(default_folder()) or _start_local_service(ask)
     warn_user(f"no service is configured; using the local service at {running.url}")
     return connect_local(running)
 

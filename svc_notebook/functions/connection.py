@@ -81,7 +81,7 @@ def connect(
     data : path, default the user's data folder
         Folder of the local service's data.
     stay : bool, default False
-        Keep the local service running after this process ends.
+        Keep the local service running until it is stopped, also when no process uses it.
     allow_private_crawl : bool, default False
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4
@@ -176,7 +176,7 @@ def connect_with_prompt(
     data : path, default the user's data folder
         Folder of the local service's data.
     stay : bool, default False
-        Keep the local service running after this process ends.
+        Keep the local service running until it is stopped, also when no process uses it.
     allow_private_crawl : bool, default False
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4

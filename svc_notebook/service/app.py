@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+import time
 import traceback
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -92,6 +93,12 @@ class App:
         self.workers = SearchWorkers(service.catalog, service.store.path, workers, search_timeout)
         self._readers = ReaderThreads(search_timeout, at_once=self.workers.count + 2)
         self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
+        self._open_requests = 0
+        self._last_request = time.monotonic()
+
+    def last_request(self) -> float:
+        """Return when a request was last served, by the monotonic clock."""
+        return time.monotonic() if self._open_requests else self._last_request
 
     def close(self) -> None:
         """Accept no more work; work that has not started is dropped."""
@@ -103,6 +110,14 @@ class App:
         """Serve one request."""
         if scope["type"] != "http":
             return
+        self._open_requests += 1
+        try:
+            await self._respond(scope, receive, send)
+        finally:
+            self._open_requests -= 1
+            self._last_request = time.monotonic()
+
+    async def _respond(self, scope: Message, receive: Receive, send: Send) -> None:
         state, incoming = read_head(scope), IncomingBody(receive)
         try:
             response = await self._answer(state, incoming)

@@ -25,7 +25,7 @@ FILES = {
     NOTE, f"{NOTE}.new", LOCK, "service.log", "starting.lock", "parent", "service.sqlite",
     "service.sqlite-wal", "service.sqlite-shm", "service.sqlite-journal",
 }  # fmt: skip
-FOLDERS = {"engine"}
+FOLDERS = {"engine", "leases"}
 OTHERS_PERMISSIONS = 0o077
 
 

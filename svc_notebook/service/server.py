@@ -13,6 +13,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,7 @@ from svc_notebook.service.engine.parallel import count_processors
 from svc_notebook.service.folder import Folder
 from svc_notebook.service.heap import keep_freed_arrays
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
+from svc_notebook.service.idleness import Idleness
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
 
@@ -68,6 +70,7 @@ def serve(
     admin_key: str | None = None,
     admin_key_file: str | None = None,
     parent: int | None = None,
+    idle: float | None = None,
     reset_allowlist: bool = False,
     search_timeout: float | None = None,
     workers: int | None = None,
@@ -100,6 +103,9 @@ def serve(
         File that contains the admin key, or `-` for standard input.
     parent : int, default None
         Id of a process whose end stops the service.
+    idle : float, default None
+        Stop when no process has used the service for this number of seconds, as a local service
+        does that `connect` starts. By default, it runs until it is stopped.
     reset_allowlist : bool, default False
         Remove all networks from the allowlist.
     search_timeout : float, default 4
@@ -155,7 +161,9 @@ def serve(
     }
     app = App(service, search_timeout=seconds, workers=processes)
     try:
-        run(service, app, listener, lambda: announce(folder, stored, note, json), parent)
+        idleness = Idleness(folder.path, idle, app.last_request)
+        ready = partial(announce, folder, stored, note, json)
+        run(service, app, listener, ready, lambda: has_ended(parent) or idleness.is_over())
     finally:
         folder.release()
     return 0
@@ -289,9 +297,9 @@ def run(
     app: App,
     listener: socket.socket,
     ready: Callable[[], None],
-    parent: int | None,
+    is_over: Callable[[], bool],
 ) -> None:
-    """Serve requests until a signal arrives or the parent process ends."""
+    """Serve requests until a signal arrives, or `is_over` returns true."""
     config = uvicorn.Config(
         app,
         loop="asyncio",
@@ -313,7 +321,7 @@ def run(
     service.start()
     raise_file_limit()
     try:
-        asyncio.run(_watch(server, listener, ready, parent))
+        asyncio.run(_watch(server, listener, ready, is_over))
     finally:
         app.close()
         service.stop()
@@ -333,24 +341,24 @@ async def _watch(
     server: uvicorn.Server,
     listener: socket.socket,
     ready: Callable[[], None],
-    parent: int | None,
+    is_over: Callable[[], bool],
 ) -> None:
     async with asyncio.TaskGroup() as group:
         serving = group.create_task(server.serve([listener]))
         # The socket already listens: a request that arrives before the server is up waits.
         ready()
         while not serving.done():
-            if parent and not is_alive(parent):
+            if is_over():
                 server.should_exit = True
             await asyncio.wait([serving], timeout=0.5)
 
 
-def is_alive(pid: int) -> bool:
-    """Return whether a process exists."""
+def has_ended(pid: int | None) -> bool:
+    """Return whether a process does not exist any more."""
     try:
-        os.kill(pid, 0)
+        os.kill(pid or os.getpid(), 0)
     except ProcessLookupError:
-        return False
-    except OSError:
         return True
-    return True
+    except OSError:
+        return False
+    return False

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import atexit
 import json
+import math
 import os
 import shlex
 import signal
@@ -24,7 +24,8 @@ from svc_notebook.child_process import python_command, start_process
 from svc_notebook.client import Secret, background_loop
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.files import hold_lock, user_state_folder, write_atomically
+from svc_notebook.files import hold_lock, is_locked, user_state_folder, write_atomically
+from svc_notebook.leases import drop_permanent_lease, take_lease, take_permanent_lease
 from svc_notebook.session.fields import KEYS, VARIABLES
 
 
@@ -59,10 +60,14 @@ def _list_folder() -> Path:
 
 COMMAND = python_command("svc_notebook.cli", "serve")
 NOTE = "service.json"  # the file with the service's address, which exists while it runs
-PARENT = "parent"  # the process ids of a service and of the process whose end stops it
+STARTING_LOCK = "starting.lock"
+LEASES = "leases"  # the folder with a locked file for each process that uses the service
 LOG = "service.log"
 ENTRY_HEX_DIGITS = 16
-START_SECONDS, STOP_SECONDS, ORPHAN_SECONDS, POLL_SECONDS = 30.0, 5.0, 2.0, 0.02
+START_SECONDS, STOP_SECONDS, POLL_SECONDS = 30.0, 5.0, 0.02
+# A service ends when no process has used it for this long: enough to restart a kernel.
+IDLE_SECONDS = 10.0
+IDLE_VARIABLE = "SVC_IDLE_SECONDS"
 SEARCH_TIMEOUT_SECONDS = 4.0  # for a service whose note does not contain it
 MAX_ATTEMPTS = 2  # a service that is stopping can still use the folder
 LOG_TAIL_CHARACTERS = 2000  # of the log in an error message
@@ -100,6 +105,7 @@ class LocalService:
     async def _stop(self) -> None:
         with suppress(ProcessLookupError):
             os.kill(self.pid, signal.SIGTERM)
+        drop_permanent_lease(self.data / LEASES)
         if not await _wait_for_end(self.data, self.pid, STOP_SECONDS):
             raise LocalServiceFailed(f"process {self.pid} does not stop; see {self.data / LOG}")
 
@@ -126,15 +132,16 @@ def local(
 ) -> LocalService:
     """Return the local service of a data folder, which is started if necessary.
 
-    Processes on the same folder share the service. It stops with the process that started it
-    unless `stay` is set.
+    Processes on the same folder share the service. It runs as long as one of them runs, whichever
+    started it, and stops when no process has used it for 10 seconds (`SVC_IDLE_SECONDS`), unless
+    one of them has set `stay`.
 
     Parameters
     ----------
     data : path, default the user's data folder
         Folder of the service's data.
     stay : bool, default False
-        Keep the service running after this process ends.
+        Keep the service running until it is stopped, also when no process uses it.
     allow_private_crawl : bool, default False
         Allow crawlers to visit this machine and its network.
     search_timeout : float, default 4
@@ -162,7 +169,9 @@ def local(
     if search_timeout is not None:
         more += ["--search-timeout", f"{search_timeout:g}"]
     words = shlex.split(command) if isinstance(command, str) else list_texts(command, "command")
-    running = find_running(folder) or _begin(folder, stay, [*words, *more])
+    running = attach(folder) or _begin(folder, [*words, *more])
+    if stay:
+        take_permanent_lease(folder / LEASES)
     remember(folder)
     if allow_private_crawl and not running.allows_private_crawl:
         raise LocalServiceFailed(
@@ -177,10 +186,10 @@ def local(
     return running
 
 
-def _begin(folder: Path, stay: bool, command: Sequence[str]) -> LocalService:
+def _begin(folder: Path, command: Sequence[str]) -> LocalService:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return background_loop.run(_start_in_turn(folder, stay, command))
+        return background_loop.run(_start_in_turn(folder, command))
     except OSError as error:
         raise LocalServiceFailed(f"the data folder {folder} cannot be used: {error}") from error
 
@@ -192,17 +201,32 @@ def default_folder() -> Path:
     return user_data_path("svc-notebook", appauthor=False) / "local"
 
 
-async def _start_in_turn(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
-    async with hold_lock(data / "starting.lock"):
-        return find_running(data) or await _start(data, stay, command)
+async def _start_in_turn(data: Path, command: Sequence[str]) -> LocalService:
+    # A service that ends because nobody uses it holds the lock until it has ended.
+    async with hold_lock(data / STARTING_LOCK):
+        take_lease(data / LEASES)
+        running = find_running(data)
+        if running is None:
+            drop_permanent_lease(data / LEASES)  # of an earlier service
+            running = await _start(data, command)
+        return running
+
+
+def attach(data: Path) -> LocalService | None:
+    """Return the running service of a data folder, which then runs as long as this process."""
+    while running := find_running(data):
+        take_lease(data / LEASES)
+        if not is_locked(data / STARTING_LOCK):
+            return running
+        # Another session starts or attaches, or the service ends and does not see the lease.
+        time.sleep(POLL_SECONDS)
+    return None
 
 
 def find_running(data: Path) -> LocalService | None:
-    """Return the running service of a data folder, unless it is about to stop."""
+    """Return the running service of a data folder."""
     found = _read_note(data)
-    if not found or not is_alive(found.pid) or _is_orphan(data, found.pid):
-        return None
-    return found if _listens(found.url) else None
+    return found if found and is_alive(found.pid) and _listens(found.url) else None
 
 
 def all_running() -> list[LocalService]:
@@ -228,15 +252,6 @@ def _read_note(data: Path) -> LocalService | None:
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _is_orphan(data: Path, pid: int) -> bool:
-    """Return whether a service is about to stop because the process that started it has ended."""
-    try:
-        started, parent = map(int, (data / PARENT).read_text().split())
-    except (OSError, ValueError):
-        return False
-    return started == pid and not is_alive(parent)
 
 
 def is_alive(pid: int) -> bool:
@@ -273,19 +288,15 @@ async def _wait_for_end(data: Path, pid: int, timeout_seconds: float) -> bool:
     return True
 
 
-async def _start(data: Path, stay: bool, command: Sequence[str]) -> LocalService:
-    if orphan := _read_note(data):
-        await _wait_for_end(data, orphan.pid, ORPHAN_SECONDS)
+async def _start(data: Path, command: Sequence[str]) -> LocalService:
     for _ in range(MAX_ATTEMPTS):
-        process = _spawn(data, stay, command)
+        process = _spawn(data, command)
         try:
             running = await _wait_for_start(data, process)
         except BaseException:
             process.terminate()
             raise
         if running:
-            if not stay and running.pid == process.pid:
-                _write_private(data / PARENT, f"{running.pid} {os.getpid()}")
             return running
         process.terminate()
     raise LocalServiceFailed(f"the local service does not start: {_tail(data / LOG)}")
@@ -300,10 +311,8 @@ async def _wait_for_start(data: Path, process: subprocess.Popen[bytes]) -> Local
     return find_running(data)  # a service may have been started manually just before
 
 
-def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[bytes]:
-    options = ["--json", "--data", str(data)]
-    if not stay:
-        options += ["--parent", str(os.getpid())]
+def _spawn(data: Path, command: Sequence[str]) -> subprocess.Popen[bytes]:
+    options = ["--json", "--data", str(data), "--idle", f"{_idle_seconds():g}"]
     with open(data / LOG, "wb", opener=_open_private) as log:
         process = start_process(
             [*command, *options],
@@ -315,14 +324,18 @@ def _spawn(data: Path, stay: bool, command: Sequence[str]) -> subprocess.Popen[b
             start_new_session=True,  # an interrupt of the kernel must not reach it
         )
     _OWN[process.pid] = process
-    if not stay:
-        _ENDING_WITH_US.add(process.pid)
     return process
 
 
-def _write_private(path: Path, text: str) -> None:
-    with open(path, "w", opener=_open_private) as file:
-        file.write(text)
+def _idle_seconds() -> float:
+    text = os.environ.get(IDLE_VARIABLE, "").strip()
+    try:
+        seconds = float(text or IDLE_SECONDS)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < math.inf:
+        raise LocalServiceFailed(f"{IDLE_VARIABLE} is {text!r}: use a number of seconds")
+    return seconds
 
 
 def _open_private(path: str, flags: int) -> int:
@@ -345,13 +358,4 @@ def _tail(log: Path) -> str:
 
 
 _OWN: dict[int, subprocess.Popen[bytes]] = {}
-_ENDING_WITH_US: set[int] = set()
 _PROCESS = os.getpid()
-
-
-@atexit.register
-def _stop_own() -> None:
-    """Stop the services started here; they also watch this process, but this is faster."""
-    if os.getpid() == _PROCESS:
-        for pid in _ENDING_WITH_US & _OWN.keys():
-            _OWN[pid].terminate()

@@ -1,12 +1,33 @@
-"""Processes have limits of their own here, which grow with the load of the machine."""
+"""Quick runs take a share of the rows; processes have limits of their own."""
 
 from __future__ import annotations
 
+from collections import defaultdict
+from pathlib import Path
+
 import pytest
 
+from tests.first_minutes.pairs import ROTATIONS, rotation
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave the limit to `processes.run_fresh`, which reports where a process hangs."""
-    for item in items:
-        if item.path.is_relative_to(__file__.rpartition("/")[0]):
-            item.add_marker(pytest.mark.timeout(0))
+FOLDER = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave limits to `processes.run_fresh`, which reports where a process hangs; rotate rows."""
+    here = [item for item in items if item.path.is_relative_to(FOLDER)]
+    for item in here:
+        item.add_marker(pytest.mark.timeout(0))
+    if not (config.getoption("quick") or config.getoption("sample")):
+        return
+    rows: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in here:
+        if item.get_closest_marker("rotated"):
+            rows[item.nodeid.partition("[")[0]].append(item)
+    left_out = {
+        item
+        for family in rows.values()
+        for number, item in enumerate(family)
+        if number % ROTATIONS != rotation()
+    }
+    config.hook.pytest_deselected(items=[*left_out])
+    items[:] = [item for item in items if item not in left_out]

@@ -30,10 +30,17 @@ def user_environment(folder: Path, **variables: str) -> dict[str, str]:
 
 
 def run_fresh(
-    script: str, folder: Path, environment: dict[str, str] | None = None, *options: str
+    script: str,
+    folder: Path,
+    environment: dict[str, str] | None = None,
+    *options: str,
+    steps: int = 1,
 ) -> str:
-    """Run a script in a fresh process; return its output, and fail with all stacks if it hangs."""
-    limit = limit_seconds()
+    """Run a script in a fresh process; return its output, and fail with all stacks if it hangs.
+
+    A script of several steps has several times the limit.
+    """
+    limit = limit_seconds() * steps
     path = folder / "script.py"
     path.write_text(_PROLOGUE.format(limit=limit) + script, encoding="utf-8")
     try:

@@ -19,7 +19,7 @@ from svc_notebook.client import Client
 from svc_notebook.errors import LocalServiceFailed, Unreachable
 from svc_notebook.session import connect, current, local, local_service
 from svc_notebook.session.config import make_connection
-from svc_notebook.session.local_service import NOTE, PARENT, LocalService, find_running, is_alive
+from svc_notebook.session.local_service import LEASES, NOTE, LocalService, find_running, is_alive
 from tests.conftest import ROOT
 
 FAKE = Path(__file__).with_name("fake_service.py")
@@ -186,67 +186,6 @@ def test_a_folder_that_cannot_be_used_says_so(tmp_path: Path) -> None:
         local(tmp_path / "file" / "below", command=command())
 
 
-START = """
-import sys, time
-from svc_notebook.session import local
-service = local(sys.argv[1], stay=sys.argv[2] == "stay", command=sys.argv[3:])
-print(service.pid, flush=True)
-sys.stdin.read()
-"""
-
-
-def start_elsewhere(data: Path, stay: str) -> subprocess.Popen[str]:
-    """Let another process start the service; it lives until its standard input is closed."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", START, str(data), stay, *command()],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-    )
-    assert process.stdout
-    assert process.stdout.readline().strip() == str(started(data)[-1])
-    return process
-
-
-@pytest.mark.parametrize("end", ["kill", "close"])
-def test_a_service_ends_with_the_process_that_started_it(data: Path, end: str) -> None:
-    starter = start_elsewhere(data, "leave")
-    service = local(data, command=command("fail"))
-
-    if end == "kill":
-        starter.kill()
-    starter.communicate(timeout=30)
-
-    until(lambda: not (data / NOTE).exists())
-    until(lambda: not is_alive(service.pid))
-
-
-@pytest.mark.parametrize("end", ["kill", "close"])
-def test_a_service_can_outlive_its_process(data: Path, end: str) -> None:
-    starter = start_elsewhere(data, "stay")
-
-    if end == "kill":
-        starter.kill()
-    starter.communicate(timeout=30)
-
-    assert local(data, command=command("fail")).pid == started(data)[0]
-
-
-def test_a_service_whose_parent_has_ended_is_not_used(data: Path) -> None:
-    """It is about to end: whoever comes just then waits, and starts ones own."""
-    starter = start_elsewhere(data, "leave")
-    starter.kill()
-    starter.communicate(timeout=30)
-
-    service = local(data, command=command())
-
-    assert service.pid == started(data)[1]
-    assert (data / PARENT).read_text() == f"{service.pid} {os.getpid()}"
-    time.sleep(0.2)
-    assert find_running(data) == service
-
-
 def test_a_real_service_is_started_and_lost(tmp_path: Path) -> None:
     service = local(tmp_path / "real")
     client = Client(make_connection(service.values()))
@@ -298,10 +237,12 @@ def test_what_a_session_puts_into_the_folder_is_closed_to_others(data: Path) -> 
     finally:
         os.umask(before)
 
-    modes = {name: (data / name).stat().st_mode & 0o077 for name in (PARENT, local_service.LOG)}
+    private = [data / local_service.LOG, data / LEASES, *(data / LEASES).iterdir()]
+    modes = {path.name: path.stat().st_mode & 0o077 for path in private}
     running.stop()
 
-    assert modes == {PARENT: 0, local_service.LOG: 0}
+    assert len(modes) == 3
+    assert {*modes.values()} == {0}
     assert data.stat().st_mode & 0o077 == 0
 
 

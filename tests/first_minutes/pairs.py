@@ -1,0 +1,57 @@
+"""Combinations of choices in which every two choices occur together, and a share of them.
+
+The full product of the tables here has 10,000 rows. Faults of first minutes need two things at a
+time, an import and an act for instance, so rows are enough in which every pair occurs. `make test`
+runs a third of them: the rotation is the day of the year, or `FIRST_MINUTES_ROTATION`. Three days
+run every pair; without `--quick` every run does.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import time
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+T = TypeVar("T")
+ROTATION_VARIABLE = "FIRST_MINUTES_ROTATION"
+ROTATIONS = 3
+# Candidates per row; more give fewer rows.
+TRIALS = 40
+SEED = 27
+
+Pair = tuple[tuple[str, str], tuple[str, str]]
+
+
+def cover_pairs(choices: Mapping[str, Sequence[str]]) -> list[dict[str, str]]:
+    """Return rows with one choice of each name, in which any two choices occur together."""
+    chance = random.Random(SEED)
+    missing = {
+        ((first, a), (second, b))
+        for first, second in itertools.combinations(choices, 2)
+        for a in choices[first]
+        for b in choices[second]
+    }
+    rows = []
+    while missing:
+        (name, value), (other, second) = min(missing)
+        candidates = (
+            {each: chance.choice(values) for each, values in choices.items()}
+            | {name: value, other: second}
+            for _ in range(TRIALS)
+        )
+        row = max(candidates, key=lambda row: len(_pairs(row) & missing))
+        missing -= _pairs(row)
+        rows.append(row)
+    return rows
+
+
+def _pairs(row: Mapping[str, str]) -> set[Pair]:
+    return set(itertools.combinations(row.items(), 2))
+
+
+def rotation() -> int:
+    """Return which share of the rows a quick run takes."""
+    return int(os.environ.get(ROTATION_VARIABLE) or time.localtime().tm_yday) % ROTATIONS
