@@ -7,6 +7,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from playwright.sync_api import expect
 
 from tests.conftest import Running, start_service, stop_service
 from tests.page.conftest import chromium, empty
@@ -18,6 +19,8 @@ PACKAGES = (
     "algoliasearch@5.64.0", "instantsearch.js@4.118.0", "search-insights@2.17.3",
     "@docsearch/js@3.9.0",
 )  # fmt: skip
+# The machine may be busy with other tests.
+expect.set_options(timeout=30_000)
 PAGES = Path(__file__).parent / "pages"
 OPTIONS = ("--clusters", "2", "--allow-private-crawl")
 

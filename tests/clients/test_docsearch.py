@@ -13,7 +13,7 @@ from playwright.sync_api import Page, expect
 from tests.conftest import Running
 from tests.service.crawl.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 INDEX = "handbook"
 CRAWLERS = "/api/1/crawlers"
 # The extractor and the settings that the site generator's users are given.

@@ -17,9 +17,9 @@ from tests.conftest import Running
 from tests.kernels.overlays import put_before
 from tests.peers.javascript import install
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(180)]
 FOLDER = Path(__file__).parent / "scripts"
-TIMEOUT_SECONDS = 50
+TIMEOUT_SECONDS = 120
 PYTHON = {"python_1": "1.20.0", "python_2": "2.6.3", "python_3": "3.0.0", "python_4": "4"}
 PACKAGES = (
     "algoliasearch-3@npm:algoliasearch@3.35.1", "algoliasearch-4@npm:algoliasearch@4.27.0",

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, Request, Response, expect
 
 from tests.conftest import Running
 
-pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
 INDEX = "widgets"
 BRANDS, COLORS, SIZES = ["Acme", "Borg", "Cyan"], ["red", "blue"], ["S", "M", "L", "XL"]
 FACETS = ["searchable(brand)", "color", "size", "levels.lvl0", "levels.lvl1", "stock", "price",
