@@ -299,7 +299,7 @@ def test_an_ordinary_file_is_read_as_the_csv_module_does(write: Write, content: 
 def test_the_time_of_an_inference_is_linear_in_the_length_of_a_line(content: str) -> None:
     layout = find_layout(content, LoadSettings())
 
-    dialect = sniff_dialect(content, layout.separator, LoadSettings())
+    dialect = sniff_dialect(content, layout, LoadSettings())
 
     assert len(set(dialect.names)) == len(dialect.names)
 

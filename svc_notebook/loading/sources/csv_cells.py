@@ -2,32 +2,115 @@
 
 from __future__ import annotations
 
+import csv
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
-from itertools import chain, pairwise
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 from svc_notebook.loading.sources.csv_dialect import Dialect
 
 LINE_ENDS = "\r\n"
+# A closed value contains rows if at least this many of its lines, and this share, look like rows.
+MIN_LINES_LIKE_ROWS, MIN_SHARE_LIKE_ROWS = 20, 0.9
+# Cells of a row that are too many for a line of a text.
+MIN_ROW_CELLS = 4
 
 
-def split_records(lines: Iterable[str], dialect: Dialect) -> Iterator[str]:
-    """Yield records: joins the lines of a record with a quoted cell that contains line ends."""
-    # Joined once: appending to a long text copies it, unless the interpreter optimizes it.
-    parts: list[str] = []
-    column = None
-    for line, following in with_next(lines):
-        if dialect.quote in line:
-            column = open_column(line, column, dialect)
-            if column is not None and not parts and is_torn(line, following, dialect):
-                column = None
-        parts.append(line)
+def split_records(
+    lines: Iterable[str], dialect: Dialect, torn: list[str] | None = None
+) -> Iterator[str]:
+    """Yield records: joins the lines of a record with a quoted cell that contains line ends.
+
+    A line whose quote is not closed before other rows is a record by itself; `torn` gets it.
+    """
+    source = iter(lines)
+    waiting: deque[str] = deque()
+    while (line := waiting.popleft() if waiting else next(source, None)) is not None:
+        column = left_open(line, 0, 0, dialect) if dialect.quote in line else None
         if column is None:
-            yield "".join(parts)
-            parts.clear()
-    if parts:
-        yield "".join(parts)
+            yield line
+            continue
+        value = _OpenValue(dialect, column, [line])
+        while value.is_open and (following := _next_line(waiting, source)) is not None:
+            value.add(following)
+        if value.is_torn:
+            if torn is not None:
+                torn.append(line)
+            waiting.extendleft(reversed(value.lines[1:]))
+            yield line
+        else:
+            # Joined once: appending to a long text copies it, unless the interpreter optimizes it.
+            yield "".join(value.lines)
+
+
+def _next_line(waiting: deque[str], source: Iterator[str]) -> str | None:
+    return waiting.popleft() if waiting else next(source, None)
+
+
+@dataclass
+class _OpenValue:
+    """The lines of a record whose first line opens a quote, and whether they are rows instead."""
+
+    dialect: Dialect
+    column: int | None
+    lines: list[str]
+    # The lines after the first that look like rows, and those up to the last closed quote.
+    rows: int = 0
+    # Whether a closing quote is followed by other text than a separator.
+    broken: bool = False
+    stopped: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the record can go on after the last line."""
+        return self.column is not None and not self.stopped
+
+    def add(self, line: str) -> None:
+        """Add the next line."""
+        assert self.column is not None
+        is_value = self.column in self.dialect.texts
+        self.lines.append(line)
+        self.rows += not is_value and is_row(line, self.dialect)
+        end = end_of_quote(line, 0, self.dialect) if self.dialect.quote in line else -1
+        inside = len(self.lines) - 1
+        if end < 0:
+            enough = inside >= MIN_LINES_LIKE_ROWS
+            self.stopped = enough and self.rows >= MIN_SHARE_LIKE_ROWS * inside
+            return
+        if line[end : end + 1] not in ("", "\n", "\r", self.dialect.separator):
+            self.broken = True
+            self.stopped = self.rows == inside
+        self.column = left_open(line, *next_field(line, end, self.column, self.dialect),
+                                self.dialect)  # fmt: skip
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether the first line is a record by itself, because the others are rows."""
+        inside = len(self.lines) - 1
+        if not inside or not self.rows:
+            return False
+        if self.column is not None or self.broken:  # never closed, or text after the quote
+            return 2 * self.rows >= inside
+        if inside >= MIN_LINES_LIKE_ROWS and self.rows >= MIN_SHARE_LIKE_ROWS * inside:
+            return True
+        # Both ends of the value are in lines that have all cells of a row.
+        width = len(self.dialect.names)
+        return width >= MIN_ROW_CELLS and all(
+            line.count(self.dialect.separator) == width - 1 for line in self.lines
+        )
+
+
+def is_row(line: str, dialect: Dialect) -> bool:
+    """Return whether a line would be a row; in a table of one column, every line would."""
+    width = len(dialect.names)
+    if line.count(dialect.separator) < width - 1 or not line.strip():
+        return False
+    with suppress(csv.Error):  # a field of more than 128 KB
+        row = next(csv.reader([line], delimiter=dialect.separator, quotechar=dialect.quote))
+        return len(row) == width
+    return False
 
 
 def split_cells(record: str, dialect: Dialect) -> list[str]:
@@ -93,26 +176,6 @@ def repair_cells(body: str, width: int, dialect: Dialect) -> list[str] | None:
     return loose if len(loose) == width else None
 
 
-def is_torn(line: str, following: str, dialect: Dialect) -> bool:
-    """Return whether the quote that a line leaves open is misplaced: the line is a row by itself.
-
-    So is the line after it, whose first quote could not close the value, as text follows it.
-    """
-    body, width = line.rstrip(LINE_ENDS), len(dialect.names)
-    if width < 2 or not body.endswith(dialect.quote) or repair_cells(body, width, dialect) is None:
-        return False
-    end = end_of_quote(following, 0, dialect)
-    if end < 0 or following[end : end + 1] in ("", "\n", "\r", dialect.separator):
-        return False
-    cells = split_cells(following, dialect)
-    return len(cells) == width and all(is_well_quoted(cell, dialect) for cell in cells)
-
-
-def with_next(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield each line with the one after it, which is empty after the last."""
-    return pairwise(chain(lines, [""]))
-
-
 def _split_loosely(body: str, dialect: Dialect) -> list[str]:
     """Split a line whose quotes inside of values are not all escaped; return quoted cells."""
     quote, separator = dialect.quote, dialect.separator
@@ -138,14 +201,6 @@ def _split_loosely(body: str, dialect: Dialect) -> list[str]:
 
 def _quoted(text: str, dialect: Dialect) -> str:
     return dialect.quote + text.replace(dialect.quote, dialect.quote * 2) + dialect.quote
-
-
-def open_column(line: str, column: int | None, dialect: Dialect) -> int | None:
-    """Return the column of the quote that is open after a line; `column` is open before it."""
-    if column is None:
-        return left_open(line, 0, 0, dialect)
-    end = end_of_quote(line, 0, dialect)
-    return column if end < 0 else left_open(line, *next_field(line, end, column, dialect), dialect)
 
 
 def left_open(line: str, at: int, column: int, dialect: Dialect) -> int | None:

@@ -36,6 +36,11 @@ def find_stray_cell(cells: Sequence[str], forms: ColumnForms) -> int | None:
     return next(iter(fitting.values())) if len(fitting) == 1 else None
 
 
+def fits_shifted(cells: Sequence[str], forms: ColumnForms) -> bool:
+    """Return whether a row with one cell too many can have it at its end."""
+    return _fits(cells[: len(forms)], forms)
+
+
 def _common_form(column: Sequence[str]) -> str:
     values = [value for value in column if value]
     form, number = Counter(map(_form, values)).most_common(1)[0] if values else ("", 0)

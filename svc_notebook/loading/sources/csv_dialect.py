@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 
+from svc_notebook.loading.text_cells.cell_kinds import VALUE
+
 SNIFFED_ROWS = 200
 # Separators in the order of preference; the others occur in text too, so they need more evidence.
 USUAL_SEPARATORS = (",", ";", "\t", "|")
@@ -18,6 +20,10 @@ UNUSUAL_SEPARATORS = ("^", "~", ":", " ")
 ALL_SEPARATORS = (*USUAL_SEPARATORS, *UNUSUAL_SEPARATORS)
 # Cells inside single quotes for each line that make them the quote of a file.
 SINGLE_QUOTE_SHARE = 0.5
+# The minimum number of lines, and of quotes, that say that quotes are characters of values.
+MIN_LITERAL_LINES, MIN_LITERAL_QUOTES = 3, 2
+# The quote of a file without quotes: a character that no text contains.
+NO_QUOTE = "\x1d"
 Row = tuple[int, list[str]]
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
@@ -39,6 +45,8 @@ class Dialect:
     trailing: bool = False
     # The cells of the first row, if no header was found.
     first_row: tuple[str, ...] = ()
+    # The columns whose quoted values are values, whatever their lines look like.
+    texts: frozenset[int] = frozenset()
 
 
 def longest_record(path: Path, dialect: Dialect) -> int:
@@ -69,6 +77,37 @@ def quote_of(text: str) -> str:
     apostrophe = re.search(r"(?:^|[,;\t|^~:]) ?'", _enclosed("'").sub("", text), re.M)
     enough = singles > max(1, SINGLE_QUOTE_SHARE * text.count("\n"))
     return "'" if enough and not apostrophe else '"'
+
+
+def has_literal_quotes(text: str) -> bool:
+    """Return whether `"` is a character of values and encloses none of them.
+
+    Then every line has the same number of cells if quotes are ignored, and some cell begins with a
+    quote that it does not end with. A cell with a separator or a doubled quote is enclosed.
+    """
+    if '"' not in text:
+        return False
+    lines = [line for line in text.splitlines()[:SNIFFED_ROWS] if line.strip()]
+    lines = lines if text.endswith(("\n", "\r")) else lines[:-1] or lines
+    for separator in USUAL_SEPARATORS:
+        counts = {line.count(separator) for line in lines}
+        if len(counts) != 1 or counts == {0}:
+            continue
+        cells = [
+            cell for line in lines[1:] if '"' in line
+            for cell in line.split(separator) if '"' in cell
+        ]  # fmt: skip
+        begun = [cell for cell in cells if cell.startswith('"')]
+        closed = [cell for cell in begun if len(cell) > 1 and cell.endswith('"')]
+        torn = [cell for cell in begun if len(cell) < 2 or not cell.endswith('"')]
+        numbers = any(VALUE.fullmatch(cell[1:]) for cell in torn)
+        if not torn or numbers or any('""' in cell[1:-1] for cell in closed):
+            return False
+        # Between tabs, values of several lines are rare.
+        loose = len(cells) - len(begun) if separator == "\t" else 0
+        several = len(torn) + loose >= MIN_LITERAL_QUOTES and len(closed) <= len(torn)
+        return several and len(lines) > MIN_LITERAL_LINES
+    return False
 
 
 def _enclosed(quote: str) -> re.Pattern[str]:
@@ -116,6 +155,19 @@ def parse_rows(text: str, separator: str, quote: str, *, padded: bool = False) -
         return rows
     # The sample can end inside its last row.
     return rows[:-1] if len(rows) > 2 and not text.endswith(("\n", "\r")) else rows
+
+
+def parse_line(line: str, dialect: Dialect) -> list[str]:
+    """Return the cells of a line by itself."""
+    blanks = dialect.separator == " "
+    reader = csv.reader(
+        [line.strip() + "\n" if blanks else line],
+        delimiter=dialect.separator, quotechar=dialect.quote, skipinitialspace=blanks,
+    )  # fmt: skip
+    try:
+        return next(reader, [])
+    except csv.Error:
+        return line.split(dialect.separator)
 
 
 def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from codecs import BOM_UTF8
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -19,7 +20,10 @@ from svc_notebook.loading.sources.csv_few_rows import Texts, read_few_rows
 from svc_notebook.loading.sources.csv_header import sniff_dialect
 from svc_notebook.loading.sources.csv_layout import Layout, find_layout, write_plain
 from svc_notebook.loading.sources.csv_notes import describe_copies
-from svc_notebook.loading.sources.csv_quotes import check_quotes, may_contain_rows
+from svc_notebook.loading.sources.csv_printed_tables import (
+    copy_printed_table,
+    find_printed_table,
+)
 from svc_notebook.loading.sources.csv_ragged_rows import (
     MAX_SHOWN_ROWS,
     SHORT,
@@ -60,9 +64,9 @@ REASONS = {
     "INVALID ENCODING": "contains bytes that are not UTF-8",
     "LINE SIZE OVER MAXIMUM": "is longer than 2 MB",
 }
+# The bytes at the end of a large file among which a footer is looked for.
+END_BYTES = 16_000
 GUESSED = "read as {}, because it is not UTF-8; encoding= names another one"
-# The reasons that a quote with other rows inside has.
-QUOTE_REASONS = (REASONS["UNQUOTED VALUE"], REASONS["LINE SIZE OVER MAXIMUM"])
 
 
 def open_delimited(
@@ -243,8 +247,6 @@ class _CsvReading:
         return self._regular().table() if skipped and not self.copies else None
 
     def _regular(self) -> _CsvReading:
-        # A record with most rows of a file inside a quote is too long to be copied.
-        check_quotes(self.paths, self.name, self.dialect, self.options)
         strict = self.options.strict
         forms = read_forms(self.paths[0], self.dialect)
         surplus = () if strict else find_surplus(self.paths, self.dialect, forms)
@@ -291,9 +293,6 @@ class _CsvReading:
         )
 
     def _check_lost_rows(self, largest_bytes: int, rows: int, skipped: Sequence[RowError]) -> None:
-        suspect = may_contain_rows(self.paths, largest_bytes, rows)
-        if suspect or any(error.reason in QUOTE_REASONS for error in skipped):
-            check_quotes(self.paths, self.name, self.dialect, self.options)
         if not rows and not skipped and any(has_rows(path, self.dialect) for path in self.paths):
             raise BadInput(
                 f"{self.name} has lines, but none could be read as a row: check its header, and "
@@ -327,9 +326,18 @@ def _as_plain(
 ) -> tuple[list[Path], list[str], list[Layout], int]:
     """Return files that DuckDB reads, their samples and layouts, and the number of other lines."""
     plain, samples, layouts, lines = [], [], [], 0
-    for path in paths:
-        sample = _sample(path)
-        layout = find_layout(sample, options, whole=len(sample) < SAMPLE_CHARACTERS)
+    for given in paths:
+        path, sample = given, _sample(given)
+        if printed := find_printed_table(sample, options):
+            table = copy_printed_table(path, db.folder, printed)
+            path, sample = table.path, _sample(table.path)
+            lines += table.skipped_lines
+            notes += table.notes
+            layout = find_layout(sample, replace(options, separator=",", quote='"', skip=0))
+        else:
+            whole = len(sample) < SAMPLE_CHARACTERS
+            end = () if whole else _read_end(path)
+            layout = find_layout(sample, options, whole=whole, end=end)
         if layout.is_plain:
             plain.append(path)
             found = layout.notes
@@ -353,7 +361,7 @@ def _common_dialect(
     options: LoadSettings,
 ) -> Dialect:
     first, *others = [
-        sniff_dialect(sample, layout.separator, options, layout.upper, layout.known)
+        sniff_dialect(sample, layout, options)
         for sample, layout in zip(samples, layouts, strict=True)
     ]
     for path, dialect in zip(paths[1:], others, strict=True):
@@ -361,9 +369,17 @@ def _common_dialect(
             raise BadInput(
                 f"{path.name} has another header than {paths[0].name}; load it separately"
             )
-    return first
+    texts = frozenset(n for n, name in enumerate(first.names) if name in options.dtype)
+    return replace(first, texts=texts)
 
 
 def _sample(path: Path) -> str:
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         return file.read(SAMPLE_CHARACTERS)
+
+
+def _read_end(path: Path) -> list[str]:
+    """Return the last lines of a file."""
+    with path.open("rb") as file:
+        file.seek(-min(END_BYTES, path.stat().st_size), os.SEEK_END)
+        return file.read().decode("utf-8", "replace").splitlines(keepends=True)[1:]

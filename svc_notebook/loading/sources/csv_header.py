@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.options import LoadSettings
@@ -23,7 +23,6 @@ from svc_notebook.loading.sources.csv_dialect import (
     escape_of,
     free_name,
     parse_rows,
-    quote_of,
 )
 from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE, YEAR
 from svc_notebook.loading.text_cells.header_score import is_header
@@ -52,18 +51,30 @@ class KnownRows(NamedTuple):
     header: bool | None
 
 
-def sniff_dialect(
-    text: str,
-    separator: str,
-    options: LoadSettings,
-    upper: Sequence[Sequence[str]] = (),
-    known: KnownRows | None = None,
-) -> Dialect:
-    """Infer the dialect from the beginning of a table; options take precedence.
+class FoundLayout(Protocol):
+    """What the header needs to know of a layout."""
 
-    `upper` are the rows of the header above the last one; `known` is what was found in this text.
-    """
-    quote = known.dialect.quote if known else options.quote or quote_of(text)
+    @property
+    def dialect(self) -> Dialect:
+        """The separator, the quote and the escape."""
+
+    @property
+    def separator(self) -> str:
+        """The character between cells."""
+
+    @property
+    def upper(self) -> Sequence[Sequence[str]]:
+        """The rows of the header above the last one."""
+
+    @property
+    def known(self) -> KnownRows | None:
+        """The rows that were found in the text."""
+
+
+def sniff_dialect(text: str, layout: FoundLayout, options: LoadSettings) -> Dialect:
+    """Infer the dialect from the beginning of a table with a layout; options take precedence."""
+    separator, quote = layout.separator, layout.dialect.quote
+    upper, known = layout.upper, layout.known
     escape = known.dialect.escape if known else escape_of(text, quote)
     parsed = known.rows if known else [row for _, row in parse_rows(text, separator, quote)]
     first = (

@@ -7,6 +7,7 @@ another layout is copied in that form.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -18,10 +19,14 @@ from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_cells import end_of_quote, is_open, split_cells
 from svc_notebook.loading.sources.csv_dialect import (
+    NO_QUOTE,
+    SNIFFED_ROWS,
     UNUSUAL_SEPARATORS,
     Dialect,
     Row,
     escape_of,
+    has_literal_quotes,
+    parse_line,
     parse_rows,
     quote_of,
     usual_width,
@@ -30,12 +35,19 @@ from svc_notebook.loading.sources.csv_header import KnownRows, count_header_rows
 from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
 from svc_notebook.loading.sources.encoding import fresh
-from svc_notebook.loading.text_cells.header_score import is_header
+from svc_notebook.loading.text_cells.footers import count_footer_rows
+from svc_notebook.loading.text_cells.header_score import is_header, score_header
 
 MAX_PREAMBLE_LINES = 100
+# The last lines among which a footer is looked for.
+MAX_END_LINES, MIN_END_LINES = 30, 4
 # Skipped lines that a note contains, and their length.
 MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS = 3, 60
 DEFAULT_COMMENT = "#"
+# A cell of a row of metadata, such as `Version=2023`.
+METADATA = re.compile(r"[A-Za-z][\w.-]*=[^=\s]")
+# The share of the cells of a header that are filled.
+FULL_SHARE = 0.8
 SEPARATOR_LINE = re.compile(r'"?sep=(?P<separator>[^"\r\n])"?\r?\n', re.IGNORECASE)
 
 
@@ -76,6 +88,7 @@ class Layout:
     - `preamble`: the number of other lines before the table, or before the last row of its header.
     - `upper`: the rows of its header before the last one.
     - `length`: the number of its lines, if other lines follow.
+    - `footer`: the number of lines at the end of the file that are no rows.
     - `padded`: whether blanks after a separator belong to it.
     - `notes`: what was decided, for the plan.
     """
@@ -88,6 +101,7 @@ class Layout:
     preamble: int = 0
     upper: tuple[tuple[str, ...], ...] = ()
     length: int | None = None
+    footer: int = 0
     padded: bool = False
     notes: tuple[str, ...] = ()
     # The first rows of a file that is read as it is.
@@ -101,7 +115,7 @@ class Layout:
     @property
     def is_plain(self) -> bool:
         """Whether the file can be read as it is."""
-        others = self.skipped or self.preamble or self.length is not None
+        others = self.skipped or self.preamble or self.footer or self.length is not None
         return not (others or self.comment or self.padded)
 
     def read_lines(self, lines: Iterable[str], skipped: SkippedLines) -> Iterator[str]:
@@ -109,7 +123,7 @@ class Layout:
 
         A line inside a quoted value is never a comment.
         """
-        rest = iter(lines)
+        rest = self._without_footer(lines, skipped) if self.footer else iter(lines)
         skipped.others -= len(self.upper)
         for line in islice(rest, self.skipped):
             skipped.others += self._has_text(line)
@@ -119,6 +133,14 @@ class Layout:
                 yield line
             else:
                 skipped.others += self._has_text(line)
+
+    def _without_footer(self, lines: Iterable[str], skipped: SkippedLines) -> Iterator[str]:
+        last: deque[str] = deque()
+        for line in lines:
+            last.append(line)
+            if len(last) > self.footer:
+                yield last.popleft()
+        skipped.others += sum(map(self._has_text, last))
 
     def _has_text(self, line: str) -> bool:
         return bool(line.strip(f"\ufeff \r\n{self.separator}{self.dialect.quote}"))
@@ -192,12 +214,22 @@ class Layout:
         return separator.join(cells) + (tail if inside else tail.lstrip(" ")), inside
 
 
-def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layout:
-    """Infer the layout from a file's beginning, or `whole` text; options take precedence."""
-    quote = options.quote or quote_of(text)
+def find_layout(
+    text: str, options: LoadSettings, *, whole: bool = True, end: Sequence[str] = ()
+) -> Layout:
+    """Infer the layout from a file's beginning, or `whole` text; options take precedence.
+
+    `end` are the last lines of a file that is longer.
+    """
+    literal = options.quote is None and NO_QUOTE not in text and has_literal_quotes(text)
+    quote = NO_QUOTE if literal else options.quote or quote_of(text)
     lines = StringIO(text, newline="").readlines()
     notes: list[str] = []
-    if quote != '"' and options.quote is None:
+    if literal:
+        notes.append(
+            "`\"` is a character of the values and encloses none; quote='\"' reads it as one"
+        )
+    elif quote != '"' and options.quote is None:
         notes.append(f"values are inside the quotes `{quote}`")
     skipped, separator = options.skip or 0, options.separator
     named = SEPARATOR_LINE.fullmatch(lines[0]) if lines and options.skip is None else None
@@ -246,7 +278,35 @@ def find_layout(text: str, options: LoadSettings, *, whole: bool = True) -> Layo
         table = list(layout.read_lines(lines, SkippedLines()))
         rows = parse_rows("".join(table), separator, quote)
     layout = _find_upper(layout, rows, options)
-    return replace(layout, notes=(*notes, *found))
+    layout, footer = _find_footer(layout, table, rows, options, whole=whole, end=end)
+    return replace(layout, notes=(*notes, *found, *footer))
+
+
+def _find_footer(
+    layout: Layout,
+    table: Sequence[str],
+    rows: Sequence[Row],
+    options: LoadSettings,
+    *,
+    whole: bool,
+    end: Sequence[str],
+) -> tuple[Layout, list[str]]:
+    """Find the lines after the last row of a table, with a note that holds them."""
+    last = [*(table if whole or layout.length is not None else end)][-MAX_END_LINES:]
+    complete = whole and len(rows) <= SNIFFED_ROWS
+    body = [row for _, row in rows[1:]]
+    if options.strict or layout.width < 2 or len(last) < MIN_END_LINES:
+        return layout, []
+    tail = [parse_line(line, layout.dialect) for line in last]
+    count = count_footer_rows(body, tail, whole=complete)
+    if not count:
+        return layout, []
+    shown = _show(last[-count:])
+    lines = sum(bool(line.strip()) for line in last[-count:])
+    note = f"{_count(lines)} after the last row left out: {shown}; strict=True loads such lines"
+    if layout.length is not None:
+        return replace(layout, length=layout.length - count, known=None), [note]
+    return replace(layout, footer=count, known=None), [note]
 
 
 def _without_comments(lines: Sequence[str], comment: str, quote: str) -> Iterator[str]:
@@ -354,16 +414,35 @@ def _find_table(rows: Sequence[Row], width: int) -> int:
     if width < 2:
         return 0
     certain = True
+    texts = [row for _, row in rows]
     for place, (line, row) in enumerate(rows[:MAX_PREAMBLE_LINES]):
         if len(row) in (1, width) and _is_title(row) and place < len(rows) - 1:
             certain = certain and len(row) == 1 and width > 2
+            continue
+        if _is_above_header(texts[place:], width):
+            certain = False
             continue
         is_short_header = len(row) == width - 1 and len(rows[place + 1 : place + 2]) == 1
         is_long_header = len(row) == width + 1 and not row[-1].strip()
         if len(row) != width and not is_short_header and not is_long_header:
             return 0
-        return line if certain or is_header([row for _, row in rows[place:]]) else 0
+        return line if certain or is_header(texts[place:]) else 0
     return 0
+
+
+def _is_above_header(rows: Sequence[Sequence[str]], width: int) -> bool:
+    """Return whether the first row has another form than the table, which has a header below it."""
+    first = rows[0]
+    if len(first) == width and not any(map(METADATA.match, first)):
+        return False
+    for place, row in enumerate(rows[1 : MAX_PREAMBLE_LINES + 1], 1):
+        full = sum(map(bool, map(str.strip, row))) >= FULL_SHARE * width
+        if len(row) == width and full and not any(map(METADATA.match, row)):
+            below = rows[place:]
+            regular = sum(len(other) == width for other in below) >= FULL_SHARE * len(below)
+            signals = score_header(below) if regular and len(below) > 1 else []
+            return is_header(below) and sum(signal.points for signal in signals) > 0
+    return False
 
 
 def _is_title(row: Sequence[str]) -> bool:

@@ -23,6 +23,7 @@ from svc_notebook.loading.sources.csv_column_forms import (
     ColumnForms,
     find_forms,
     find_stray_cell,
+    fits_shifted,
 )
 from svc_notebook.loading.sources.csv_dialect import (
     MAX_HEADER_LINES,
@@ -36,6 +37,7 @@ from svc_notebook.loading.table import RowError
 UNCLOSED = "has a quote that is never closed, or text after a closing quote"
 SHORT = "has fewer columns than the header"
 SURPLUS = "has more columns than the header"
+SHIFTED = f"{SURPLUS}, and its cells do not fit their columns"
 EMPTY_SURPLUS = f"{SURPLUS}: one separator too many, and the last cell is empty"
 # Of rejected rows: characters of a row that are shown, and rows whose text is shown.
 MAX_SHOWN_CHARACTERS, MAX_SHOWN_ROWS = 10_000, 10_000
@@ -162,6 +164,8 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) ->
     for path in paths:
         for record in _open_records(path, dialect):
             cells = _without_stray(read_cells(record, dialect) or [], dialect, forms)
+            if len(cells) == width + 1 and not fits_shifted(_texts(cells, dialect), forms):
+                continue
             kept = _without_empty_end(cells, width, dialect)
             more = [read_cell(cell, dialect) for cell in kept[width:]]
             if len(surplus) < len(more) <= MAX_SURPLUS_CELLS:
@@ -257,6 +261,10 @@ def _regular(
     if len(found := _without_stray(cells, dialect, forms)) < len(cells):
         copy.stray.add(copy.rows)
         cells = found
+    texts = _texts(cells, dialect) if len(cells) == header_width + 1 and forms else [""]
+    if texts[-1] and not fits_shifted(texts, forms):
+        copy.remove(body, SHIFTED, dialect)
+        return ""
     if len(cells) > header_width:
         kept = _without_empty_end(cells, header_width, dialect)
         if strict or len(kept) > width:

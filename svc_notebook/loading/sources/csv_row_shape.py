@@ -9,19 +9,19 @@ from pathlib import Path
 
 import numpy as np
 
-from svc_notebook.loading.sources.csv_cells import open_column, split_cells
+from svc_notebook.loading.sources.csv_cells import is_open, split_cells, split_records
 from svc_notebook.loading.sources.csv_dialect import Dialect
 from svc_notebook.loading.sources.csv_ragged_rows import read_cells, repeats_header
 
-# The size of a read, and the part of a record of several lines that is kept to count its cells.
-BLOCK_BYTES, MAX_RECORD_CHARACTERS = 1 << 18, 64_000_000
+# The size of a read.
+BLOCK_BYTES = 1 << 18
 
 
 @dataclass(frozen=True)
 class RowShape:
     """The properties of a file's rows that a scan of its lines finds."""
 
-    # Whether some quoted cell can contain a line end, and whether the last one is never closed.
+    # Whether some quoted cell can contain a line end, and whether one is not closed.
     quoted_lines: bool = False
     open_end: bool = False
     # Whether some row has more cells than the header, the last of them empty: DuckDB drops such a
@@ -100,29 +100,23 @@ class _Lines:
 
 def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file and follow each quote to the line that closes it."""
-    ends = tuple(end.decode() for end in _empty_ends(dialect))
-    column, quoted_lines, surplus, headers = None, False, False, 0
-    # Joined once: appending to a long text copies it, unless the interpreter optimizes it.
-    parts: list[str] = []
-    size = 0
+    ends, last = tuple(end.decode() for end in _empty_ends(dialect)), ""
+    quoted_lines, surplus, open_end, headers = False, False, False, 0
+    torn: list[str] = []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
-        for line in file:
-            if dialect.quote in line:
-                column = open_column(line, column, dialect)
-            if column is not None:
+        for record in split_records(file, dialect, torn):
+            if "\n" in record[:-1] or "\r" in record[:-2]:
                 quoted_lines = True
-                if size < MAX_RECORD_CHARACTERS:
-                    parts.append(line)
-                    size += len(line)
-                continue
-            record = "".join([*parts, line]) if parts else line
-            if line.endswith(ends) and _is_wide(record, dialect):
+            if record.endswith(ends) and _is_wide(record, dialect):
                 surplus = True
             if dialect.cells and record.lstrip(dialect.quote).startswith(dialect.cells[0]):
                 headers += repeats_header(read_cells(record, dialect) or [], dialect)
-            parts.clear()
-            size = 0
-    return RowShape(quoted_lines, column is not None, surplus, headers > 1)
+            if torn:
+                return RowShape(quoted_lines=True, open_end=True)
+            last = record
+        if quoted_lines or dialect.quote in last:
+            open_end = is_open(split_cells(last, dialect)[-1], dialect)
+    return RowShape(quoted_lines, open_end, surplus, headers > 1)
 
 
 def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:

@@ -1,0 +1,237 @@
+"""Tables as programs print them, which are copied as delimited files.
+
+Boxes of psql, MySQL and SAP, Markdown, columns of fixed width, separators of several characters,
+and values with the escapes of MySQL.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from svc_notebook.display import shorten
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.encoding import fresh
+
+# The first lines among which a rule is looked for, the lines that are compared with it, and the
+# share of them that must agree.
+MAX_TITLE_LINES, MAX_CHECKED_LINES, MIN_AGREEING_SHARE = 40, 200, 0.9
+MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS = 3, 60
+RULE = re.compile(r"(?=.*(?:--|==|\u2500\u2500|\u2550\u2550|:-|-:))[-+=:|\u2500-\u257f\s]+")
+WIDTH_RULE = re.compile(r"\s*-+(?: +-+)+\s*")
+PIPES = "|\u2502\u2551"
+# Separators of several characters.
+LONG_SEPARATORS = ("::", "||", "|~|", "~|~", "^^", "~~", ";;", "@@", "\u00a6\u00a6")
+MIN_ROWS = 2
+ESCAPE = re.compile(r"\\(.)", re.S)
+ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "0": "\0", "\\": "\\", "b": "\b", "Z": "\x1a"}
+DRIVE = re.compile(r"(?:^|[\t\s])[A-Za-z]:\\[A-Za-z]")
+
+QUOTED = re.compile(r'(?:^|\t)"', re.M)
+
+# From the lines of a file to its rows; None for a line that is not one.
+ReadLine = Callable[[str], list[str] | None]
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """How the lines of a printed table become rows."""
+
+    note: str
+    read: ReadLine
+    width: int
+    # The lines before the header.
+    titles: int = 0
+
+
+@dataclass
+class PrintedCopy:
+    """A copy as a delimited file, and the lines that are not rows."""
+
+    path: Path
+    notes: list[str] = field(default_factory=list)
+    skipped_lines: int = 0
+
+
+def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
+    """Return how to read a printed table; None for a file that is not one, or has options."""
+    named = (options.separator, options.quote, options.skip, options.comment, options.header_rows)
+    if any(option is not None for option in named):
+        return None
+    lines = text.splitlines()[: MAX_TITLE_LINES + MAX_CHECKED_LINES]
+    return (
+        _find_box(lines) or _find_fixed_width(lines) or _find_long_separator(lines)
+        or _find_escapes(text, lines)
+    )  # fmt: skip
+
+
+def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> PrintedCopy:
+    """Copy a printed table of UTF-8 as a comma-separated file."""
+    copy = PrintedCopy(fresh(folder, path.with_suffix(".csv").name))
+    others: list[str] = []
+    header: list[str] | None = None
+    with (
+        path.open(encoding="utf-8-sig", errors="surrogateescape", newline=None) as source,
+        copy.path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
+    ):
+        writer = csv.writer(sink, lineterminator="\n")
+        for number, line in enumerate(source):
+            line = line.rstrip("\n")
+            cells = table.read(line) if number >= table.titles else None
+            if cells is None:
+                copy.skipped_lines += bool(line.strip())
+                if line.strip() and not RULE.fullmatch(line) and len(others) <= MAX_SHOWN_LINES:
+                    others.append(line.strip())
+            elif cells == header:
+                copy.skipped_lines += 1
+            else:
+                header = header or cells
+                writer.writerow(cells)
+    copy.notes.append(table.note)
+    if others:
+        shown = ", ".join(f"`{shorten(line, MAX_SHOWN_CHARACTERS)}`"
+                          for line in others[:MAX_SHOWN_LINES])  # fmt: skip
+        more = ", \u2026" if len(others) > MAX_SHOWN_LINES else ""
+        copy.notes.append(f"lines that are not rows are left out: {shown}{more}")
+    return copy
+
+
+def _find_box(lines: Sequence[str]) -> PrintedTable | None:
+    """Find rows between pipes with a rule above or below the header."""
+    for place, line in enumerate(lines[:MAX_TITLE_LINES]):
+        if not RULE.fullmatch(line) or WIDTH_RULE.fullmatch(line):
+            continue
+        before = lines[place - 1] if place else ""
+        start = place - 1 if _has_pipe(before) else place + 1
+        header = lines[start] if start < len(lines) else ""
+        if not _has_pipe(header) or RULE.fullmatch(header):
+            continue
+        framed = header.strip()[0] in PIPES
+        width = len(_split_pipes(header, framed))
+        rows = [_split_pipes(row, framed) for row in lines[start + 1 :] if _is_box_row(row)]
+        if not rows or not _agree([len(row) for row in rows], width):
+            return None
+        note = "the file is a printed table with rows between `|`"
+        return PrintedTable(note, _box_reader(width, framed), width, start)
+    return None
+
+
+def _box_reader(width: int, framed: bool) -> ReadLine:
+    def read(line: str) -> list[str] | None:
+        cells = _split_pipes(line, framed) if _is_box_row(line) else []
+        return cells if len(cells) == width else None
+
+    return read
+
+
+def _has_pipe(line: str) -> bool:
+    return any(pipe in line for pipe in PIPES)
+
+
+def _is_box_row(line: str) -> bool:
+    return _has_pipe(line) and not RULE.fullmatch(line)
+
+
+def _split_pipes(line: str, framed: bool) -> list[str]:
+    """Split a row at pipes, not at escaped ones; `framed` rows have outer pipes."""
+    for pipe in PIPES[1:]:
+        line = line.replace(pipe, "|")
+    if framed:
+        line = line.strip().removeprefix("|")
+        line = line[:-1] if line.endswith("|") and not line.endswith("\\|") else line
+    return [cell.strip().replace("\\|", "|") for cell in re.split(r"(?<!\\)\|", line)]
+
+
+def _agree(widths: Sequence[int], width: int) -> bool:
+    return sum(each == width for each in widths) >= MIN_AGREEING_SHARE * len(widths)
+
+
+def _find_fixed_width(lines: Sequence[str]) -> PrintedTable | None:
+    """Find columns whose places are given by groups of dashes below the header."""
+    for place, rule in enumerate(lines[:MAX_TITLE_LINES]):
+        if not place or not WIDTH_RULE.fullmatch(rule) or not lines[place - 1].strip():
+            continue
+        spans = [match.span() for match in re.finditer("-+", rule)]
+        first = [row for row in lines[place + 1 : place + 1 + MAX_CHECKED_LINES] if row.strip()]
+        # A blank is between the columns of a row.
+        gaps = [end for _, end in spans[:-1]]
+        rows = [row for row in first if _has_gaps(row, gaps) and len(row) > gaps[0]]
+        if not rows or not _has_gaps(lines[place - 1], gaps):
+            continue
+
+        note = "columns are separated by their width"
+        return PrintedTable(note, _width_reader(spans, gaps), len(spans), place - 1)
+    return None
+
+
+def _width_reader(spans: Sequence[tuple[int, int]], gaps: Sequence[int]) -> ReadLine:
+    starts = [start for start, _ in spans]
+
+    def read(line: str) -> list[str] | None:
+        is_row = len(line.rstrip()) > gaps[0] and _has_gaps(line, gaps)
+        if not is_row or WIDTH_RULE.fullmatch(line):
+            return None
+        ends = [*starts[1:], len(line)]
+        return [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+
+    return read
+
+
+def _has_gaps(line: str, gaps: Iterable[int]) -> bool:
+    return all(line[gap : gap + 1] in ("", " ") for gap in gaps)
+
+
+def _find_long_separator(lines: Sequence[str]) -> PrintedTable | None:
+    """Find a separator of several characters that occurs as often in every line."""
+    filled = [line for line in lines if line.strip()]
+    if len(filled) < MIN_ROWS:
+        return None
+    for separator in LONG_SEPARATORS:
+        counts = {line.count(separator) for line in filled}
+        if len(counts) != 1 or 0 in counts:
+            continue
+        mark = separator[0]
+        cells = [cell for line in filled for cell in line.split(separator)]
+        # Empty cells between single characters look like a separator of two.
+        if len({*separator}) == 1 and any(cell.startswith(mark) or mark in cell for cell in cells):
+            continue
+        if sum(map(bool, cells)) < len(cells) / 2:
+            continue
+        width = counts.pop() + 1
+
+        def read(line: str, separator: str = separator, width: int = width) -> list[str] | None:
+            cells = line.split(separator)
+            return cells if line.strip() and len(cells) == width else None
+
+        note = f"cells are separated by `{separator}`"
+        return PrintedTable(note, read, width)
+    return None
+
+
+def _find_escapes(text: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find cells between tabs in which tabs, line ends and backslashes are escaped as by MySQL."""
+    if "\t" not in text or "\\" not in text or QUOTED.search(text) or DRIVE.search(text):
+        return None
+    escapes = ESCAPE.findall(text)
+    if not {*escapes} <= {*ESCAPED, "N"} or not {"t", "n", "\\"} & {*escapes}:
+        return None
+    widths = [line.count("\t") + 1 for line in lines if line]
+    width = widths[0]
+    if width < 2 or len({*widths}) > 1:
+        return None
+
+    def read(line: str) -> list[str] | None:
+        return [*map(_unescape, line.split("\t"))] if line else None
+
+    return PrintedTable(
+        "tabs, line ends and backslashes inside of values are escaped as by MySQL", read, width
+    )
+
+
+def _unescape(cell: str) -> str:
+    if "\\" not in cell or cell == "\\N":
+        return cell
+    return ESCAPE.sub(lambda match: ESCAPED.get(match[1], match[0]), cell)
