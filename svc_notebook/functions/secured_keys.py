@@ -1,4 +1,4 @@
-"""Create secured keys and read their restrictions; nothing is sent."""
+"""Create secured keys and read their restrictions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ from svc_notebook.api.secured_keys import Restrictions, make_secured_key, read_s
 from svc_notebook.client import Secret
 from svc_notebook.declarations.declaration import public
 from svc_notebook.declarations.members import describe_member
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, SvcError
 from svc_notebook.functions.keys import AnyKey, key_text, mask_key
+from svc_notebook.session import connection
 
 
 @public()
@@ -23,7 +24,8 @@ def secured_key(
 ) -> Secret | str:
     """Create a secured key, which has the rights of its parent within restrictions.
 
-    Nothing is sent to the service.
+    Nothing is sent to the service, unless the parent is the key of the current client: services
+    refuse secured keys of an admin key (`api.md`, API keys), so it is then checked for its rights.
 
     Parameters
     ----------
@@ -40,7 +42,8 @@ def secured_key(
     Raises
     ------
     BadInput
-        If the parent is not a key, or a restriction is wrong or unknown.
+        If the parent is not a key, is itself a secured key or an admin key, or a restriction is
+        wrong or unknown.
 
     Examples
     --------
@@ -49,7 +52,34 @@ def secured_key(
     >>> key
     Secret(...)
     """
-    return mask_key(make_secured_key(key_text(parent), **restrictions), reveal)
+    text = key_text(parent)
+    if read_secured_key(text) is not None:
+        raise BadInput(f"a secured key cannot be the parent of another one; {_PARENT_ADVICE}")
+    secured = make_secured_key(text, **restrictions)
+    if _is_admin_key(text):
+        raise BadInput(
+            "this is an admin key, and services refuse secured keys that are made from one; "
+            f"{_PARENT_ADVICE}"
+        )
+    return mask_key(secured, reveal)
+
+
+_PARENT_ADVICE = "make a parent with `add_key(acl=['search'])`"
+
+
+def _is_admin_key(text: str) -> bool:
+    """Return whether a key is the current client's and may list keys, which is the admin's right.
+
+    Other keys are not known to this process, and an admin key is not listed among the keys.
+    """
+    try:
+        client = connection.current()
+        if client.connection.api_key.reveal() != text:
+            return False
+        client.list_keys()
+    except SvcError:
+        return False
+    return True
 
 
 @public()

@@ -13,6 +13,7 @@ import pytest
 import svc_notebook as svc
 from svc_notebook.api import Endpoint, RequestSpec
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
+from svc_notebook.errors import BadInput
 from svc_notebook.functions import aio as functions
 from svc_notebook.functions import keys
 from svc_notebook.functions.output import as_text
@@ -158,6 +159,20 @@ def test_a_secured_key_does_what_it_says(typed: Typed, key: Any, service: Runnin
     assert svc.whoami()["restrictions"]["hitsPerPage"] == "1"
 
 
+def test_a_secured_key_is_not_made_from_a_key_that_services_refuse_as_a_parent(
+    typed: Typed, key: Any, service: Running
+) -> None:
+    svc.connect(url=service.url, app_id=service.appId, api_key=service.adminKey)
+    with pytest.raises(BadInput, match=r"this is an admin key.*add_key\(acl=\['search'\]\)"):
+        svc.secured_key(service.adminKey, filters="a:b")
+
+    secured = svc.secured_key(key, filters="a:b")
+    with pytest.raises(BadInput, match="a secured key cannot be the parent"):
+        svc.secured_key(secured, filters="c:d")
+    svc.connect(url=service.url, app_id=service.appId, api_key=key["key"].reveal())
+    assert isinstance(svc.secured_key(key, filters="a:b"), Secret)
+
+
 def test_a_secured_key_is_explained_without_a_service() -> None:
     until = int(time.time()) + 3600
     secured = svc.secured_key(
@@ -175,7 +190,7 @@ def test_a_secured_key_is_explained_without_a_service() -> None:
 
 
 @pytest.mark.parametrize(
-    ("until", "meaning"), [(1, "expired at 1970-01-01 00:00:01 UTC"), (10**18, "for ever")]
+    ("until", "meaning"), [(1, "expired at 1970-01-01 00:00:01 UTC"), (2**53 - 1, "for ever")]
 )
 def test_expiry_is_formatted_as_a_time(until: int, meaning: str) -> None:
     told = svc.explain_key(svc.secured_key("parent", validUntil=until, reveal=True))
