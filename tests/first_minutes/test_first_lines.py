@@ -126,7 +126,8 @@ def write_script(row: dict[str, str]) -> str:
     library = IMPORTS[row["imports"]]
     lines = ["import svc_notebook as svc", CONNECTIONS[row["connection"]]]
     lines.insert(PLACES.index(row["place"]), library)
-    act = textwrap.indent(ACTS[row["act"]], "    ")
+    # Rows of other columns do not replace the records of another act.
+    act = textwrap.indent(ACTS[row["act"]], "    ").replace("first", f"first-{row['act']}")
     pause = f"time.sleep({row['pause']})" if row["pause"] != "0" else ""
     return "\n".join([WATCH, *lines, pause, "if __name__ == '__main__':", act, "    print('done')"])
 
