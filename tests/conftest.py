@@ -142,6 +142,7 @@ def _apart_from_the_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[N
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SVC_WORKERS", "0")
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("user")))
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("user-state")))
         yield
 
 

@@ -21,6 +21,7 @@ import svc_notebook as svc
 from svc_notebook.commands.interpolation import SETTING
 from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
 from svc_notebook.session.fields import FIELDS, VARIABLES
+from svc_notebook.session.local_service import IDLE_VARIABLE
 from tests.conftest import ROOT
 from tests.test_examples import PUBLIC
 
@@ -162,7 +163,7 @@ def test_the_page_for_the_official_client_has_each_of_its_methods() -> None:
             assert attrgetter(name)(svc if owner == "svc" else svc.Client)
 
 
-SERVICE_VARIABLES = (ADMIN_KEY_VARIABLE, WORKERS_VARIABLE)
+SERVICE_VARIABLES = (ADMIN_KEY_VARIABLE, IDLE_VARIABLE, WORKERS_VARIABLE)
 NAME = re.compile(r"`(svc(?:\.[a-z_]\w*)+)(?:\(|`)")
 
 

@@ -254,6 +254,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory, folder: Path, site: Site) -> 
     svc.reindex_crawler("shop", wait=True)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SVC_API_KEY", running.adminKey)
+        svc.trust(folder)
         yield running
     stop_service(process)
 

@@ -96,6 +96,7 @@ LINES = [(verb.name, example) for verb in VERBS for example in verb.examples]
 APART = ("serve", "local", "stop", "connect", "use")
 
 
+@pytest.mark.filterwarnings("ignore:`color` is not among attributesForFaceting")
 @pytest.mark.filterwarnings("ignore::svc_notebook.errors.UnknownAttributeWarning")
 @pytest.mark.filterwarnings("ignore:the service accepted the call")
 @pytest.mark.parametrize("form", ["table", "csv", "json", "refused"])

@@ -35,7 +35,7 @@ VERBS: tuple[Verb, ...] = (
             Option('vendor', 'vendor whose header names are used'), 
             Option('domain', "the vendor's domain, from which host names are derived"), 
             Option('region', 'region of the hosts that receive events, such as us or de; all regions by default'), 
-            Option('allow-http', '', type=bool | None), 
+            Option('allow-http', 'permit that a key is sent without encryption to another computer', type=bool | None), 
             Option('connect-timeout', 'seconds to wait for a connection, 2 by default', type=float), 
             Option('read-timeout', 'seconds to wait for the response of a read, 5 by default', type=float), 
             Option('write-timeout', 'seconds to wait for the response of a write, 30 by default', type=float)),

@@ -74,6 +74,7 @@ CONNECTION_MEMBERS = {
     "region": "region of the hosts that receive events, such as us or de; all regions by default",
     "crawler_user_id": "user id for the crawler's API",
     "crawler_api_key": "key for the crawler's API",
+    "allow_http": "permit that a key is sent without encryption to another computer",
     "connect_timeout": "seconds to wait for a connection, 2 by default",
     "read_timeout": "seconds to wait for the response of a read, 5 by default",
     "write_timeout": "seconds to wait for the response of a write, 30 by default",
