@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ import pandas as pd
 import pytest
 
 import svc_notebook as svc
+from benchmarks.load import DiscardingServer
 from svc_notebook.errors import BadInput
 from svc_notebook.lab.kernel import LabCalls
 from svc_notebook.magics.extension import run
@@ -240,6 +242,29 @@ def test_a_key_that_may_only_write_knows_the_columns_that_were_read(
     result = svc.push([{"objectID": "x", "stock": 1}], index, client=writer)
 
     assert any("is not known: this key may not read" in note for note in result.notes)
+
+
+def test_a_service_that_returns_no_records_is_loaded_with_a_note() -> None:
+    async def serve(ready: Event, ended: Event, address: list[str]) -> None:
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(DiscardingServer, "127.0.0.1", 0)
+        address.append("http://127.0.0.1:{1}".format(*server.sockets[0].getsockname()))
+        ready.set()
+        await asyncio.to_thread(ended.wait)
+        server.close()
+
+    ready, ended, address = Event(), Event(), list[str]()
+    thread = Thread(target=lambda: asyncio.run(serve(ready, ended, address)))
+    thread.start()
+    ready.wait()
+    svc.connect(url=address[0], app_id="A", api_key="key")
+
+    result = svc.load(pd.DataFrame(PARTS), "discarded")
+    ended.set()
+    thread.join()
+
+    assert result.published == len(PARTS)
+    assert "the service did not return the records" in " ".join(result.notes)
 
 
 def test_magics_name_both_ways_as_options(index: str, tmp_path: Path) -> None:

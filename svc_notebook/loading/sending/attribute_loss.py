@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import msgspec
 import pandas as pd
 
-from svc_notebook.errors import BadInput, KeyRefused, NotFound
+from svc_notebook.errors import BadInput, KeyRefused, NotFound, UnexpectedAnswer
 from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, record_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ MAX_STORED_BYTES = 4_000_000
 MIN_LOST_OF_PART = 3
 MAX_NAMED_ATTRIBUTES = 5
 NOT_READABLE = "this key may not read records (right `search`)"
+NOT_RETURNED = "the service did not return the records"
 
 Record = Mapping[str, Any]
 
@@ -167,9 +168,10 @@ async def find_attribute_loss(
             stored = await _read(client, index, [record["objectID"] for record in records])
         except NotFound:
             return AttributeLoss()
-        except KeyRefused:
+        except (KeyRefused, UnexpectedAnswer) as error:
             lost = read.lost(prepared)
-            return AttributeLoss(lost, unread="" if lost else NOT_READABLE)
+            reason = NOT_READABLE if isinstance(error, KeyRefused) else NOT_RETURNED
+            return AttributeLoss(lost, unread="" if lost else reason)
         pairs += [(s, r) for s, r in zip(stored, records, strict=True) if s is not None]
         budget -= sum(len(msgspec.json.encode(record)) for record in stored if record)
         if prepared.plan.rows <= FIRST_ROWS or budget <= 0:
