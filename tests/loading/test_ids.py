@@ -232,7 +232,7 @@ def test_a_result_shows_the_notes_of_its_plan(client: Client) -> None:
     result = background_loop.run(loading.load(client.aio, frame, index))
 
     assert repr(result).endswith(
-        "ids: hash of the row\nnote: `tailnum` is unique; pass id='tailnum'"
+        "ids: hash of the row\nadvice: `tailnum` is unique; pass id='tailnum'"
     )
     assert "<li>`tailnum` is unique; pass id=&#x27;tailnum&#x27;</li>" in result._repr_html_()
 
