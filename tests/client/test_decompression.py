@@ -122,7 +122,7 @@ from svc_notebook.errors import AnswerTooLarge
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
 
-client = Client(ClientConfig("APP", Secret("k"), url=sys.argv[1]))
+client = Client(ClientConfig("APP", Secret("k"), url=sys.argv[1], allow_http=True))
 before = peak()
 try:
     client.search("i")
@@ -159,7 +159,9 @@ def test_seven_megabytes_that_unpack_to_three_gigabytes_take_little_memory(
 def test_a_client_may_allow_less_and_more(host: str, packer: Any) -> None:
     content, headers = packer(b'{"hits": [], "nbHits": 0}' + b" " * 1000)
     with serving(stub.raw(content, headers=headers)) as server:
-        connection = ClientConfig("APP", Secret("k"), url=server.url.replace(NEAR, host))
+        connection = ClientConfig(
+            "APP", Secret("k"), url=server.url.replace(NEAR, host), allow_http=True
+        )
         with Client(connection) as client:
             less = client.with_options(max_answer_bytes=1000)
 
@@ -175,6 +177,8 @@ def test_a_client_may_allow_less_and_more(host: str, packer: Any) -> None:
 @pytest.mark.parametrize("host", [FAR, NEAR])
 def test_an_answer_with_another_encoding_is_a_failure_with_advice(host: str) -> None:
     with serving(stub.raw(b"{}", headers={"content-encoding": "br"})) as server:
-        connection = ClientConfig("APP", Secret("k"), url=server.url.replace(NEAR, host))
+        connection = ClientConfig(
+            "APP", Secret("k"), url=server.url.replace(NEAR, host), allow_http=True
+        )
         with Client(connection) as client, pytest.raises(Unreachable, match="are accepted"):
             client.search("i")

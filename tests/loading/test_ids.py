@@ -234,7 +234,9 @@ def test_a_result_shows_the_notes_of_its_plan(client: Client) -> None:
     assert repr(result).endswith(
         "ids: hash of the row\nadvice: `tailnum` is unique; pass id='tailnum'"
     )
-    assert "<li>`tailnum` is unique; pass id=&#x27;tailnum&#x27;</li>" in result._repr_html_()
+    assert (
+        "<li>advice: `tailnum` is unique; pass id=&#x27;tailnum&#x27;</li>" in result._repr_html_()
+    )
 
 
 def test_replacing_by_hashed_rows_is_not_warned_of(client: Client) -> None:
