@@ -10,7 +10,8 @@ MASK = "***"
 # fsspec joins addresses: `zip://a.csv::https://host/a.zip`. An IPv6 host contains `::` too.
 _CHAIN = re.compile(r"(::)(?=[a-z][a-z0-9+.-]*(?:://|::))", re.I)
 # A path object has joined the slashes of an address in some texts.
-_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/+[^\s'\"<>`|]+", re.I)
+# Punctuation after an address belongs to the text.
+_ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:/+[^\s'\"<>`|]*[^\s'\"<>`|:;,.]", re.I)
 _SCHEME = re.compile(r"[a-z][a-z0-9+.-]+:/+", re.I)
 # Stores whose part before `@` is a container.
 _CONTAINER_SCHEMES = ("abfs", "abfss", "wasb", "wasbs")
