@@ -47,7 +47,7 @@ __all__ = [
 
 _CLIENTS = ("AsyncClient", "Client")
 # Names that need no pandas; the others import it for the accessors.
-_LIGHT = {*_CLIENTS, "errors"}
+_LIGHT = {*_CLIENTS, "errors", "tuning"}
 _MODULES = {
     "aio": "svc_notebook.functions.aio",
     "edit": "svc_notebook.editors",

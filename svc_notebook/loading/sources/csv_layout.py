@@ -299,7 +299,9 @@ def _find_footer(
         return layout, []
     tail = [parse_line(line, layout.dialect) for line in last]
     count = count_footer_rows(body, tail, whole=complete)
-    if not count:
+    quote = layout.dialect.quote
+    # With an odd number of quotes, these lines begin inside of a value of the last row.
+    if not count or (quote and "".join(last[-count:]).count(quote) % 2):
         return layout, []
     shown = _show(last[-count:])
     lines = sum(bool(line.strip()) for line in last[-count:])
