@@ -29,7 +29,7 @@ async def warn_of_search(
     """Warn of the reason why a search has no hits, else of facets that it cannot count."""
     facts = found.attrs["svc"]
     if not hits_of(found).empty or any(params.get(name) == 0 for name in SIZES):
-        await _warn_of_no_words(client, index, query, facts["nbHits"], params)
+        await _warn_of_no_words(client, index, query, facts.get("nbHits"), params)
         await warn_of_filters(client, index, _without_effect(params, facts.get("facets", {})))
     elif PAGINATION_MESSAGE in facts.get("message", ""):
         warn_user(
@@ -42,7 +42,7 @@ async def warn_of_search(
 
 
 async def _warn_of_no_words(
-    client: AsyncClient, index: str, query: str, hits: int, params: Mapping[str, Any]
+    client: AsyncClient, index: str, query: str, hits: int | None, params: Mapping[str, Any]
 ) -> None:
     """Warn of a query without words, such as an emoji, that matches what an empty query does."""
     if not query.strip() or any(letter.isalnum() for letter in query):

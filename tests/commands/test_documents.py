@@ -19,7 +19,7 @@ from tests.conftest import examples
 TEXT = st.text(st.characters(codec="utf-8"), max_size=8)
 NAME = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8)
 WORDS = st.lists(TEXT, max_size=3)
-WHOLE = st.integers(-(2**53), 2**53)
+WHOLE = st.integers(-(2**53) + 1, 2**53 - 1)
 JSON = st.recursive(
     st.none() | st.booleans() | WHOLE | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),

@@ -74,8 +74,10 @@ class Recorder:
 
     async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
         self.called.append(endpoint.name)
-        found: Any = ANSWERS.get(endpoint.name, ANSWER)
-        return list(found) if isinstance(found, list) else dict(found)
+        answer: Any = ANSWERS.get(endpoint.name, ANSWER)
+        if endpoint.name == "search_many":
+            return {**answer, "results": answer["results"] * len(parcel.body["requests"])}
+        return list(answer) if isinstance(answer, list) else dict(answer)
 
 
 # What to give each function, so that it comes to calling.
@@ -170,6 +172,7 @@ CASES = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.* is not among attributesForFaceting")
 @pytest.mark.parametrize(("row", "function"), CASES)
 def test_a_function_calls_what_the_table_says(
     row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

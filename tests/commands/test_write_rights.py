@@ -395,7 +395,7 @@ def test_every_public_function_that_writes_is_in_the_matrix() -> None:
 
 READING = (
     "browse_", "count_", "diff_", "explain", "export", "get_", "next_page", "plan", "read_",
-    "search", "show", "whoami",
+    "search", "show", "whoami", "why",
 )  # fmt: skip
 # The admin's alone; the crawler's own credentials; any endpoint; nothing of the service; services
 # of profiles, and files, whose rights `tests/deployment` tests.

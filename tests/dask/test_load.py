@@ -302,15 +302,15 @@ def test_a_partition_that_cannot_be_computed_fails_the_load_and_says_what_was_se
 
 def test_a_ticket_carries_the_key_and_does_not_show_it() -> None:
     ticket = WorkerCredentials(
-        ClientConfig(url="http://here", app_id="shop", api_key=Secret("hidden"))
+        ClientConfig(url="https://here", app_id="shop", api_key=Secret("hidden"))
     )
 
     again = pickle.loads(pickle.dumps(ticket))
 
     assert again.client().connection.api_key == Secret("hidden")
-    assert repr(ticket) == "WorkerCredentials('shop', 'http://here')"
+    assert repr(ticket) == "WorkerCredentials('shop', 'https://here')"
     other = WorkerCredentials(
-        ClientConfig(url="http://here", app_id="shop", api_key=Secret("another"))
+        ClientConfig(url="https://here", app_id="shop", api_key=Secret("another"))
     )
     assert tokenize(ticket) == tokenize(other)
 
