@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from svc_notebook.loading.sources.csv_dialect import Dialect
+from svc_notebook.loading.text_cells.cell_kinds import cell_form
 
 LINE_ENDS = "\r\n"
 # A closed value contains rows if at least this many of its lines, and this share, look like rows.
@@ -95,10 +96,24 @@ class _OpenValue:
             return 2 * self.rows >= inside
         if inside >= MIN_LINES_LIKE_ROWS and self.rows >= MIN_SHARE_LIKE_ROWS * inside:
             return True
-        # Both ends of the value are in lines that have all cells of a row.
+        # Both ends of the value are in lines that have all cells of a row, of the same forms: a
+        # closed value is otherwise a text with line ends.
         width = len(self.dialect.names)
-        return width >= MIN_ROW_CELLS and all(
-            line.count(self.dialect.separator) == width - 1 for line in self.lines
+        return (
+            width >= MIN_ROW_CELLS
+            and all(line.count(self.dialect.separator) == width - 1 for line in self.lines)
+            and self._has_equal_forms()
+        )
+
+    def _has_equal_forms(self) -> bool:
+        """Return whether cells with digits of the first line have their form in all other lines."""
+        first, *others = (line.split(self.dialect.separator) for line in self.lines)
+        opened = next(n for n, cell in enumerate(first) if cell.startswith(self.dialect.quote))
+        forms = {
+            n: form for n, cell in enumerate(first[:opened]) if "9" in (form := cell_form(cell))
+        }
+        return bool(forms) and all(
+            cell_form(cells[n]) == form for cells in others for n, form in forms.items()
         )
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 
-from svc_notebook.loading.text_cells.cell_kinds import value_form
+from svc_notebook.loading.text_cells.cell_kinds import cell_form
 
 # A column has a form if at least so many values, and this share of them, have it.
 MIN_VALUES, FORM_SHARE = 5, 0.9
-NUMBER = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?%?", re.I)
 
 # The form of the values of each column; empty for a column whose values have none in common.
 ColumnForms = Sequence[str]
@@ -43,16 +41,13 @@ def fits_shifted(cells: Sequence[str], forms: ColumnForms) -> bool:
 
 def _common_form(column: Sequence[str]) -> str:
     values = [value for value in column if value]
-    form, number = Counter(map(_form, values)).most_common(1)[0] if values else ("", 0)
+    form, number = Counter(map(cell_form, values)).most_common(1)[0] if values else ("", 0)
     is_text = "9" not in form or ("a" in form and " " in form)
     return "" if is_text or number < max(MIN_VALUES, FORM_SHARE * len(values)) else form
 
 
 def _fits(cells: Sequence[str], forms: ColumnForms) -> bool:
     return all(
-        not form or not cell or _form(cell) == form for cell, form in zip(cells, forms, strict=True)
+        not form or not cell or cell_form(cell) == form
+        for cell, form in zip(cells, forms, strict=True)
     )
-
-
-def _form(value: str) -> str:
-    return "9" if NUMBER.fullmatch(value) else value_form(value)

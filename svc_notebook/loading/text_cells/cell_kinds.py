@@ -18,6 +18,7 @@ DATE = re.compile(
     r"|\d\d?:\d\d(?::\d\d)?"
 )
 NUMBER_LIKE = re.compile(r"(?=[-+]?[.,:/ -]*\d)[-+]?[\d.,:/ -]+(?:e[-+]?\d+)?%?", re.I)
+_NUMBER = re.compile(r"[-+]?\d[\d.,]*(e[-+]?\d+)?%?", re.I)
 TRUTH_WORD = re.compile(r"true|false|yes|no", re.I)
 # Words for a missing number, which can be above numbers without being a name.
 NO_NUMBER = re.compile(
@@ -73,6 +74,11 @@ def value_form(value: str) -> str:
                 form = form.replace(run, run[0])
         return form
     return LETTERS.sub("a", DIGITS.sub("9", value))
+
+
+def cell_form(value: str) -> str:
+    """Return the form of a value; all numbers have one form."""
+    return "9" if _NUMBER.fullmatch(value) else value_form(value)
 
 
 def value_forms(values: Sequence[str]) -> list[str]:
