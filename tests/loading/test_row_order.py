@@ -109,8 +109,11 @@ def test_files_of_many_pieces_are_sent_as_the_csv_module_reads_them(
 
 
 def without_nulls(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return records without ratings `null`: how often it occurs decides whether it is missing."""
-    return [{n: v for n, v in record.items() if (n, v) != ("rating", "null")} for record in rows]
+    """Return records without ratings such as `null`, which are missing if they occur often."""
+    return [
+        {name: value for name, value in record.items() if name != "rating" or value not in MISSING}
+        for record in rows
+    ]
 
 
 def sixty_thousand(path: Path) -> Path:
