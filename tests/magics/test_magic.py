@@ -344,7 +344,7 @@ def test_stop_ends_a_load_and_the_notebook_continues(
 def test_the_local_service_ends_with_its_kernel(
     environment: dict[str, str], tmp_path: Path
 ) -> None:
-    with running_kernel(environment) as kernel:
+    with running_kernel(environment | {"SVC_IDLE_SECONDS": "1"}) as kernel:
         kernel.good("%load_ext svc_notebook")
         kernel.good(f"%svc connect local --data {tmp_path}")
         pid = json.loads((tmp_path / "service.json").read_text())["pid"]
