@@ -69,7 +69,7 @@ def _by_pandas(function: str) -> str:
 REFUSED: Sequence[RefusedFormat] = (
     RefusedFormat(
         "a pickle", tuple(b"\x80" + bytes([version]) for version in range(2, 6)),
-        "reading it runs code of whoever wrote it; if you trust it: "
+        "reading it runs code of its author; if you trust it: "
         "svc.load(pandas.read_pickle(…), index)",
     ),
     RefusedFormat("an HDF5 file", (b"\x89HDF",), _by_pandas("read_hdf")),

@@ -24,7 +24,7 @@ from svc_notebook.loading.text_cells.cell_kinds import (
     value_form,
     value_forms,
 )
-from svc_notebook.loading.text_cells.hypotheses import Signal
+from svc_notebook.loading.text_cells.signals import Signal
 
 # A column consists of codes if so many values, and this share of them, have the same form.
 MIN_CODES, CODE_SHARE = 2, 0.9
