@@ -28,7 +28,7 @@ FLOORS = {
     "file_header_multirow_3": 8.8,
     "file_multitable_less": 9.2,
     "file_multitable_same": 9.1,
-    "file_multitable_more": 8.95,
+    "file_multitable_more": 9.2,
     "row_more_sep": 9.95,
     "row_less_sep": 9.9,
     "row_field_delimiter": 9.9,

@@ -17,7 +17,7 @@ from svc_notebook.loading.load_plan.type_inference import (
     is_missing_word,
 )
 from svc_notebook.loading.table import SourceTable, TableColumn
-from svc_notebook.loading.text_cells.amounts import find_best_form
+from svc_notebook.loading.text_cells.amounts import find_best_form, may_be_amounts
 
 # The types that a note proposes for a column of text, if at least this share of its values fits.
 PROPOSED_TYPES = {"number": "numbers", "boolean": "true or false"}
@@ -91,10 +91,9 @@ def frequent_type(sample: ColumnTexts) -> TextType | None:
 def _frequent_form(sample: ColumnTexts, least: int) -> TextType | None:
     """Return the form of amounts that at least so many values of the sample have."""
     texts = sample.present
-    first = find_best_form(texts[:FIRST_TEXTS_COUNT], "")
-    if first is None or 2 * sum(map(first.fits, texts[:FIRST_TEXTS_COUNT])) < len(
-        texts[:FIRST_TEXTS_COUNT]
-    ):
+    first = texts[:FIRST_TEXTS_COUNT]
+    form = find_best_form(first, "") if may_be_amounts(first) else None
+    if form is None or 2 * sum(map(form.fits, first)) < len(first):
         return None
     form = find_best_form(texts, "")
     return form_type(form) if form and sum(map(form.fits, texts)) >= least else None

@@ -6,7 +6,7 @@ import dataclasses
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
@@ -122,13 +122,16 @@ class ColumnTexts:
     def __init__(self, texts: Sequence[str | None]) -> None:
         self._texts = [text for text in texts if text is not None]
         self._early = [text for text in self._texts if text < END_OF_DIGITS]
+        self._all_fit: dict[TextCondition, bool] = {}
         self.nulls = len(texts) - len(self._texts)
         # A filter calls what C implements without a function of Python.
         self.missing_words = len(list(filter(is_missing_text, self._texts)))
 
-    @property
+    @cached_property
     def present(self) -> list[str]:
         """The texts that are neither missing nor a word such as NA."""
+        if not self.missing_words:
+            return self._texts
         return [text for text in self._texts if not is_missing_text(text)]
 
     @property
@@ -151,8 +154,10 @@ class ColumnTexts:
         return len(list(filter(condition.holds, texts))) >= least
 
     def all_fit(self, condition: TextCondition) -> bool:
-        """Return whether all values fulfil a condition."""
-        return self.fits(condition, self.values)
+        """Return whether all values fulfil a condition, which is tested once."""
+        if condition not in self._all_fit:
+            self._all_fit[condition] = self.fits(condition, self.values)
+        return self._all_fit[condition]
 
     @property
     def hint(self) -> str:
@@ -194,7 +199,7 @@ def read_sample(
 
 def plain_types(sample: ColumnTexts) -> tuple[TextType, ...]:
     """Return the types, other than forms of amounts, that all values of the sample have."""
-    return tuple(each for each in PLAIN_TYPES if sample.all_fit(each.likely))
+    return tuple(each for each in PLAIN_TYPES if sample.all_fit(each.condition))
 
 
 def type_aggregates(

@@ -35,7 +35,7 @@ from svc_notebook.loading.sources.csv_header import KnownRows, count_header_rows
 from svc_notebook.loading.sources.csv_separator import find_separator, is_padded
 from svc_notebook.loading.sources.csv_tables import FoundTable, find_tables
 from svc_notebook.loading.sources.encoding import fresh
-from svc_notebook.loading.text_cells.footers import count_footer_rows
+from svc_notebook.loading.text_cells.footers import count_footer_rows, may_be_footer
 from svc_notebook.loading.text_cells.header_score import is_header, score_header
 
 MAX_PREAMBLE_LINES = 100
@@ -296,6 +296,9 @@ def _find_footer(
     complete = whole and len(rows) <= SNIFFED_ROWS
     body = [row for _, row in rows[1:]]
     if options.strict or layout.width < 2 or len(last) < MIN_END_LINES:
+        return layout, []
+    final = next((line for line in reversed(last) if line.strip()), "")
+    if not may_be_footer(parse_line(final, layout.dialect), max(map(len, body), default=0)):
         return layout, []
     tail = [parse_line(line, layout.dialect) for line in last]
     count = count_footer_rows(body, tail, whole=complete)

@@ -190,6 +190,8 @@ def _find_long_separator(lines: Sequence[str]) -> PrintedTable | None:
     if len(filled) < MIN_ROWS:
         return None
     for separator in LONG_SEPARATORS:
+        if separator not in filled[0]:
+            continue
         counts = {line.count(separator) for line in filled}
         if len(counts) != 1 or 0 in counts:
             continue

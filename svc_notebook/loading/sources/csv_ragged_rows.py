@@ -164,12 +164,17 @@ def find_surplus(paths: Sequence[Path], dialect: Dialect, forms: ColumnForms) ->
     for path in paths:
         for record in _open_records(path, dialect):
             cells = _without_stray(read_cells(record, dialect) or [], dialect, forms)
-            if len(cells) == width + 1 and not fits_shifted(_texts(cells, dialect), forms):
+            header = repeats_header(cells, dialect)
+            if (
+                not header
+                and len(cells) == width + 1
+                and not fits_shifted(_texts(cells, dialect), forms)
+            ):
                 continue
             kept = _without_empty_end(cells, width, dialect)
             more = [read_cell(cell, dialect) for cell in kept[width:]]
             if len(surplus) < len(more) <= MAX_SURPLUS_CELLS:
-                named = more if repeats_header(cells, dialect) else [None] * len(more)
+                named = more if header else [None] * len(more)
                 for place in range(len(surplus), len(more)):
                     wanted = (named[place] or "").strip() or f"column{width + place}"
                     surplus.append(free_name(wanted, (*dialect.names, *surplus)))

@@ -151,6 +151,7 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
 # The minimum number of characters that no text has, and the share of them, in a binary file.
 MIN_BINARY_CHARACTERS, MIN_BINARY_SHARE = 4, 0.03
 # Control characters that delimited files contain: separators of Hive and ASCII, and Ctrl-Z.
+UNPRINTABLE = re.compile(r"[^ -\x7f\t\n\r]")
 ALLOWED_CONTROLS = frozenset("\t\n\r\f\v\x01\x1a\x1b\x1c\x1d\x1e\x1f\x85\ufeff")
 
 
@@ -194,14 +195,14 @@ def _format_of_text(start: bytes, suffix: str) -> str:
     return "lines" if suffix == ".json" and start.startswith(b"{") else "delimited"
 
 
-def refuse_unreadable(path: Path, given: Path, options: LoadSettings) -> None:
+def refuse_unreadable(path: Path, given: Path, file_format: str, options: LoadSettings) -> None:
     """Raise `BadInput` for a file that is not read; `given` is the file that the caller named."""
     with path.open("rb") as file:
         sample = file.read(FORMAT_SAMPLE_BYTES)
     for refused in REFUSED:
         if sample[refused.offset :].startswith(refused.starts):
             raise BadInput(f"{given} is {refused.name}, which is not read; {refused.advice}")
-    if format_of(path) != "delimited":
+    if file_format != "delimited":
         return
     encoding = options.encoding or sniff_encoding(sample)
     try:
@@ -220,8 +221,7 @@ def is_binary(text: str) -> bool:
     """Return whether a decoded sample has more characters that no text has than a damaged text."""
     strange = sum(
         unicodedata.category(character) in ("Cc", "Cn", "Co", "Cs")
-        for character in text
-        if not character.isascii() or character < " "
+        for character in UNPRINTABLE.findall(text)
         if character not in ALLOWED_CONTROLS
     )
     return strange >= max(MIN_BINARY_CHARACTERS, MIN_BINARY_SHARE * len(text))

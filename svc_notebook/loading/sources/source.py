@@ -208,8 +208,9 @@ def _readable(path: Path, options: LoadSettings, db: Database) -> Path:
             break
         plain = inner
     refuse_archive(plain, path)
-    refuse_unreadable(plain, path, options)
-    if format_of(plain) == "yaml":
+    file_format = format_of(plain)
+    refuse_unreadable(plain, path, file_format, options)
+    if file_format == "yaml":
         return write_as_json(plain, path, db.folder)
     return in_utf8(plain, db)
 

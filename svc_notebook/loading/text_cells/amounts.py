@@ -35,6 +35,11 @@ _PHONE = re.compile(r"\s*[+][0-9 ]+")
 _LIKELY = re.compile(
     r"[^\d\n]{0,6}\d[\d.,'\u2019 \u00a0\u202f\u2009]*[^\d\n]{0,6}|[^\d\n]{0,5}[.,]\d+"
 )
+# The first digit of an amount follows signs, blanks and a currency at most.
+_BEGINS = re.compile(
+    rf"[{MINUS_SIGNS}{BLANKS}+(]*(?:{'|'.join(map(re.escape, CURRENCIES))}|%)?"
+    rf"[{MINUS_SIGNS}{BLANKS}+]*[.,]?[0-9]"
+)
 _AFFIXES = re.compile(r"^([^\d.,]*)[.,]?\d.*?([^\d]*)$", re.S)
 
 
@@ -136,7 +141,7 @@ def find_amount_forms(texts: Sequence[str]) -> list[AmountForm]:
 
     More than one form means that the texts can be several numbers.
     """
-    if not texts or not all(map(_LIKELY.fullmatch, texts)):
+    if not texts or not all(map(_BEGINS.match, texts)) or not all(map(_LIKELY.fullmatch, texts)):
         return []
     units = {unit for text in texts for unit in _units_of(text)}
     if len(units) > 1 or not units <= {*CURRENCIES, PERCENT}:
@@ -150,6 +155,12 @@ def find_amount_forms(texts: Sequence[str]) -> list[AmountForm]:
         if all(map(form.fits, texts)) and not (group == " " and _are_codes(texts)):
             forms.setdefault(tuple(map(form.convert, texts)), form)
     return list(forms.values())
+
+
+def may_be_amounts(texts: Sequence[str]) -> bool:
+    """Return whether at least half of the texts look like amounts; a fast test."""
+    likely = filter(_LIKELY.fullmatch, filter(_BEGINS.match, texts))
+    return 2 * len(list(likely)) >= len(texts)
 
 
 def find_best_form(texts: Sequence[str], decimal: str) -> AmountForm | None:

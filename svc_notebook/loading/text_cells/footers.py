@@ -35,6 +35,11 @@ TOLERANCE = Decimal("0.011")
 Rows = Sequence[Sequence[str]]
 
 
+def may_be_footer(row: Sequence[str], width: int) -> bool:
+    """Return whether a row can be a footer of a table: it has an empty cell."""
+    return len(row) < width or not all(map(str.strip, row))
+
+
 def count_footer_rows(body: Rows, tail: Rows, *, whole: bool) -> int:
     """Return how many of the last rows are no rows of the table.
 
@@ -88,10 +93,12 @@ def _is_footer(
 
 def _lacks_cells(row: Sequence[str], before: Rows) -> bool:
     """Return whether a cell is empty that nearly all rows before have, or a text is a total."""
-    padded = [*row, *[""] * max(len(other) for other in before)]
-    for place in range(max(len(other) for other in before)):
+    width = max(map(len, before))
+    for place in range(width):
+        if place < len(row) and row[place]:
+            continue
         present = sum(len(other) > place and bool(other[place]) for other in before)
-        if not padded[place] and present >= (1 - MAX_SPARSE_SHARE) * len(before):
+        if present >= (1 - MAX_SPARSE_SHARE) * len(before):
             return True
     return False
 
