@@ -94,7 +94,8 @@ def test_a_load_that_is_stopped_is_resumed_in_the_next_cell(
 
 def test_stop_ends_what_a_button_started(kernel: Kernel) -> None:
     tell(kernel, button(kernel, "stopping", LONG_WORK), {"event": "click"})
-    time.sleep(0.5)
+    kernel.await_busy()
+    time.sleep(0.5)  # from the start of the handler to that of the work
 
     kernel.stop()
 
@@ -117,7 +118,8 @@ def test_an_editor_answers_while_a_cell_is_busy_where_kernels_have_subshells(
     tell(kernel, model, {"id": 1, "call": "edit", "args": {"value": {"page": 0}}}, shell)
 
     assert kernel.finish(busy).result == f"{shell is not None}"
-    assert kernel.good("editor.value, len(editor.hits)").result == "({'page': 0}, 20)"
+    # A message that waited for the cell is handled after it, and its search takes a moment.
+    kernel.await_true("editor.value == {'page': 0} and len(editor.hits) == 20")
 
 
 def open_subshell(kernel: Kernel) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -60,6 +61,22 @@ class Kernel:
         cell = self.run(code)
         assert cell.status == "ok", f"{code}\n{cell.error}\n{cell.traceback}\n{cell.warned}"
         return cell
+
+    def await_true(self, condition: str) -> None:
+        """Run cells until an expression holds, for what a message from a front end changes later."""
+        deadline = time.monotonic() + PATIENCE
+        while self.good(f"bool({condition})").result != "True":
+            assert time.monotonic() < deadline, condition
+            time.sleep(0.05)
+
+    def await_busy(self) -> None:
+        """Wait until the kernel handles a message of a front end."""
+        while True:
+            message = self.client.get_iopub_msg(timeout=PATIENCE)
+            self.heard.append(message)
+            kind = message["parent_header"].get("msg_type")
+            if kind == "comm_msg" and message["content"].get("execution_state") == "busy":
+                return
 
     def complete(self, code: str) -> tuple[str, list[str]]:
         """Ask what could come next at the end of `code`: the text replaced, the matches."""
