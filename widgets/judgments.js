@@ -127,14 +127,16 @@ function render(mount) {
     return view.run("turn", { place: wanted }).then(() => sheet.focus());
   }
 
+  /** Open the next query with unjudged hits; returns whether there is one. */
   async function next() {
     const { done, total } = progressOf(questions());
     if (total && done >= total) {
       view.say("All hits of all queries are judged.");
-      return;
+      return false;
     }
-    await view.run("turn_to_open");
+    const answer = await view.run("turn_to_open");
     sheet.focus();
+    return answer !== undefined;
   }
 
   function drawQuestions() {
@@ -183,11 +185,13 @@ function render(mount) {
     fill(gone, `${state?.gone} judged records are no longer in the index; check whether objectIDs have changed.`);
   });
   view.root.addEventListener("keydown", (event) => {
-    const typing = /** @type {HTMLElement} */ (event.target).matches("input, textarea, select");
+    const typing = /** @type {HTMLElement} */ (event.target).closest("input:not([type=checkbox]), textarea, select, dialog");
+    if (typing || event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = { "[": () => turn(-1), "]": () => turn(1), g: next }[event.key];
-    if (!act || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    // The keys of grades work wherever the focus is in the editor.
+    if (act) act();
+    else if (!sheet.grade(event.key)) return;
     event.preventDefault();
-    act();
   });
   return () => {
     sizes.disconnect();

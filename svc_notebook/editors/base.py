@@ -71,6 +71,7 @@ class Editor(anywidget.AnyWidget):
     hit_density = traitlets.Enum(DENSITIES, "cards").tag(sync=True)
     hit_attributes = traitlets.List(traitlets.Unicode(), None, allow_none=True).tag(sync=True)
     images = traitlets.Bool(False).tag(sync=True)  # fetch pictures from other hosts
+    fallback_class = traitlets.Unicode(read_only=True).tag(sync=True)
 
     def __init__(
         self, index: str, *, client: AnyClient | None = None, value: Any = None, **more: Any
@@ -81,8 +82,9 @@ class Editor(anywidget.AnyWidget):
         self._ready = False
         self.searchable: Sequence[str] = ()  # attributes, for the headlines of hits
         self._dispatcher = CallDispatcher(self, self._send_safely)
-        self._fallback = Fallback(self.snapshot)
+        self._fallback = Fallback(self.snapshot, self.__repr__)
         super().__init__(**more)
+        self.set_trait("fallback_class", self._fallback.class_name)
         self.on_msg(lambda _, content, __: self._dispatcher.accept(content))
         _answer_while_busy(self)
         wait_for(self._begin(value))

@@ -1,7 +1,7 @@
 """The HTML fallback of a widget, which is visible where the widget cannot be shown.
 
-It is a separate output, so that it follows the editor without redrawing the widget. Where the
-widget is live, its style sheet hides the fallback.
+It is a separate output, so that it follows the editor without redrawing the widget. A live view
+hides the fallback of its own editor, and no other.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import IPython.display
 
@@ -21,15 +22,21 @@ REFRESH_DELAY_SECONDS = 1.0  # after the last change
 class Fallback:
     """The HTML fallback of one editor in one notebook."""
 
-    def __init__(self, write_html: Callable[[], str]) -> None:
+    def __init__(self, write_html: Callable[[], str], describe: Callable[[], str]) -> None:
+        self.class_name = f"svc-fallback-{uuid4().hex}"
         self._write = write_html
+        self._describe = describe
         self._handles: list[Any] = []
         self._pending: asyncio.Task[None] | None = None
 
     def show(self, widget: dict[str, Any], metadata: dict[str, Any]) -> None:
-        """Display a widget, and the HTML as a second output below it."""
-        _notebook.display(widget, metadata=metadata, raw=True)
-        if handle := _notebook.display(self._html(), display_id=True):
+        """Display a widget, and the HTML as a second output below it.
+
+        The text is part of the second output alone: exports and terminals would repeat it.
+        """
+        view = {mime: data for mime, data in widget.items() if mime != "text/plain"}
+        _notebook.display(view, metadata=metadata, raw=True)
+        if handle := _notebook.display(self._bundle(), raw=True, display_id=True):
             self._handles.append(handle)
 
     def follow(self) -> None:
@@ -46,7 +53,8 @@ class Fallback:
         await asyncio.sleep(REFRESH_DELAY_SECONDS)
         self._pending = None
         for handle in self._handles:
-            handle.update(self._html())
+            handle.update(self._bundle(), raw=True)
 
-    def _html(self) -> Any:
-        return _notebook.HTML(f'<div class="svc-fallback">{self._write()}</div>')
+    def _bundle(self) -> dict[str, str]:
+        html = f'<div class="svc-fallback {self.class_name}">{self._write()}</div>'
+        return {"text/html": html, "text/plain": self._describe()}

@@ -55,8 +55,18 @@ def test_every_editor_shows_its_last_state_without_a_kernel(
     context = chromium.new_context(viewport={"width": 1180, "height": 1000})
     later = Notebook(context.new_page(), lab, "later.ipynb")
 
+    tables = {title: later.page.locator(".svc-fallback", has_text=title) for title in KEPT}
     for title, words in KEPT.items():
-        kept = later.page.locator(".svc-fallback", has_text=title)
-        expect(kept).to_be_visible()
-        expect(kept).to_contain_text(words)
+        expect(tables[title]).to_be_visible()
+        expect(tables[title]).to_contain_text(words)
+    expect(later.page.get_by_text("model not found")).to_be_hidden()
+
+    heights = {title: table.bounding_box() for title, table in tables.items()}
+    later.run(connect(service), cell=1)
+    later.open("display(svc.edit.query('kept', 'oak desk'))", cell=1)
+    expect(later.page.locator(".svc-fallback", has_text="oak desk")).to_be_hidden()
+    for title, table in tables.items():
+        table = table.filter(has_not_text="oak desk")
+        height = (table.bounding_box() or {}).get("height")
+        assert height == (heights[title] or {}).get("height"), title
     context.close()

@@ -157,3 +157,64 @@ test("a line of scores reaches from the lowest to the highest, and leaves out wh
   assert.deepEqual(linePoints([0.2, null, 0.6], 10, 4), [[0, 4], [10, 0]]);
   assert.deepEqual(linePoints([0.5], 10, 4), [[0, 2]]);
 });
+
+/** A sheet of queries with `size` hits each, whose answers come after `delay` turns of the loop. */
+function slowSheet(queries, size, delay) {
+  const judged = {};
+  const unjudged = (place, number) => ({ id: `${place}-${number}`, title: "", lines: [], found: [], others: [], ...open, note: "" });
+  const sheetOf = (place) => ({ place, hits: Array.from({ length: size }, (_, number) => unjudged(place, number)) });
+  const model = fakeModel({ labels: LABELS, sheet: sheetOf(0) });
+  const wait = async (turns) => {
+    for (let turn = 0; turn < turns; turn++) await new Promise((done) => setImmediate(done));
+  };
+  const run = async (_, { id, rating }) => {
+    await wait(delay);
+    judged[id] = rating;
+    const { place, hits } = model.get("sheet");
+    model.set("sheet", { place, hits: hits.map((hit) => (hit.id === id ? { ...hit, rating, unrateable: false } : hit)) });
+    return null;
+  };
+  const leave = async () => {
+    const place = model.get("sheet").place + 1;
+    if (place === queries) return false;
+    // The sheet is drawn after the answer of the call.
+    wait(2 * delay).then(() => {
+      model.set("sheet", sheetOf(place));
+      sheet.show(model.get("sheet"));
+    });
+    await wait(delay);
+    return true;
+  };
+  const sheet = gradeSheet({ run, link: LINK, root: { focus() {} } }, model, leave);
+  sheet.show(model.get("sheet"));
+  return { sheet, judged, wait };
+}
+
+test("keys pressed while the next query is awaited are kept in order", async () => {
+  const { sheet, judged, wait } = slowSheet(3, 4, 5);
+  const keys = [..."012301230123"];
+
+  for (const key of keys) {
+    assert.ok(sheet.grade(key));
+    await wait(1);
+  }
+  await wait(200);
+
+  const grades = Object.keys(judged).sort().map((id) => String(judged[id]));
+  assert.deepEqual(grades, keys);
+});
+
+test("keys after the last hit of all queries are dropped", async () => {
+  const { sheet, judged, wait } = slowSheet(1, 2, 3);
+
+  for (const key of "1100") sheet.grade(key);
+  await wait(100);
+
+  assert.deepEqual(judged, { "0-0": 1, "0-1": 1 });
+});
+
+test("only keys of grades act from elsewhere in the editor", () => {
+  const { sheet } = slowSheet(1, 2, 1);
+
+  assert.deepEqual(["3", "u", "9", "ArrowDown", "Delete", "n"].map(sheet.grade), [true, true, false, false, false, false]);
+});

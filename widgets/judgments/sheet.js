@@ -10,13 +10,20 @@ import { isJudged, meaningOf, nextOpen, describeJudgment } from "./grades.js";
 /** @typedef {import("../types").Model} Model */
 /** @typedef {import("./grades.js").Hit} Hit */
 
-/** @param {Frame} view @param {Model} model @param {() => Promise<void>} leave called after the last hit */
+/** How long keys wait for the sheet of the next query. */
+const SHEET_TIMEOUT_MS = 5000;
+
+/** @param {Frame} view @param {Model} model @param {() => Promise<boolean>} leave called after the last hit; whether another sheet comes */
 export function gradeSheet(view, model, leave) {
   /** @type {Hit[]} */
   let hits = [];
   let [place, at] = [-1, 0];
   let sending = 0; // grades and notes that are being sent
-  let leaving = false; // ignores keys until the next sheet arrives
+  let leaving = false; // keeps keys until the next sheet arrives
+  /** @type {string[]} the keys pressed while the next sheet was awaited, in order */
+  const waiting = [];
+  /** @type {(() => void) | null} called when another sheet is drawn */
+  let onTurn = null;
   /** @type {string | null} */
   let notedId = null;
   const list = h("ol", { class: "hits sheet", "aria-label": "Hits to judge", on: { keydown: handleKey } });
@@ -29,7 +36,7 @@ export function gradeSheet(view, model, leave) {
     emptyState({
       title: "No hits for this query.",
       hint: "There is nothing to judge. It counts as 0 in the score if relevant records are known for it, and is left out otherwise. A synonym, or a query with fewer words, can give it hits.",
-      action: { label: "Next to judge", act: () => leave() },
+      action: { label: "Next to judge", act: () => void leave() },
     }),
   );
   const labels = () => model.get("labels") ?? {};
@@ -181,11 +188,35 @@ export function gradeSheet(view, model, leave) {
     focusOn(at);
     sending += 1;
     leaving = next < 0;
-    await view.run("grade", { id: hit.id, ...judgment });
+    const answer = await view.run("grade", { id: hit.id, ...judgment });
     sending -= 1;
     show(model.get("sheet"));
-    if (next < 0) await leave();
-    leaving = false;
+    if (next < 0) await leaveSheet(answer !== undefined);
+  }
+
+  /** Go on to the next query, then act on the keys that were pressed meanwhile. @param {boolean} graded */
+  async function leaveSheet(graded) {
+    /** @type {any} */
+    let timer = null;
+    const turned = new Promise((done) => {
+      onTurn = () => done(undefined);
+      timer = setTimeout(done, SHEET_TIMEOUT_MS);
+    });
+    // The answer of a call can arrive before the sheet.
+    const turns = graded && (await leave());
+    if (turns) await turned;
+    clearTimeout(timer);
+    [leaving, onTurn] = [false, null];
+    // Without another sheet the keys have no hit that they were meant for.
+    const keys = waiting.splice(0);
+    if (turns) for (const key of keys) press(key);
+  }
+
+  /** Act on a key, at the hit that has the focus or would have it. @param {string} key */
+  function press(key) {
+    const hit = hits[at];
+    if (leaving) waiting.push(key);
+    else if (hit) actionOf(key, hit, at)?.();
   }
 
   /** @param {number} number */
@@ -214,6 +245,14 @@ export function gradeSheet(view, model, leave) {
     const number = [...list.children].indexOf(/** @type {Element} */ (item));
     const hit = hits[number];
     if (!hit || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!actionOf(event.key, hit, number)) return;
+    event.preventDefault();
+    at = number;
+    press(event.key);
+  }
+
+  /** The action of a key at a hit; undefined if the key has none. @param {string} key @param {Hit} hit @param {number} number @returns {(() => void) | undefined} */
+  function actionOf(key, hit, number) {
     /** @type {Record<string, () => void>} */
     const keys = {
       ArrowDown: () => focusOn(number + 1),
@@ -225,10 +264,7 @@ export function gradeSheet(view, model, leave) {
       n: () => openNote(hit),
       o: () => showRecord(hit),
     };
-    const act = keys[event.key] ?? (meaningOf(event.key, labels()) && (() => give(hit, event.key, number)));
-    if (!act) return;
-    event.preventDefault();
-    act();
+    return keys[key] ?? (meaningOf(key, labels()) ? () => void give(hit, key, number) : undefined);
   }
 
   /** @param {{place: number, hits: Hit[], attributes?: string[]}} sheet */
@@ -246,9 +282,20 @@ export function gradeSheet(view, model, leave) {
     }
     redraw();
     if (turned && inside) focusOn(at);
+    if (turned) onTurn?.();
   }
 
-  return { el: h("div", { class: "sheet-box" }, display.toolbar, list, none), focus: () => (hits.length ? focusOn(at) : view.root.focus()), show };
+  return {
+    el: h("div", { class: "sheet-box" }, display.toolbar, list, none),
+    focus: () => (hits.length ? focusOn(at) : view.root.focus()),
+    /** Grade from elsewhere in the editor; returns whether the key is one of a grade. @param {string} key */
+    grade(key) {
+      const isGrade = key === "u" || key in labels();
+      if (isGrade) press(key);
+      return isGrade && (leaving || hits.length > 0);
+    },
+    show,
+  };
 }
 
 /** Redraw an element around children that keep the focus. @param {HTMLElement} el @param {(Node | null)[]} parts @param {(Element | null)[]} kept */

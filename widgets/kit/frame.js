@@ -295,7 +295,12 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   link.watch("state", drawState);
   link.watch("height", edge.draw);
   window.addEventListener("keydown", markElement, true);
-  el.append(root);
+  const fallbackStyle = h("style", {});
+  // Only this editor's fallback: others may have no live view.
+  link.watch("fallback_class", (name) => {
+    fallbackStyle.textContent = name ? `.${name}, .jp-OutputArea-child:has(.${name}) { display: none; }` : "";
+  });
+  el.append(fallbackStyle, root);
   return {
     root,
     body,
@@ -315,6 +320,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     close() {
       link.close();
       window.removeEventListener("keydown", markElement, true);
+      fallbackStyle.remove();
       root.remove();
     },
   };
