@@ -33,6 +33,7 @@ KEPT = {
     "Rule editor": "price<9",
     "Workbench": "blue mirror",
 }
+HEIGHT = "element => element.offsetHeight"
 
 
 def test_every_editor_shows_its_last_state_without_a_kernel(
@@ -61,12 +62,11 @@ def test_every_editor_shows_its_last_state_without_a_kernel(
         expect(tables[title]).to_contain_text(words)
     expect(later.page.get_by_text("model not found")).to_be_hidden()
 
-    heights = {title: table.bounding_box() for title, table in tables.items()}
+    heights = {title: table.evaluate(HEIGHT) for title, table in tables.items()}
     later.run(connect(service), cell=1)
     later.open("display(svc.edit.query('kept', 'oak desk'))", cell=1)
     expect(later.page.locator(".svc-fallback", has_text="oak desk")).to_be_hidden()
     for title, table in tables.items():
         table = table.filter(has_not_text="oak desk")
-        height = (table.bounding_box() or {}).get("height")
-        assert height == (heights[title] or {}).get("height"), title
+        assert table.evaluate(HEIGHT) == heights[title] > 0, title
     context.close()
