@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import signal
@@ -17,6 +18,7 @@ import pytest
 from svc_notebook.cli import main
 from svc_notebook.commands.registry import VERBS
 from tests.conftest import ROOT, Running
+from tests.looping import loop_over
 
 COMMAND = [sys.executable, "-m", "svc_notebook.cli"]
 FORMATS = ["table", "csv", "json"]
@@ -216,8 +218,7 @@ def test_failure_is_printed_to_stderr_with_status_1(
 VERBS_HERE = sorted({v.name for v in VERBS if "command" in v.faces} | FAMILIES)
 
 
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-@pytest.mark.parametrize("name", VERBS_HERE)
+@loop_over("name, flag", itertools.product(VERBS_HERE, ["-h", "--help"]))
 def test_every_verb_and_family_has_help(
     capsys: pytest.CaptureFixture[str], name: str, flag: str
 ) -> None:

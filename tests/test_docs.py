@@ -23,6 +23,7 @@ from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
 from svc_notebook.session.fields import FIELDS, VARIABLES
 from svc_notebook.session.local_service import IDLE_VARIABLE
 from tests.conftest import ROOT
+from tests.looping import loop_over
 from tests.test_examples import PUBLIC
 
 DOCS = ROOT / "docs"
@@ -39,7 +40,7 @@ TUTORIAL_PAGES = run_script("tutorial_pages")
 WIDGET = "application/vnd.jupyter.widget-view+json"
 
 
-@pytest.mark.parametrize("name", GENERATE["PAGES"])
+@loop_over("name", GENERATE["PAGES"])
 def test_a_generated_page_is_up_to_date(name: str) -> None:
     written = (DOCS / name).read_text(encoding="utf-8")
 
@@ -138,7 +139,7 @@ MESSAGES = re.findall(
 )
 
 
-@pytest.mark.parametrize("message", MESSAGES)
+@loop_over("message", MESSAGES)
 def test_a_quoted_message_exists(message: str, texts: str) -> None:
     parts = [re.escape(part) for part in message.split("…")]
 
@@ -167,7 +168,7 @@ SERVICE_VARIABLES = (ADMIN_KEY_VARIABLE, IDLE_VARIABLE, WORKERS_VARIABLE)
 NAME = re.compile(r"`(svc(?:\.[a-z_]\w*)+)(?:\(|`)")
 
 
-@pytest.mark.parametrize("path", sorted(DOCS.rglob("*.md")), ids=lambda p: p.stem)
+@loop_over("path", sorted(DOCS.rglob("*.md")))
 def test_functions_that_a_page_names_exist(path: Path) -> None:
     for name in set(NAME.findall(path.read_text(encoding="utf-8"))) - {"svc.toml"}:
         assert attrgetter(name.removeprefix("svc."))(svc), name

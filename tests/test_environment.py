@@ -12,6 +12,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from tests.conftest import ROOT
+from tests.looping import loop_over
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 PINS = [
@@ -27,7 +28,7 @@ NEEDED = [
 ]
 
 
-@pytest.mark.parametrize("need", NEEDED, ids=lambda need: need.name)
+@loop_over("need", NEEDED)
 def test_every_dependency_has_a_pin_that_the_project_supports(need: Requirement) -> None:
     pins = [pin for pin in PINS if canonicalize_name(pin.name) == canonicalize_name(need.name)]
 
@@ -67,7 +68,7 @@ def hashed_requirements() -> dict[str, list[str]]:
     return entries
 
 
-@pytest.mark.parametrize("pin", PINS, ids=str)
+@loop_over("pin", PINS)
 def test_every_pin_has_the_hashes_of_its_files(pin: Requirement) -> None:
     hashes = [
         listed

@@ -33,6 +33,7 @@ from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.schema import JUDGMENTS, QUERIES, RUNS
 from svc_notebook.tuning.variants.result import Search
 from tests.conftest import Running, start_service, stop_service
+from tests.looping import loop_over
 from tests.service.crawl.site import Site
 
 Function = Callable[..., Any]
@@ -145,7 +146,7 @@ COLUMNS: dict[str, dict[str, str]] = {
 DTYPES = {dtype for schema in COLUMNS.values() for dtype in schema.values()}
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@loop_over("name", PUBLIC)
 def test_a_docstring_names_each_parameter(name: str) -> None:
     function = PUBLIC[name]
 
@@ -169,7 +170,7 @@ def names_of(function: Function, named: Collection[str]) -> set[str]:
     return own
 
 
-@pytest.mark.parametrize("name", PUBLIC)
+@loop_over("name", PUBLIC)
 def test_a_docstring_has_its_sections(name: str) -> None:
     function = PUBLIC[name]
     parts = read_sections(function)
@@ -180,7 +181,7 @@ def test_a_docstring_has_its_sections(name: str) -> None:
     assert ("Returns" in parts or "Yields" in parts) == (returns not in (None, "None"))
 
 
-@pytest.mark.parametrize("name", CLASSES)
+@loop_over("name", CLASSES)
 def test_a_docstring_names_each_field(name: str) -> None:
     parts = read_sections(CLASSES[name])
     fields = getattr(CLASSES[name], "__dataclass_fields__", {})
@@ -192,7 +193,7 @@ def test_a_docstring_names_each_field(name: str) -> None:
     assert all(named.values()), "an attribute without a description"
 
 
-@pytest.mark.parametrize("name", COLUMNS)
+@loop_over("name", COLUMNS)
 def test_a_docstring_names_the_columns_with_their_dtypes(name: str) -> None:
     returns = read_sections(PUBLIC[name])["Returns"]
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.looping import loop_over
+
 PACKAGE = "svc_notebook"
 ROOT = Path(__file__).parent.parent / PACKAGE
 MODULES = sorted(ROOT.rglob("*.py"))
@@ -137,7 +139,7 @@ def ours(path: Path) -> Iterator[str]:
             yield rest[0]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@loop_over("path", MODULES)
 def test_a_module_imports_only_downwards(path: Path) -> None:
     room = room_of(path)
 
@@ -167,7 +169,7 @@ def upward(path: Path, package: str) -> set[str]:
     return {part for part in parts if part != own and levels[part] >= levels[own]}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@loop_over("path", MODULES)
 def test_a_module_takes_from_outside_only_what_its_layer_may(path: Path) -> None:
     allowed = LAYERS[level_of(room_of(path))][room_of(path)]
 
@@ -320,7 +322,7 @@ ENGINE_MODULES = [path for path in MODULES if path.is_relative_to(ROOT / "servic
 CRAWL_MODULES = [path for path in MODULES if path.is_relative_to(ROOT / "service" / "crawl")]
 
 
-@pytest.mark.parametrize("path", ENGINE_MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@loop_over("path", ENGINE_MODULES)
 def test_the_packages_of_the_engine_import_one_way(path: Path) -> None:
     level = engine_level(path.relative_to(ROOT / "service" / "engine").parts[0])
     prefix = f"{PACKAGE}.service."
@@ -336,7 +338,7 @@ def engine_level(part: str) -> int:
     return next(level for level, layer in enumerate(ENGINE_LAYERS) if name in layer)
 
 
-@pytest.mark.parametrize("path", CRAWL_MODULES, ids=lambda path: str(path.relative_to(ROOT)))
+@loop_over("path", CRAWL_MODULES)
 def test_a_crawl_knows_nothing_of_the_service(path: Path) -> None:
     prefix = f"{PACKAGE}.service."
 

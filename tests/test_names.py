@@ -8,9 +8,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 from tests.conftest import ROOT
+from tests.looping import loop_over
 
 MODULES = sorted((ROOT / "svc_notebook").rglob("*.py"))
 
@@ -49,7 +48,7 @@ def test_modules_are_nouns() -> None:
     assert gerunds - set(NOUNS_IN_ING) == set()
 
 
-@pytest.mark.parametrize("name", NOUNS_IN_ING)
+@loop_over("name", NOUNS_IN_ING)
 def test_an_exception_is_still_needed(name: str) -> None:
     assert name in module_names()
 

@@ -15,6 +15,7 @@ from svc_notebook import AsyncClient, Client, tuning
 from svc_notebook.client import ClientConfig, Secret
 from svc_notebook.errors import deletes
 from svc_notebook.official_names import OFFICIAL_NAMES
+from tests.looping import loop_over
 
 CONNECTION = ClientConfig(app_id="APP", api_key=Secret("k"), url="http://127.0.0.1:9")
 CLIENTS = [Client(CONNECTION), AsyncClient(CONNECTION)]
@@ -41,7 +42,7 @@ def test_every_method_of_the_official_client_has_a_row(client: type) -> None:
     assert official_methods(client) == set(OFFICIAL_NAMES)
 
 
-@pytest.mark.parametrize("name", OFFICIAL_NAMES)
+@loop_over("name", OFFICIAL_NAMES)
 def test_rows_name_what_exists(name: str) -> None:
     function, method = OFFICIAL_NAMES[name]
 

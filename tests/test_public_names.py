@@ -13,6 +13,7 @@ import pytest
 
 import svc_notebook as svc
 from tests.conftest import ROOT
+from tests.looping import loop_over
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,7 +43,7 @@ def test_the_face_is_small_and_sorted() -> None:
     assert len(svc.__all__) <= 20
 
 
-@pytest.mark.parametrize("name", dir(svc))
+@loop_over("name", dir(svc))
 def test_every_name_is_there_and_explained(name: str) -> None:
     found = getattr(svc, name)
 

@@ -266,6 +266,7 @@ def trust(folder: str | Path | None = None, *, revoke: bool = False) -> dict[str
 
     Examples
     --------
+    >>> from pathlib import Path
     >>> folder = Path("catalogue")
     >>> folder.mkdir()
     >>> profile = '[profiles.shop]\\nurl = "https://search.example"\\napp_id = "SHOP"'

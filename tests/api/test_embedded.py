@@ -10,8 +10,6 @@ from pathlib import Path
 from pkgutil import walk_packages
 from typing import Any
 
-import pytest
-
 from svc_notebook import api
 from svc_notebook.api import SearchApi
 from svc_notebook.api.endpoint import Endpoint
@@ -20,6 +18,7 @@ from svc_notebook.api.secured_keys import Restrictions, make_secured_key
 from svc_notebook.api.validation import hints
 from svc_notebook.errors import BadInput
 from tests.api.representative import VALUES
+from tests.looping import loop_over
 
 FOLDER = Path(api.__file__).parent
 MODULES = [import_module(one.name) for one in walk_packages(api.__path__, "svc_notebook.api.")]
@@ -64,7 +63,7 @@ def heirs() -> Iterator[tuple[Any, Any]]:
 HEIRS = {f"{heir.__name__}-{base.__name__}": (heir, base) for heir, base in heirs()}
 
 
-@pytest.mark.parametrize("name", sorted(HEIRS))
+@loop_over("name", sorted(HEIRS))
 def test_a_shape_inherits_members_as_they_are(name: str) -> None:
     heir, base = HEIRS[name]
     wanted = dict(hints(base))
@@ -124,7 +123,7 @@ def embeds(name: str, value: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", OF_A_SEARCH)
+@loop_over("name", OF_A_SEARCH)
 def test_a_value_is_taken_everywhere_or_nowhere(name: str) -> None:
     methods = [one for one in ARGUMENTS if one != "set_settings" or name in hints(Shared)]
     for value in VALUES:
@@ -136,7 +135,7 @@ def test_a_value_is_taken_everywhere_or_nowhere(name: str) -> None:
         assert set(verdicts.values()) in ({True}, {False}), (name, value, verdicts)
 
 
-@pytest.mark.parametrize("name", sorted(PARAMETERS))
+@loop_over("name", sorted(PARAMETERS))
 def test_each_parameter_takes_its_default_and_refuses_something(name: str) -> None:
     shape = Settings if PARAMETERS[name].scope == "setting" else SearchParams
     method = "set_settings" if shape is Settings else "search"

@@ -18,6 +18,7 @@ from svc_notebook.api.declaration import Asynchronous, Blocking
 from svc_notebook.errors import BadInput
 from tests.api import value_strategies
 from tests.conftest import examples
+from tests.looping import loop_over
 
 BY_NAME = {row.name: row for row in ENDPOINTS}
 
@@ -103,7 +104,7 @@ def test_a_call_arrives_as_it_was_made(row: Endpoint, data: DataObject) -> None:
     assert {name: arrived[name] for name in sent} == sent
 
 
-@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+@loop_over("row", ENDPOINTS)
 def test_an_unknown_argument_is_refused_before_it_is_sent(row: Endpoint) -> None:
     with pytest.raises(BadInput, match="does not take `hitsPerPge`"):
         row.encode(hitsPerPge=3)

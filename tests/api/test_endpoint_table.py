@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 from svc_notebook.api import ENDPOINTS, Endpoint
+from tests.looping import loop_over
 
 ROWS = [line.split() for line in Path(__file__).with_name("rows.txt").read_text().splitlines()]
 # What clients of this API call besides (api-notes.md, section 14).
@@ -31,21 +30,21 @@ def test_every_row_of_the_api_is_declared() -> None:
     assert {(row.verb, form(row.path)) for row in ENDPOINTS} == wanted | EXTRA | OWN
 
 
-@pytest.mark.parametrize(("verb", "path", "right"), ROWS, ids=lambda value: value)
+@loop_over("verb, path, right", ROWS)
 def test_a_row_names_its_right(verb: str, path: str, right: str) -> None:
     row = next(r for r in ENDPOINTS if (r.verb, form(r.path)) == (verb, form(path)))
 
     assert row.acl == right
 
 
-@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+@loop_over("row", ENDPOINTS)
 def test_a_call_that_reads_goes_to_the_read_hosts(row: Endpoint) -> None:
     posts_to_read = row.verb == "POST" and bool(READING.search(row.path))
 
     assert row.reads == (row.verb == "GET" or posts_to_read)
 
 
-@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+@loop_over("row", ENDPOINTS)
 def test_every_endpoint_says_what_it_does_in_one_sentence(row: Endpoint) -> None:
     assert re.match(r"[A-Z].*\.$", row.doc.splitlines()[0])
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from itertools import chain
 
-import pytest
-
 from svc_notebook.api.parameter_meanings import GROUPS, MEANINGS
 from svc_notebook.api.parameters import PARAMETERS
+from tests.looping import loop_over
 
 
 def test_each_parameter_is_in_one_group() -> None:
@@ -17,7 +16,7 @@ def test_each_parameter_is_in_one_group() -> None:
     assert sorted(names) == sorted(PARAMETERS)
 
 
-@pytest.mark.parametrize("name", MEANINGS)
+@loop_over("name", MEANINGS)
 def test_a_meaning_is_made_of_sentences_and_code(name: str) -> None:
     meaning = MEANINGS[name]
 

@@ -22,6 +22,7 @@ from svc_notebook.commands.endpoint_coverage import (
 )
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.functions import aio, keys
+from tests.looping import loop_over
 
 # No key here is ever seen to change.
 pytestmark = pytest.mark.filterwarnings("ignore:the service accepted the call")
@@ -173,7 +174,7 @@ CASES = [
 
 
 @pytest.mark.filterwarnings("ignore:.* is not among attributesForFaceting")
-@pytest.mark.parametrize(("row", "function"), CASES)
+@loop_over("row, function", CASES)
 def test_a_function_calls_what_the_table_says(
     row: str, function: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

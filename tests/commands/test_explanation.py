@@ -14,6 +14,7 @@ from svc_notebook.functions.explanation import title_of
 from svc_notebook.tuning.evaluation.criterion_phrases import describe_value, ordinal
 from tests.commands.conftest import Typed
 from tests.conftest import Running
+from tests.looping import loop_over
 
 RECORDS = pd.DataFrame(
     [
@@ -231,7 +232,7 @@ def test_a_criterion_s_value_in_words(
     assert describe_value(criterion, value, {"_rankingInfo": info}, searchable) == words
 
 
-@pytest.mark.parametrize("number", range(1, 130))
+@loop_over("number", range(1, 130))
 def test_an_ordinal_ends_as_it_is_spoken(number: int) -> None:
     spoken = {1: "first", 2: "second", 3: "third", 21: "twenty-first", 112: "hundred-twelfth"}
 

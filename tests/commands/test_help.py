@@ -11,12 +11,13 @@ from svc_notebook.commands.help import write_page
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.verb import Face, Verb
 from svc_notebook.errors import BadOption
+from tests.looping import loop_over
 
 PAGE = Path(__file__).parents[2] / "docs" / "magics.md"
-ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
+ROWS = [(verb, face) for verb in VERBS for face in verb.faces]
 
 
-@pytest.mark.parametrize(("verb", "face"), ROWS)
+@loop_over("verb, face", ROWS)
 def test_help_of_a_verb_names_all_parameters(verb: Verb, face: Face) -> None:
     text = help_on(verb.name, face=face)
 

@@ -14,6 +14,7 @@ from svc_notebook.commands.variables import variable_meant
 from svc_notebook.commands.verb import Verb
 from svc_notebook.errors import SvcError
 from svc_notebook.magics.extension import run
+from tests.looping import loop_over
 
 INDEX = "variables"
 
@@ -141,7 +142,7 @@ def test_an_expression_is_to_be_named_first() -> None:
         run(f"push {INDEX} --from df.head()", None, dict(VARIABLES))
 
 
-@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: f"{verb.name}-{verb.faces[0]}")
+@loop_over("verb", VERBS)
 def test_no_verb_fails_to_give_advice(verb: Verb) -> None:
     words = ["df", "name", "saved", "--", "--from", "-o", "x"]
 

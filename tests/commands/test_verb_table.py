@@ -11,11 +11,12 @@ from svc_notebook.commands.registry import VERBS, find_verb, pick_verb
 from svc_notebook.commands.tokenizer import split_line
 from svc_notebook.commands.verb import Face, Verb
 from svc_notebook.loading.options import Action, Duplicates, IfExists, Nulls, RowOptions
+from tests.looping import loop_over
 
-ROWS = [pytest.param(verb, face, id=f"{face}-{verb.name}") for verb in VERBS for face in verb.faces]
+ROWS = [(verb, face) for verb in VERBS for face in verb.faces]
 
 
-@pytest.mark.parametrize(("verb", "face"), ROWS)
+@loop_over("verb, face", ROWS)
 def test_the_examples_can_be_typed(verb: Verb, face: Face) -> None:
     variables = {"df": 1, "prices": 2, "answer": 3, "graded": 4}
 

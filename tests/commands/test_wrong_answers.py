@@ -30,6 +30,7 @@ from tests.commands.test_endpoint_coverage import (
     SYNONYM,
     WRITTEN,
 )
+from tests.looping import loop_over
 
 # No key here is ever seen to change.
 pytestmark = [
@@ -237,11 +238,9 @@ def test_as_declared_no_function_fails(
         asyncio.run(run(function, call, client_of(Liar())))
 
 
-@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+@loop_over("row", [row for row in ENDPOINTS if row.types.get("return") not in (None, type(None))])
 def test_an_answer_of_another_kind_names_its_endpoint(row: Endpoint) -> None:
     other: Any = {"a": 1} if isinstance(answer_of(row), list) else [1]
-    if row.types.get("return") in (None, type(None)):
-        pytest.skip("it has no answer")
 
     with pytest.raises(SvcError, match=f"^{row.name}: the response must be an? ") as caught:
         asyncio.run(client_of(Liar(row.name, other)).perform(row, RequestSpec(row.verb, "/", {})))

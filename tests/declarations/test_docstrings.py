@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import inspect
 
-import pytest
-
 import svc_notebook as svc
 from svc_notebook.declarations.docstrings import (
     add_entries,
@@ -13,6 +11,7 @@ from svc_notebook.declarations.docstrings import (
     replace_entry,
     summary,
 )
+from tests.looping import loop_over
 
 DOC = """Search an index.
 
@@ -79,9 +78,7 @@ def test_a_blocking_function_documents_its_progress_bar() -> None:
     assert set(awaited) - set(blocking) == {"on_progress"}
 
 
-@pytest.mark.parametrize(
-    "name", [name for name in dir(svc) if inspect.isfunction(getattr(svc, name))]
-)
+@loop_over("name", [name for name in dir(svc) if inspect.isfunction(getattr(svc, name))])
 def test_help_describes_every_parameter(name: str) -> None:
     function = getattr(svc, name)
     entries = read_entries(doc_of(function))

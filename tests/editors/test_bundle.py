@@ -14,6 +14,7 @@ import pytest
 
 from svc_notebook.editors import bundle
 from svc_notebook.errors import BadInput
+from tests.looping import loop_over
 
 MODULES = {
     "entry.js": (
@@ -85,7 +86,7 @@ def test_modules_that_cannot_be_bundled_are_refused(folder: Path, text: str, wor
         bundle.assemble("entry.js")
 
 
-@pytest.mark.parametrize("path", sorted(bundle.FOLDER.rglob("*.js")), ids=lambda path: path.name)
+@loop_over("path", sorted(bundle.FOLDER.rglob("*.js")))
 def test_no_text_in_a_module_goes_over_several_lines(path: Path) -> None:
     texts = re.findall(r"`[^`]*`", path.read_text(encoding="utf-8"))
 

@@ -10,11 +10,12 @@ from svc_notebook.errors import BadInput
 from svc_notebook.loading.dispatch import plan
 from svc_notebook.loading.text_cells.header_score import is_header
 from tests.loading.real_headers import HEADERS, read_header, separator_of, write_table
+from tests.looping import loop_over
 
 NUMBERS = {*"infmd"}
 
 
-@pytest.mark.parametrize("line", HEADERS)
+@loop_over("line", HEADERS)
 def test_a_real_header_names_the_columns(line: str, tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text(write_table(line), encoding="utf-8")
@@ -25,7 +26,7 @@ def test_a_real_header_names_the_columns(line: str, tmp_path: Path) -> None:
     assert columns == [name.strip() for name in header.split(separator_of(header))]
 
 
-@pytest.mark.parametrize("line", [line for line in HEADERS if set(read_header(line)[1]) & NUMBERS])
+@loop_over("line", [line for line in HEADERS if set(read_header(line)[1]) & NUMBERS])
 def test_rows_with_numbers_have_no_header(line: str) -> None:
     header, _ = read_header(line)
     _, *rows = (row.split(separator_of(header)) for row in write_table(line).splitlines())

@@ -63,7 +63,7 @@ class Kernel:
         return cell
 
     def await_true(self, condition: str) -> None:
-        """Run cells until an expression holds, for what a message from a front end changes later."""
+        """Run cells until an expression holds that a message of a front end makes true."""
         deadline = time.monotonic() + PATIENCE
         while self.good(f"bool({condition})").result != "True":
             assert time.monotonic() < deadline, condition

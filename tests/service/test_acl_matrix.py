@@ -16,6 +16,7 @@ from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.keyring import IGNORED_RIGHTS
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS as ACTIONS
 from tests.conftest import start_service, stop_service
+from tests.looping import loop_over
 from tests.service.service_process import Outside
 from tests.service.test_contract import headers_of, path_of
 
@@ -33,10 +34,6 @@ NAMED = [
     ("/1/indexes/theirs/operation", "addObject", {"operation": "move", "destination": "mine"}),
     ("/1/indexes/mine/operation", "addObject", {"operation": "move", "destination": "theirs"}),
 ]
-
-
-def rows(family: list[Endpoint]) -> list[Any]:
-    return [pytest.param(row, id=row.name) for row in family]
 
 
 class Matrix(Outside):
@@ -71,7 +68,7 @@ def without(right: str) -> list[str]:
     return [*(other for other in RIGHTS if other != right), *IGNORED_RIGHTS]
 
 
-@pytest.mark.parametrize("row", rows(GUARDED))
+@loop_over("row", GUARDED)
 def test_a_key_that_lacks_just_the_right_is_refused(matrix: Matrix, row: Endpoint) -> None:
     status, said = matrix.ask(row, matrix.key(without(row.acl)))
 
@@ -79,14 +76,14 @@ def test_a_key_that_lacks_just_the_right_is_refused(matrix: Matrix, row: Endpoin
     assert f"this key lacks the right `{row.acl}`" in said
 
 
-@pytest.mark.parametrize("row", rows(GUARDED))
+@loop_over("row", GUARDED)
 def test_a_key_that_has_just_the_right_is_served(matrix: Matrix, row: Endpoint) -> None:
     status, said = matrix.ask(row, matrix.key([row.acl]))
 
     assert status not in (401, 403), said
 
 
-@pytest.mark.parametrize("row", rows([row for row in ENDPOINTS if row.acl == "admin"]))
+@loop_over("row", [row for row in ENDPOINTS if row.acl == "admin"])
 def test_admin_endpoints_refuse_all_other_keys(matrix: Matrix, row: Endpoint) -> None:
     every = matrix.key([*RIGHTS, *IGNORED_RIGHTS])
 
@@ -96,7 +93,7 @@ def test_admin_endpoints_refuse_all_other_keys(matrix: Matrix, row: Endpoint) ->
     assert matrix.ask(row, matrix.facts["adminKey"])[0] not in (401, 403)
 
 
-@pytest.mark.parametrize("row", rows([row for row in ENDPOINTS if row.acl == "any"]))
+@loop_over("row", [row for row in ENDPOINTS if row.acl == "any"])
 def test_any_key_may_read_itself(matrix: Matrix, row: Endpoint) -> None:
     key = matrix.key([])
 
@@ -104,7 +101,7 @@ def test_any_key_may_read_itself(matrix: Matrix, row: Endpoint) -> None:
     assert matrix.call(row.verb, f"/1/keys/{key}", key="unknown").status_code == 403
 
 
-@pytest.mark.parametrize("row", rows([row for row in ENDPOINTS if row.acl == "crawler"]))
+@loop_over("row", [row for row in ENDPOINTS if row.acl == "crawler"])
 def test_crawler_endpoints_accept_only_crawler_credentials(matrix: Matrix, row: Endpoint) -> None:
     own = matrix.call(row.verb, path_of(row), headers=headers_of(matrix, row))
 
@@ -150,7 +147,7 @@ def batch(action: str, path: str, index: str = "mine") -> dict[str, Any]:
     return {"requests": [{"action": action, "body": {"objectID": "1"}, **named}]}
 
 
-@pytest.mark.parametrize("row", rows(OF_INDICES))
+@loop_over("row", OF_INDICES)
 def test_a_key_for_other_indices_is_refused_with_every_right(matrix: Matrix, row: Endpoint) -> None:
     other, own = (matrix.key([*RIGHTS], indexes=[name]) for name in ("theirs*", "mi*"))
 
@@ -159,7 +156,7 @@ def test_a_key_for_other_indices_is_refused_with_every_right(matrix: Matrix, row
     assert matrix.ask(row, own)[0] != 403
 
 
-@pytest.mark.parametrize("row", rows(OF_INDICES))
+@loop_over("row", OF_INDICES)
 def test_a_secured_key_has_the_rights_of_its_parent_on_its_indices(
     matrix: Matrix, row: Endpoint
 ) -> None:
@@ -170,7 +167,7 @@ def test_a_secured_key_has_the_rights_of_its_parent_on_its_indices(
     assert matrix.ask(row, make_secured_key(none, restrictIndices="mine"))[0] == 403
 
 
-@pytest.mark.parametrize("row", rows(OF_INDICES))
+@loop_over("row", OF_INDICES)
 def test_a_key_of_one_index_is_for_that_index(matrix: Matrix, row: Endpoint) -> None:
     fields = {"acl": [right for right in RIGHTS if right != "recommendation"]}
     own, other = (
@@ -206,7 +203,7 @@ def test_an_index_named_in_a_batch_is_guarded(matrix: Matrix, action: str) -> No
     assert matrix.send(path, batch(action, path), own) == 200
 
 
-@pytest.mark.parametrize("right", sorted({*RIGHTS, *IGNORED_RIGHTS, *(acl.value for acl in Acl)}))
+@loop_over("right", sorted({*RIGHTS, *IGNORED_RIGHTS, *(acl.value for acl in Acl)}))
 def test_every_right_can_be_given(matrix: Matrix, right: str) -> None:
     key = matrix.key([right])
 

@@ -15,10 +15,10 @@ from svc_notebook.service.app import App
 from svc_notebook.service.handlers import HANDLERS
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
+from tests.looping import loop_over
 
-ROWS = [pytest.param(row, id=row.name) for row in ENDPOINTS]
-SEARCH_ROWS = [pytest.param(r, id=r.name) for r in ENDPOINTS if r.acl not in ("any", "crawler")]
-WRITING_ROWS = [pytest.param(r, id=r.name) for r in HANDLERS if r.verb in ("POST", "PUT", "PATCH")]
+SEARCH_ROWS = [row for row in ENDPOINTS if row.acl not in ("any", "crawler")]
+WRITING_ROWS = [row for row in HANDLERS if row.verb in ("POST", "PUT", "PATCH")]
 BODIES = [b"{", b"[]", b"3", b'"x"', b"null", b'{"a": 1e999}', b"\xff\xfe", b"[" * 3000, b""]
 ODD = "a/b c%é😀"
 
@@ -45,7 +45,7 @@ def headers_of(inside: Inside, row: Endpoint) -> dict[str, str]:
     return crawler if row.interface == "crawler" else {}
 
 
-@pytest.mark.parametrize("row", ROWS)
+@loop_over("row", ENDPOINTS)
 def test_without_a_key_nothing_is_served(inside: Inside, row: Endpoint) -> None:
     answer = inside.call(row.verb, path_of(row), headers={"X-Service-API-Key": ""})
 
@@ -53,7 +53,7 @@ def test_without_a_key_nothing_is_served(inside: Inside, row: Endpoint) -> None:
     assert answer.json()["message"]
 
 
-@pytest.mark.parametrize("row", SEARCH_ROWS)
+@loop_over("row", SEARCH_ROWS)
 def test_the_search_key_is_refused_where_it_lacks_the_right(inside: Inside, row: Endpoint) -> None:
     answer = inside.call(row.verb, path_of(row), key=inside.facts["searchKey"])
 
@@ -64,7 +64,7 @@ def test_the_search_key_is_refused_where_it_lacks_the_right(inside: Inside, row:
         assert right in answer.json()["message"]
 
 
-@pytest.mark.parametrize("row", ROWS)
+@loop_over("row", ENDPOINTS)
 def test_every_endpoint_is_served(inside: Inside, row: Endpoint) -> None:
     answer = inside.call(row.verb, path_of(row), headers=headers_of(inside, row))
 
@@ -72,7 +72,7 @@ def test_every_endpoint_is_served(inside: Inside, row: Endpoint) -> None:
     assert answer.is_success or answer.json()["message"]
 
 
-@pytest.mark.parametrize("row", WRITING_ROWS)
+@loop_over("row", WRITING_ROWS)
 def test_a_malformed_body_is_the_callers_fault(inside: Inside, row: Endpoint) -> None:
     for content in BODIES:
         answer = inside.call(
@@ -83,7 +83,7 @@ def test_a_malformed_body_is_the_callers_fault(inside: Inside, row: Endpoint) ->
         assert answer.is_success or answer.json()["status"] == answer.status_code
 
 
-@pytest.mark.parametrize("row", ROWS)
+@loop_over("row", ENDPOINTS)
 def test_a_verb_the_path_does_not_have_is_refused_with_those_it_has(
     inside: Inside, row: Endpoint
 ) -> None:

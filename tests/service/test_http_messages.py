@@ -12,6 +12,7 @@ import pytest
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.service import limits
 from tests.conftest import Inside, Running
+from tests.looping import loop_over
 from tests.service.test_contract import path_of
 
 PACKED = {"content-encoding": "gzip"}
@@ -95,8 +96,7 @@ def test_a_request_that_is_not_http_is_answered(service: Running) -> None:
 NAMED = "x-service-api-key, x-service-application-id, x-service-user-id, content-type"
 
 
-@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
-@pytest.mark.sampled(20)
+@loop_over("row", ENDPOINTS, sample=20)
 def test_a_preflight_needs_no_key(inside: Inside, row: Endpoint) -> None:
     headers = {
         "Origin": "http://shop.example",

@@ -29,6 +29,7 @@ from svc_notebook.api.validation import hints
 from svc_notebook.service.crawl.configuration_schema import ConfigurationShape
 from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import ROOT, Running, stop_service
+from tests.looping import loop_over
 
 EXTREMES = (
 MAX_INTEGER, -MAX_INTEGER - 1, 2**62, 2**63, 10**20, 10**400,)  # fmt: skip
@@ -53,7 +54,7 @@ def list_integers(kind: Any, at: str, marks: tuple[Any, ...] = ()) -> Iterator[t
         yield at, [mark for mark in marks if isinstance(mark, Meta)]
 
 
-@pytest.mark.parametrize("endpoint", [pytest.param(row, id=row.name) for row in ENDPOINTS])
+@loop_over("endpoint", ENDPOINTS)
 def test_every_declared_integer_has_two_bounds(endpoint: Any) -> None:
     kinds = {**endpoint.types, **endpoint.members}
     kinds.pop("return", None)

@@ -19,6 +19,7 @@ from svc_notebook.service.logs import (
 )
 from svc_notebook.service.service import Service
 from tests.conftest import Inside
+from tests.looping import loop_over
 
 
 def read(inside: Inside, query: str = "") -> list[dict[str, Any]]:
@@ -141,8 +142,7 @@ HEX = "0123456789abcdef" * 2
         ("GET", "/1/indexes/films?x-service-api-key={key}"),
     ],
 )
-@pytest.mark.parametrize("kind", ["hexadecimal", "admin", "secured", "encoded", "twice"])
-@pytest.mark.sampled(20)
+@loop_over("kind", ["hexadecimal", "admin", "secured", "encoded", "twice"])
 def test_keys_in_urls_are_masked(inside: Inside, verb: str, path: str, kind: str) -> None:
     key = {
         "admin": inside.facts["adminKey"],

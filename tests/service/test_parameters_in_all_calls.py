@@ -19,6 +19,7 @@ from svc_notebook.service.app import App
 from svc_notebook.service.service import Service
 from tests.api.representative import VALUES
 from tests.conftest import Inside
+from tests.looping import loop_over
 
 PATH = "/1/indexes/films"
 # A browse hands out a record at least.
@@ -103,8 +104,7 @@ def fits(name: str, value: Any) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", OF_A_SEARCH)
-@pytest.mark.sampled(20)
+@loop_over("name", OF_A_SEARCH, sample=20)
 def test_a_value_is_accepted_by_all_calls_or_by_none(inside: Inside, name: str) -> None:
     refused = next(value for value in VALUES if not fits(name, value))
     for value in [*(value for value in VALUES if fits(name, value)), refused]:

@@ -7,6 +7,7 @@ import pytest
 from svc_notebook.api import ENDPOINTS, Endpoint
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.service.http.router import MethodNotAllowed, Router
+from tests.looping import loop_over
 
 ROUTER = Router(ENDPOINTS)
 
@@ -60,7 +61,7 @@ def test_a_part_that_is_not_utf8_is_refused() -> None:
         ROUTER.find("GET", "/1/indexes/%ff")
 
 
-@pytest.mark.parametrize("row", ENDPOINTS, ids=lambda row: row.name)
+@loop_over("row", ENDPOINTS)
 def test_every_endpoint_is_found_by_its_own_path(row: Endpoint) -> None:
     parts = {name: "x" for name, place in row.places.items() if place == "path"}
 

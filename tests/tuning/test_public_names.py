@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 import svc_notebook as svc
+from tests.looping import loop_over
 from tests.test_public_names import HEAVY, imported_by
 
 MODULES = {path.stem for path in Path(svc.tuning.__file__).parent.glob("*")}
 
 
-@pytest.mark.parametrize("name", dir(svc.tuning))
+@loop_over("name", dir(svc.tuning))
 def test_every_name_is_there_and_explained(name: str) -> None:
     assert inspect.getdoc(getattr(svc.tuning, name))
 

@@ -10,6 +10,7 @@ import pytest
 
 from svc_notebook.service.crawl.transport import ssrf_guard
 from svc_notebook.service.crawl.transport.ssrf_guard import is_public
+from tests.looping import loop_over
 
 # "Globally reachable" is not true (IANA), deprecated or a translator's own; multicast and reserved.
 NOT_PUBLIC = (
@@ -39,7 +40,7 @@ def some_of(network: str) -> list[str]:
     return [str(one) for one in (found[0], found[-1], *map(kind, inside))]
 
 
-@pytest.mark.parametrize("network", NOT_PUBLIC)
+@loop_over("network", NOT_PUBLIC)
 def test_an_address_of_a_special_network_is_not_public(network: str) -> None:
     assert [one for one in some_of(network) if is_public(ip_address(one))] == []
 

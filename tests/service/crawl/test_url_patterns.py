@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawl.url_patterns import MAX_PATTERN_CHARACTERS, Patterns, read_patterns
+from tests.looping import loop_over
 
 PEER: dict[str, Any] = json.loads(Path(__file__).with_name("micromatch.json").read_text())
 
@@ -21,7 +22,7 @@ def read(*written: str) -> Patterns:
     return read_patterns(written, "pathsToMatch")
 
 
-@pytest.mark.parametrize(("pattern", "hits"), PEER["rows"], ids=[row[0] for row in PEER["rows"]])
+@loop_over("pattern, hits", PEER["rows"])
 def test_a_pattern_matches_as_in_micromatch(pattern: str, hits: list[int]) -> None:
     patterns = read(pattern)
 

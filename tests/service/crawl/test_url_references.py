@@ -6,13 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.service.crawl.extraction import Extractors, FetchedPage
 from svc_notebook.service.crawl.urls import normalize, resolve
 from tests.conftest import examples
+from tests.looping import loop_over
 
 BASE = "https://shop.test/lamps/desk;v=1?page=2#top"
 
@@ -101,7 +101,7 @@ REFERENCES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("reference", "expected"), REFERENCES.items())
+@loop_over("reference, expected", REFERENCES.items())
 def test_a_reference_resolves_as_in_browsers(reference: str, expected: str | None) -> None:
     # The right side is spelled as well, for escapes: `normalize` is held to its own list elsewhere.
     assert normalize(reference, BASE) == (expected and normalize(expected))
@@ -114,7 +114,7 @@ def test_resolving_changes_nothing_else() -> None:
 NODE = json.loads((Path(__file__).parent / "extraction/data/urls.json").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize(("reference", "base", "said"), NODE)
+@loop_over("reference, base, said", NODE)
 def test_references_resolve_as_in_node(
     reference: str, base: str | None, said: list[str] | None
 ) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.crawl.extraction import Extractors
+from tests.looping import loop_over
 from tests.service.crawl.extraction.conftest import Read, Run
 
 DATA = Path(__file__).parent / "data"
@@ -32,7 +33,7 @@ def said(extractors: Extractors, read: Read) -> list[Any]:
     return values
 
 
-@pytest.mark.parametrize("at", range(len(CASES)), ids=lambda at: CASES[at][0])
+@loop_over("at", range(len(CASES)))
 def test_it_returns_what_cheerio_returns(said: list[Any], at: int) -> None:
     assert said[at] == CASES[at][1]
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.crawl.extraction import Extractors
+from tests.looping import loop_over
 from tests.service.crawl.extraction.conftest import Read, Run
 
 CASES: list[tuple[str, str | None, list[str] | None]] = json.loads(
@@ -31,7 +32,7 @@ def said(extractors: Extractors, read: Read) -> list[Any]:
     return values
 
 
-@pytest.mark.parametrize("at", range(len(CASES)), ids=lambda at: " ".join(map(str, CASES[at][:2])))
+@loop_over("at", range(len(CASES)))
 def test_an_address_is_read_as_a_browser_does(said: list[Any], at: int) -> None:
     assert said[at] == CASES[at][2]
 
