@@ -191,6 +191,10 @@ class Refused(CallFailed):
         self.message = message
 
 
+# Statuses of a service that does not have the endpoint.
+UNKNOWN_ENDPOINT_STATUSES = (404, 405)
+
+
 class KeyRefused(Refused):
     """The key is unknown, or lacks the right that the call requires."""
 

@@ -1292,7 +1292,8 @@ VERBS: tuple[Verb, ...] = (
             Option('name', 'name of the crawler', required=True, positional=True), 
             Option('file', 'configuration, or a JSON file that contains it; JavaScript functions can be plain texts; or pass --from VARIABLE, or a cell body', completes='path', argument='config', required=True, positional=True)),
         options=(
-            Option('from', 'variable with configuration, or a JSON file that contains it; JavaScript functions can be plain texts', completes='variable', argument='config', faces=('magic',)),),
+            Option('from', 'variable with configuration, or a JSON file that contains it; JavaScript functions can be plain texts', completes='variable', argument='config', faces=('magic',)), 
+            Option('if-exists', 'what to do if a crawler has this name: `fail` creates nothing, `replace` replaces the whole configuration of that crawler', type=typing.Literal['fail', 'replace'])),
         body='configuration',
         document=BodyDocument('config', dict, many=False),
         examples=('crawlers create docs docs-crawler.json',),
@@ -1317,6 +1318,14 @@ VERBS: tuple[Verb, ...] = (
             Option('crawler', 'name or id of the crawler', completes='crawler', required=True, positional=True), 
             Option('name', 'new name', required=True, positional=True)),
         examples=('crawlers rename docs manual',),
+    ),
+    Verb(
+        'crawlers delete', 'Delete a crawler of a local service; its indices and their records stay',
+        'svc_notebook.functions.crawlers.delete_crawler',
+        operands=(
+            Option('crawler', 'name or id of the crawler; an id if several crawlers have the name', completes='crawler', required=True, positional=True),),
+        examples=('crawlers delete docs --yes',),
+        destructive='delete the crawler {crawler}; its indices stay',
     ),
     Verb(
         'crawlers run', 'Resume a paused crawler, or make it wait for its next schedule',

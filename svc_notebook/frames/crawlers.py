@@ -11,7 +11,7 @@ from svc_notebook.api.shapes import UrlStatus
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.client.pagination import every_entry
-from svc_notebook.errors import NotFound, Refused, UnexpectedAnswer
+from svc_notebook.errors import UNKNOWN_ENDPOINT_STATUSES, NotFound, Refused, UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.provenance import remembered
 from svc_notebook.frames.schemas import CRAWLED_URLS, CRAWLER_URLS, CRAWLERS, DEFAULTS, DOMAINS
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 URLS_PER_PAGE = 10_000  # maximum of one call
-# Responses of a service that does not have the endpoint.
-UNKNOWN = (404, 405)
 DOMAINS_PER_PAGE = 100  # maximum of domains per page
 # Two names are in use for the start of a crawl (api-notes, section 14).
 BEGAN = ("lastReindexStartedAt", "lastReindexStartAt")
@@ -105,7 +103,7 @@ async def _every_url(
                 crawler, status=status, reason=reason, after=after, length=length
             )
         except Refused as error:
-            if error.status in UNKNOWN:
+            if error.status in UNKNOWN_ENDPOINT_STATUSES:
                 raise NotFound(UNSUPPORTED, status=error.status, endpoint=error.endpoint) from error
             raise
         rows += page.get("urls", ())

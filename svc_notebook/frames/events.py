@@ -12,7 +12,13 @@ import pandas as pd
 
 from svc_notebook.api.shapes import EventType
 from svc_notebook.client.pagination import Seen
-from svc_notebook.errors import CursorRepeated, NotFound, Refused, UnexpectedAnswer
+from svc_notebook.errors import (
+    UNKNOWN_ENDPOINT_STATUSES,
+    CursorRepeated,
+    NotFound,
+    Refused,
+    UnexpectedAnswer,
+)
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.provenance import remembered
 from svc_notebook.frames.schemas import DEFAULTS, EVENTS, SEARCHES
@@ -21,8 +27,6 @@ if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
 EVENTS_PER_PAGE = 10_000  # maximum of one call
-# Responses of a service that does not have the endpoint.
-UNKNOWN = (404, 405)
 
 
 @remembered
@@ -119,7 +123,7 @@ async def _every(
         try:
             page = await fetch(after)
         except Refused as error:
-            if error.status in UNKNOWN:
+            if error.status in UNKNOWN_ENDPOINT_STATUSES:
                 raise NotFound(UNSUPPORTED, status=error.status, endpoint=error.endpoint) from error
             raise
         rows += page[member]

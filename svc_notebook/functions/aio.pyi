@@ -13,6 +13,7 @@ from svc_notebook.functions.configuration_files import apply_config as apply_con
 from svc_notebook.functions.configuration_files import pull_config as pull_config
 from svc_notebook.functions.crawlers import configure_crawler as configure_crawler
 from svc_notebook.functions.crawlers import create_crawler as create_crawler
+from svc_notebook.functions.crawlers import delete_crawler as delete_crawler
 from svc_notebook.functions.crawlers import get_crawler as get_crawler
 from svc_notebook.functions.crawlers import pause_crawler as pause_crawler
 from svc_notebook.functions.crawlers import rename_crawler as rename_crawler
@@ -125,6 +126,7 @@ __all__ = [
     "crawl_urls",
     "crawler_task",
     "create_crawler",
+    "delete_crawler",
     "delete_entries",
     "delete_key",
     "delete_records",

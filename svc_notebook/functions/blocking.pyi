@@ -29,6 +29,7 @@ from svc_notebook.functions.connection import profiles as profiles
 from svc_notebook.functions.connection import stop as stop
 from svc_notebook.functions.connection import trust as trust
 from svc_notebook.functions.crawlers import Config
+from svc_notebook.functions.crawlers import IfCrawlerExists
 from svc_notebook.functions.curation import Forward
 from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import Documents
@@ -85,6 +86,7 @@ __all__ = [
     "crawler_task",
     "create_crawler",
     "current",
+    "delete_crawler",
     "delete_entries",
     "delete_key",
     "delete_records",
@@ -348,9 +350,17 @@ def create_crawler(
     name: str,
     config: Config,
     *,
+    if_exists: IfCrawlerExists = "fail",
     client: AnyClient | None = None,
 ) -> WriteSummary:
     """Create a crawler."""
+
+def delete_crawler(
+    crawler: str,
+    *,
+    client: AnyClient | None = None,
+) -> WriteSummary:
+    """Delete a crawler of a local service; its indices and their records stay."""
 
 def delete_entries(
     dictionary: DictionaryName,

@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, get_args
 
 from svc_notebook.client import Secret
-from svc_notebook.client.crawlers import crawler_id
+from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.client.secret import discreet
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import UNKNOWN_ENDPOINT_STATUSES, BadInput, NotFound, Refused
 from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
 
+IfCrawlerExists = Literal["fail", "replace"]
 Config = Mapping[str, Any] | str | Path
 # Members of a configuration, at any depth, whose texts are all secret.
 SECRETS = ("apiKey", "headers", "login", "proxy")
@@ -76,7 +77,11 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
 )
 @discreet
 async def create_crawler(
-    name: str, config: Config, *, client: AnyClient | None = None
+    name: str,
+    config: Config,
+    *,
+    if_exists: IfCrawlerExists = "fail",
+    client: AnyClient | None = None,
 ) -> WriteSummary:
     """Create a crawler.
 
@@ -87,18 +92,23 @@ async def create_crawler(
     config : dict or path
         Configuration, or a JSON file that contains it; JavaScript functions can be plain
         texts.
+    if_exists : {'fail', 'replace'}, default 'fail'
+        What to do if a crawler has this name: `fail` creates nothing, `replace` replaces the
+        whole configuration of that crawler.
     client : Client or AsyncClient, default the current client
         Client to use.
 
     Returns
     -------
     dict
-        `crawler` (its id), `name` and, if the service returns any, `warnings`.
+        `crawler` (its id), `name`, `taskId` if a configuration was replaced, and, if the
+        service returns any, `warnings`.
 
     Raises
     ------
     BadInput
-        If the configuration is not one object.
+        If the configuration is not one object, or a crawler has this name and `if_exists` is
+        `fail`.
     CallFailed
         If the service cannot be reached or refuses the call.
 
@@ -109,8 +119,17 @@ async def create_crawler(
     >>> created["name"]
     'shop-copy'
     """
-    made = await asynchronous(client).create_crawler(name, _config(config))
-    return {"crawler": made["id"], "name": name, **_warnings(made)}
+    given, own = _config(config), asynchronous(client)
+    if if_exists not in get_args(IfCrawlerExists):
+        raise BadInput(f"`if_exists` must be 'fail' or 'replace', not {if_exists!r}")
+    existing = [one["id"] for one in await list_all(own, name) if one["name"] == name]
+    if not existing:
+        made = await own.create_crawler(name, given)
+        return {"crawler": made["id"], "name": name, **_warnings(made)}
+    if if_exists == "fail" or len(existing) > 1:
+        raise BadInput(_describe_existing(name, existing))
+    done = await own.update_crawler(existing[0], config=given)
+    return {**describe_task(existing[0], done), "name": name}
 
 
 @public(
@@ -202,6 +221,63 @@ async def rename_crawler(
     """
     own = asynchronous(client)
     return describe_task(crawler, await own.update_crawler(await crawler_id(own, crawler), name))
+
+
+@public(
+    verb(
+        "crawlers delete",
+        "crawlers delete docs --yes",
+        destructive="delete the crawler {crawler}; its indices stay",
+    ),
+    endpoints=("delete_crawler",),
+)
+async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
+    """Delete a crawler of a local service; its indices and their records stay.
+
+    A running crawl ends, and its records are not published. A hosted service deletes crawlers
+    only in its dashboard.
+
+    Parameters
+    ----------
+    crawler : str
+        Name or id of the crawler; an id if several crawlers have the name.
+    client : Client or AsyncClient, default the current client
+        Client to use.
+
+    Returns
+    -------
+    dict
+        `crawler` and `deletedAt`.
+
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist.
+    NotFound
+        If the service does not delete crawlers.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+
+    Examples
+    --------
+    >>> config = svc.get_crawler("shop")["config"]
+    >>> created = svc.create_crawler("old-shop", {**config, "indexPrefix": "old-"})
+    >>> svc.delete_crawler("old-shop")["crawler"]
+    'old-shop'
+    """
+    own = asynchronous(client)
+    named = await crawler_id(own, crawler)
+    try:
+        done = await own.delete_crawler(named)
+    except Refused as error:
+        if error.status not in UNKNOWN_ENDPOINT_STATUSES:
+            raise
+        message = (
+            "this service deletes crawlers only in its dashboard, because the API has no endpoint "
+            f"for that; pause_crawler({crawler!r}) stops its crawls"
+        )
+        raise NotFound(message, status=error.status, endpoint=error.endpoint) from error
+    return {"crawler": crawler, **done}
 
 
 @public(verb("crawlers run", "crawlers run docs"), endpoints=("run_crawler",))
@@ -319,6 +395,19 @@ async def try_url(
     """
     own, held = asynchronous(client), None if config is None else _config(config)
     return dict(await own.test_crawler_url(await crawler_id(own, crawler), url, held))
+
+
+def _describe_existing(name: str, ids: list[str]) -> str:
+    """Return why a second crawler of a name is not created, and what to do."""
+    if len(ids) > 1:
+        return (
+            f"{len(ids)} crawlers are named {name} ({', '.join(ids)}): rename or delete all but "
+            f"one with rename_crawler(ID, NAME) or delete_crawler(ID)"
+        )
+    return (
+        f"a crawler is named {name} already ({ids[0]}): pass if_exists='replace' to replace its "
+        f"configuration, or another name, or delete it with delete_crawler({name!r})"
+    )
 
 
 def _config(given: Config) -> dict[str, Any]:

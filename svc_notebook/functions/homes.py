@@ -21,6 +21,7 @@ COROUTINES: dict[str, str] = {
     "crawl_urls": "svc_notebook.functions.crawls.crawl_urls",
     "crawler_task": "svc_notebook.functions.crawls.crawler_task",
     "create_crawler": "svc_notebook.functions.crawlers.create_crawler",
+    "delete_crawler": "svc_notebook.functions.crawlers.delete_crawler",
     "delete_entries": "svc_notebook.functions.dictionaries.delete_entries",
     "delete_key": "svc_notebook.functions.keys.delete_key",
     "delete_records": "svc_notebook.functions.records.delete_records",

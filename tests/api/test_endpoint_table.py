@@ -13,6 +13,7 @@ ROWS = [line.split() for line in Path(__file__).with_name("rows.txt").read_text(
 EXTRA = {("GET", "/1/task/{}")}
 # What the local service alone answers: below a path that the API has nothing at.
 OWN = {
+    ("DELETE", "/local/1/crawlers/{}"),
     ("GET", "/local/1/crawlers/{}/urls"),
     ("GET", "/local/1/events"),
     ("GET", "/local/1/searches"),

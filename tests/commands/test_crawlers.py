@@ -17,6 +17,8 @@ from tests.commands.conftest import Typed, sent, type_line
 CRAWLERS = "/api/1/crawlers"
 TWO = ["https://a", "https://b"]
 TASK = {"taskId": "t1"}
+# The list of crawlers, none of which has the name.
+UNUSED = answer({"items": [], "total": 0})
 C1 = "5a0c7f3e-0000-4000-8000-000000000001"
 CONFIG = {"appId": "X", "rateLimit": 8, "startUrls": ["https://example.com"]}
 
@@ -67,7 +69,7 @@ def test_a_verb_sends_one_request(
 def test_a_crawler_is_made_of_a_configuration(
     stub: Stub, typed: Typed, tmp_path: Path, way: str
 ) -> None:
-    stub.acts[:] = [answer({"id": "c1"})]
+    stub.acts[:] = [UNUSED, answer({"id": "c1"})]
     path = tmp_path / "config.json"
     path.write_text(json.dumps(CONFIG))
     lines = 'appId: X\nrateLimit: 8\nstartUrls: ["https://example.com"]'
@@ -80,8 +82,38 @@ def test_a_crawler_is_made_of_a_configuration(
 
     done = typed(*ways[way], held=CONFIG)
 
-    assert sent(stub) == [("POST", CRAWLERS, {"name": "docs", "config": CONFIG})]
+    assert sent(stub)[1:] == [("POST", CRAWLERS, {"name": "docs", "config": CONFIG})]
     assert done == {"crawler": "c1", "name": "docs"}
+
+
+def test_a_second_crawler_of_a_name_is_refused(stub: Stub, typed: Typed) -> None:
+    names = [{"id": C1, "name": "docs"}, {"id": "x", "name": "docs 2"}]
+    listed = answer({"items": names, "total": 2})
+    twice = answer({"items": [names[0], {"id": "y", "name": "docs"}], "total": 2})
+    stub.acts[:] = [listed, listed, answer(TASK), twice]
+
+    with pytest.raises(svc.errors.BadInput, match=r"'replace'.*delete_crawler") as refusal:
+        typed("crawlers create docs --from held", held=CONFIG)
+    done = typed("crawlers create docs --from held --if-exists replace", held=CONFIG)
+    with pytest.raises(svc.errors.BadInput, match="2 crawlers are named docs"):
+        typed("crawlers create docs --from held --if-exists replace", held=CONFIG)
+
+    assert C1 in str(refusal.value)
+    assert done == {"crawler": C1, "name": "docs", **TASK}
+    assert [one for one in sent(stub) if one[0] != "GET"] == [
+        ("PATCH", f"{CRAWLERS}/{C1}", {"config": CONFIG})
+    ]
+
+
+def test_a_crawler_is_deleted_where_the_service_can(stub: Stub, typed: Typed) -> None:
+    stub.acts[:] = [answer({"deletedAt": "2026-01-01"}), answer({"message": "no"}, status=404)]
+
+    done = typed(f"crawlers delete {C1} --yes")
+    with pytest.raises(svc.errors.NotFound, match=r"only in its dashboard.*pause_crawler"):
+        typed(f"crawlers delete {C1} --yes")
+
+    assert sent(stub)[0] == ("DELETE", f"/local/1/crawlers/{C1}", None)
+    assert done == {"crawler": C1, "deletedAt": "2026-01-01"}
 
 
 def test_a_crawler_is_shown_with_its_configuration(stub: Stub, typed: Typed) -> None:
@@ -179,7 +211,7 @@ def test_unknown_or_ambiguous_crawler_name_is_an_error(
 
 
 def test_a_function_may_be_a_plain_text(stub: Stub, typed: Typed) -> None:
-    stub.acts[:] = [answer({"id": C1})]
+    stub.acts[:] = [UNUSED, answer({"id": C1})]
     source, marked = "({$}) => []", {"__type": "function", "source": "({$}) => []"}
     held = {
         "actions": [{"indexName": "a", "recordExtractor": source}, {"recordExtractor": marked}],
@@ -188,19 +220,19 @@ def test_a_function_may_be_a_plain_text(stub: Stub, typed: Typed) -> None:
 
     typed("crawlers create docs --from held", held=held)
 
-    assert sent(stub)[0][2]["config"] == {
+    assert sent(stub)[1][2]["config"] == {
         "actions": [{"indexName": "a", "recordExtractor": marked}, {"recordExtractor": marked}],
         "linkExtractor": marked,
     }
 
 
 def test_response_of_add_key_is_accepted_as_key(stub: Stub, typed: Typed) -> None:
-    stub.acts[:] = [answer({"id": C1})]
+    stub.acts[:] = [UNUSED, answer({"id": C1})]
     made = {"key": Secret("k" * 32), "createdAt": "2026-01-01"}
 
     typed("crawlers create docs --from held", held={"apiKey": made})
 
-    assert sent(stub)[0][2]["config"] == {"apiKey": "k" * 32}
+    assert sent(stub)[1][2]["config"] == {"apiKey": "k" * 32}
 
 
 def test_keys_and_logins_of_a_configuration_do_not_show(stub: Stub, typed: Typed) -> None:

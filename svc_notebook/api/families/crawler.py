@@ -102,6 +102,11 @@ class CrawlerApi(Api, interface="crawler"):
         """
         ...
 
+    @endpoint("DELETE", "/local/1/crawlers/{crawler}", acl="crawler")
+    async def delete_crawler(self, crawler: str) -> dict[str, Any]:
+        """Delete a crawler, but not its indices; only the local service has this endpoint."""
+        ...
+
     @endpoint("POST", "/api/1/crawlers/{crawler}/urls/crawl", acl="crawler")
     async def crawl_urls(self, crawler: str, urls: Urls, save: bool | None = None) -> CrawlerTask:
         """Crawl up to 50 URLs now."""

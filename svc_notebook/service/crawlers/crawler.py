@@ -95,6 +95,14 @@ def change_crawler(connection: sqlite3.Connection, number: int, **changes: Any) 
     )
 
 
+def delete_crawler(connection: sqlite3.Connection, number: int) -> None:
+    """Delete a crawler with its configurations and tasks; its ledgers are deleted in parts."""
+    connection.execute("UPDATE crawls SET state = 'dropped' WHERE crawler = ?", [number])
+    connection.execute("DELETE FROM crawler_tasks WHERE crawler = ?", [number])
+    connection.execute("DELETE FROM crawler_versions WHERE crawler = ?", [number])
+    connection.execute("DELETE FROM crawlers WHERE number = ?", [number])
+
+
 def add_version(connection: sqlite3.Connection, number: int, config: Mapping[str, Any]) -> None:
     """Add a configuration version to a crawler, and delete versions beyond the limit."""
     [version] = connection.execute(

@@ -17,6 +17,7 @@ from svc_notebook.service.crawlers.crawler import (
     add_version,
     change_crawler,
     current_config,
+    delete_crawler,
     find_crawler,
     insert_crawler,
     read_crawlers,
@@ -29,7 +30,7 @@ from svc_notebook.service.crawlers.preconditions import (
     find_index_conflicts,
     need_crawl,
 )
-from svc_notebook.service.crawlers.reindex import begin_reindex, unblock
+from svc_notebook.service.crawlers.reindex import begin_reindex, cancel_crawl, unblock
 from svc_notebook.service.crawlers.schedule_times import next_due
 from svc_notebook.service.crawlers.scheduler import CrawlScheduler
 from svc_notebook.service.crawlers.task import (
@@ -107,6 +108,14 @@ class Crawlers:
         check_config(self._dependencies, own)
         with self._dependencies.store.writing() as connection:
             return insert_crawler(connection, check_name(name), own)
+
+    def delete(self, id: str) -> str:
+        """Delete a crawler with its crawls and temporary indices; return the time."""
+        with self._locked(id) as crawler, self._dependencies.tasks.transaction() as transaction:
+            cancel_crawl(transaction, crawler)
+            delete_crawler(transaction.connection, crawler.number)
+        self._scheduler.wake()
+        return stamp_now()
 
     def update(self, id: str, name: str | None, config: Config | None) -> str:
         """Change the name or configuration of a crawler; return the task's id."""

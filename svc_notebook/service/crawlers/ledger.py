@@ -149,6 +149,8 @@ class TaskLedger:
         with self._tasks.transaction() as transaction:
             connection = transaction.connection
             urls = read_urls(connection, self._task)
+            if not urls.left:  # the crawler was deleted
+                return
             crawl, live = self._find_crawl(connection)
             for outcome in outcomes:
                 if outcome.url in urls.left:

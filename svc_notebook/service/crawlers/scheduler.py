@@ -136,7 +136,7 @@ class CrawlScheduler:
         for name, work in current_jobs.items():
             if name not in self.jobs:
                 self._begin(name, work)
-        if crawlers and self._sweep():
+        if self._sweep():
             return 0.1
         self._dependencies.engines.stop_idle()
         self._release(now)

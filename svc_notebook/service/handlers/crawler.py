@@ -77,6 +77,12 @@ def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False)
     return result
 
 
+@serves(CrawlerApi.delete_crawler)
+def delete_crawler(call: RequestContext, crawler: str) -> dict[str, Any]:
+    """Delete a crawler; its crawl ends, and its indices stay."""
+    return {"deletedAt": call.service.crawlers.delete(crawler)}
+
+
 @serves(CrawlerApi.update_crawler)
 def update_crawler(
     call: RequestContext,

@@ -49,8 +49,8 @@ class Desk:
         self.headers = basic(self.facts["crawlerUserId"], self.facts["crawlerApiKey"])
 
     def call(self, verb: str, path: str = "", body: Any = None) -> httpx.Response:
-        """Call an endpoint below the crawlers, or one whose path begins with a slash and `api`."""
-        full = path if path.startswith("/api/") else CRAWLERS + path
+        """Call an endpoint below the crawlers, or one whose path is whole."""
+        full = path if path.startswith(("/api/", "/local/")) else CRAWLERS + path
         return self.inside.call(verb, full, body, headers=self.headers)
 
     def send(self, verb: str, path: str, content: bytes) -> httpx.Response:

@@ -14,7 +14,7 @@ from svc_notebook.service.app import App
 from svc_notebook.service.crawlers.crawler import find_crawler
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import MIGRATIONS, Store
-from tests.service.crawlers.conftest import CRAWLERS, Desk, configuration
+from tests.service.crawlers.conftest import CRAWLERS, Desk, Site, configuration
 
 CONFIG = configuration()
 NOBODY = "/5a0c7f3e-0000-4000-8000-000000000001"
@@ -46,6 +46,29 @@ def test_a_configuration_without_an_application_is_for_this_one(desk: Desk) -> N
     crawler = desk.make(CONFIG)
 
     assert desk.ask("GET", f"{crawler}?withConfig=true")["config"]["appId"] == desk.facts["appId"]
+
+
+def test_a_deleted_crawler_ends_its_crawl_and_keeps_its_index(
+    desk: Desk, site: Site, app: App
+) -> None:
+    site.fill(4)
+    crawler, other = desk.make(configuration(site.url)), desk.make(CONFIG)
+    desk.do(crawler, "reindex")
+    site.open.clear()
+    desk.ask("POST", f"{crawler}/reindex")
+    desk.ask("POST", f"{crawler}/urls/crawl", {"urls": [f"{site.url}/p1"]})
+    desk.until(lambda: len(site.visits) > 5)
+
+    desk.ask("DELETE", f"/local/1/crawlers{crawler}")
+    site.open.set()
+
+    assert desk.refused("GET", crawler)[0] == 403
+    assert [one["id"] for one in desk.ask("GET")["items"]] == [other[1:]]
+    store = app.service.store
+    tables = ("crawls", "crawl_urls", "crawler_tasks")
+    desk.until(lambda: not any(store.read(f"SELECT 1 FROM {name}") for name in tables))
+    desk.until(lambda: desk.indices() == ["docs"])
+    assert len(desk.titles()) == 4
 
 
 def test_crawlers_are_listed_a_page_at_a_time(desk: Desk) -> None:
