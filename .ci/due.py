@@ -1,0 +1,100 @@
+"""Print the groups of long tests that this commit needs, by the paths that it changes.
+
+    python .ci/due.py             groups whose paths changed, one a line
+    python .ci/due.py --left-out  the others, with their paths
+
+A group that is not due still runs in the scheduled workflow. Compared is the working tree with the
+commit in `CI_BASE`, or else with the merge base of the main branch, or on that branch with its last
+commit of the day before. All groups are due where no such commit is there, as in a shallow clone.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+# A change of these can affect every group.
+COMMON = (
+    ".ci/",
+    "Makefile",
+    "constraints.txt",
+    "hashes.txt",
+    "pyproject.toml",
+    "tests/conftest.py",
+)
+# The paths of each group: its tests, and what no other test runs in the same way.
+GROUPS = {
+    "soak": (
+        *("svc_notebook/service/", "svc_notebook/api/"),
+        *("tests/service/test_soak.py", "tests/service/service_process.py"),
+    ),
+    "hostile-pages": (
+        *("svc_notebook/service/crawl/", "tests/service/crawl/rendering/"),
+        "tests/service/crawl/site.py",
+    ),
+    "tutorials": (
+        *("notebooks/", "tests/notebooks/", "docs/build.py", "docs/tutorial_pages.py"),
+        *("svc_notebook/functions/", "svc_notebook/magics/", "svc_notebook/tuning/"),
+        *("svc_notebook/plots/", "svc_notebook/samples", "svc_notebook/session/"),
+    ),
+    "newest-releases": (),
+}
+# Without a change of their own, commits of this time were tested together.
+DAY_SECONDS = 24 * 60 * 60
+
+
+def main(arguments: list[str]) -> int:
+    """Print the groups that are due, or those that are left out."""
+    changed = list_changes(find_base())
+    due = [name for name, paths in GROUPS.items() if is_due(changed, paths)]
+    if "--left-out" in arguments:
+        for name in [name for name in GROUPS if name not in due]:
+            print(f"{name}: no change in {', '.join((*GROUPS[name], *COMMON))}")
+    else:
+        print("\n".join(due))
+    return 0
+
+
+def is_due(changed: list[str] | None, paths: tuple[str, ...]) -> bool:
+    """Return whether a change is in one of the paths; unknown changes are in all."""
+    return changed is None or any(path.startswith((*paths, *COMMON)) for path in changed)
+
+
+def find_base() -> str:
+    """Return the commit to compare with; empty if there is none."""
+    head = git("rev-parse", "HEAD")
+    if named := os.environ.get("CI_BASE"):
+        return git("rev-parse", "--verify", f"{named}^{{commit}}")
+    for branch in ("origin/main", "main"):
+        base = git("merge-base", branch, "HEAD")
+        if base and base != head:
+            return base
+    if not (written := git("show", "--no-patch", "--format=%ct", "HEAD")):
+        return ""
+    return git("rev-list", "--first-parent", "-1", f"--before={int(written) - DAY_SECONDS}", "HEAD")
+
+
+def list_changes(base: str) -> list[str] | None:
+    """Return the paths that differ from a commit, new files included; None if that is unknown."""
+    if not base or git("cat-file", "-t", base) != "commit":
+        return None
+    new = git("ls-files", "--others", "--exclude-standard")
+    return [*git("diff", "--name-only", base).splitlines(), *new.splitlines()]
+
+
+def git(*words: str) -> str:
+    """Return what git prints; empty if it fails or is not there."""
+    try:
+        done = subprocess.run(
+            ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+    except OSError:
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
