@@ -266,6 +266,8 @@ def read_pairs(text: str) -> dict[str, str]:
 def _read_word(text: str, wanted: Any, name: str) -> Any:
     if get_origin(wanted) is dict and (pairs := read_pairs(text)):
         return pairs
+    if wanted == list[str] and text.startswith("{"):
+        return [text]  # a template; no list begins so
     try:
         return read_word(text, wanted, name)
     except BadInput as error:

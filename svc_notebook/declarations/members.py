@@ -20,10 +20,19 @@ KEY_MEMBERS = {
     "restrictSources": "only requests from this network",
 }
 ROW_MEMBERS = {
-    "id": "column of the objectIDs; by default detected, or derived from the content of the row",
+    "id": "column of the objectIDs, several columns whose values are joined by `-`, or a template "
+    "such as `{brand}-{sku}`; by default detected, or derived from the content of the row",
     "columns": "send only these columns",
-    "dtype": "type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms "
-    "or json, also by the names of pandas and SQL; in a command line, as price=number or as JSON",
+    "rename": "new names of columns, which all other options use; in a command line, as old=new "
+    "or as JSON",
+    "computed": "columns made of others, by templates such as `{title} {size}`; in a command line, "
+    "as name=TEMPLATE or as JSON",
+    "dtype": "type by column: string, integer, number, boolean, date, timestamp, epoch, epoch_ms, "
+    "json, list (texts such as `a|b`) or levels (`A > B` as lvl0, lvl1), also by the names of "
+    "pandas and SQL; in a command line, as price=number or as JSON",
+    "list_separator": "separator of the texts that `dtype` makes lists or levels; a dict sets it "
+    "per column; detected by default",
+    "geo": "columns of latitudes and longitudes, which are sent as `_geoloc`",
     "nulls": "what to do with missing values: omit the attribute, send null, or reject the row; "
     "a dict sets one of these per column",
     "timezone": "time zone of times that have none",

@@ -32,7 +32,8 @@ def record_columns(source: Any, options: Mapping[str, Any]) -> Any:
     source = hits_of(source)
     if "svc" not in source.attrs and not wanted:
         _warn_of_search_columns([str(name) for name in source.columns])
-    added = {*added_to(source).values()} - wanted - {options.get("id")}
+    ids = options.get("id") or ()
+    added = {*added_to(source).values()} - wanted - {*([ids] if isinstance(ids, str) else ids)}
     return source.loc[:, ~source.columns.isin([*added])] if added else source
 
 

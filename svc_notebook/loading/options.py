@@ -16,8 +16,9 @@ IfExists = Literal["append", "replace", "fail", "merge"]
 Dates = Literal["dmy", "mdy", "ymd"]
 Action = Literal["replace", "update", "update_existing", "delete"]
 Kind = Literal[
-    "string", "integer", "number", "boolean", "date", "timestamp", "epoch", "epoch_ms", "json"
-]
+    "string", "integer", "number", "boolean", "date", "timestamp", "epoch", "epoch_ms", "json",
+    "list", "levels",
+]  # fmt: skip
 # Names of types in pandas, SQL and Python.
 KIND_ALIASES: Mapping[str, Kind] = {
     **dict.fromkeys(("str", "text", "object", "varchar", "char", "category"), "string"),
@@ -26,7 +27,7 @@ KIND_ALIASES: Mapping[str, Kind] = {
     **dict.fromkeys(("numeric", "currency", "amount"), "number"),
     **dict.fromkeys(("bool",), "boolean"),
     **dict.fromkeys(("datetime", "datetime64", "datetime64[ns]", "time"), "timestamp"),
-    **dict.fromkeys(("list", "dict"), "json"),
+    **dict.fromkeys(("dict",), "json"),
 }
 
 ACTIONS: Mapping[str, str] = {
@@ -49,9 +50,13 @@ COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 class RowOptions(TypedDict, total=False):
     """The options of `load`, `plan` and `push` that determine how rows become records."""
 
-    id: str | None
+    id: str | Sequence[str] | None
     columns: Sequence[str] | None
+    rename: Mapping[str, str] | None
+    computed: Mapping[str, str] | None
     dtype: Mapping[str, Kind] | None
+    list_separator: str | Mapping[str, str] | None
+    geo: Sequence[str] | None
     nulls: Nulls | Mapping[str, Nulls]
     timezone: str | None
     duplicates: Duplicates
@@ -84,7 +89,15 @@ class LoadSettings:
 
     id: str | None = None
     columns: tuple[str, ...] | None = None
+    # New names of columns, which all other options use.
+    rename: Mapping[str, str] = field(default_factory=dict)
+    # Templates such as `{title} {size}`, by the name of the column that they make.
+    computed: Mapping[str, str] = field(default_factory=dict)
     dtype: Mapping[str, Kind] = field(default_factory=dict)
+    # The separator of lists and levels, of all such columns or by column.
+    list_separator: str | Mapping[str, str] = ""
+    # The columns of latitudes and longitudes.
+    geo: tuple[str, ...] | None = None
     nulls: Nulls | Mapping[str, Nulls] = "omit"
     timezone: str | None = None
     duplicates: Duplicates = "reject"
@@ -129,8 +142,10 @@ class LoadSettings:
         named = {name: value for name, value in given.items() if value is not None}
         if isinstance(named.get("columns"), str):
             raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")
-        if "columns" in named:
-            named["columns"] = tuple(named["columns"])
+        for name in {"columns", "geo"} & named.keys():
+            named[name] = tuple(named[name])
+        if not isinstance(named.get("id", ""), str):
+            named["id"] = join_names(named["id"])
         if isinstance(named.get("dtype"), Mapping):
             named["dtype"] = {
                 column: KIND_ALIASES.get(_type_name(kind), kind)
@@ -160,6 +175,8 @@ class LoadSettings:
             raise BadInput("`operations` change stored records: pass action='update', too")
         if self.timezone is not None:
             _check_zone(self.timezone)
+        if self.geo is not None and len(self.geo) != 2:
+            raise BadInput("`geo` must be two columns: geo=['latitude', 'longitude']")
         for name in CHARACTER_OPTIONS:
             _check_character(name, getattr(self, name))
         for name in COUNT_OPTIONS:
@@ -175,6 +192,19 @@ class LoadSettings:
         """Return a requested operation that is not idempotent, if any."""
         return min(UNREPEATABLE.intersection(self.operations.values()), default="")
 
+    @property
+    def derives_columns(self) -> bool:
+        """Whether an option makes columns of the columns of the source."""
+        kinds = {"list", "levels"}.intersection(self.dtype.values())
+        is_template = self.id is not None and "{" in self.id
+        return bool(self.rename or self.computed or self.geo or kinds or is_template)
+
+    def separator_of(self, column: str) -> str:
+        """Return the separator of a column's lists or levels; empty if it is to be found."""
+        if isinstance(self.list_separator, str):
+            return self.list_separator
+        return self.list_separator.get(column, "")
+
     def nulls_of(self, column: str) -> Nulls:
         """Return how a column's missing values are treated."""
         if isinstance(self.nulls, str):
@@ -184,7 +214,16 @@ class LoadSettings:
     def named_columns(self) -> set[str]:
         """Return every column that some option names."""
         by_nulls = set() if isinstance(self.nulls, str) else set(self.nulls)
-        return by_nulls | set(self.dtype) | set(self.operations) | set(self.columns or ())
+        by_separator = set() if isinstance(self.list_separator, str) else set(self.list_separator)
+        named = by_nulls | by_separator | set(self.dtype) | set(self.operations)
+        return named | set(self.columns or ())
+
+
+def join_names(names: Sequence[str]) -> str:
+    """Return the id of one column, or the template of an id of several columns."""
+    if not names or not all(isinstance(name, str) for name in names):
+        raise BadInput(f"`id` must be the name of a column, or several of them, not {names!r}")
+    return names[0] if len(names) == 1 else "-".join(f"{{{name}}}" for name in names)
 
 
 def _type_name(kind: object) -> str:

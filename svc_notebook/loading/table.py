@@ -55,6 +55,8 @@ class SourceTable:
     sql: str
     fields: tuple[TableColumn, ...]
     name: str
+    # Columns that are not sent unless `columns` names them.
+    hidden: frozenset[str] = frozenset()
     # A delimited file: every column is text, and its content determines its type.
     untyped: bool = False
     # The character between the cells of a delimited file.

@@ -142,6 +142,12 @@ def _checked(
         )
     if options.limit is not None:
         raise BadInput("`limit` would apply to each partition; load ddf.head(…) or one partition")
+    detected = [name for name, kind in options.dtype.items() if kind in ("list", "levels")]
+    if unnamed := next((name for name in detected if not options.separator_of(name)), None):
+        raise BadInput(
+            f"each partition would find its own separator of `{unnamed}`; pass it: "
+            f"list_separator={{'{unnamed}': '|'}}"
+        )
     if options.unrepeatable:
         raise BadInput(
             f"{options.unrepeatable} changes the records each time it is sent, and the partition "

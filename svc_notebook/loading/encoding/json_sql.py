@@ -33,7 +33,7 @@ NON_FINITE_NUMBER = (
 )
 # More than fifteen significant digits.
 LONG_DECIMAL = r"[:\[,]-?[0.]*[1-9]\.?(\d\.?){14,}[1-9][0.]*[,\]}]"
-PLAIN = r"VARCHAR|ENUM\(.*\)"
+PLAIN_TYPE = re.compile(r"VARCHAR|ENUM\(.*\)")
 TEXTS = r'"(\\.|[^"\\])*"'
 FLAT = r"[^\[\]{}]*"
 SHALLOW = FLAT + rf"(?:[\[{{]{FLAT}" * MAX_DEPTH + rf"[\]}}]{FLAT})*" * MAX_DEPTH
@@ -77,7 +77,9 @@ def column_sql(field: TableColumn, options: LoadSettings) -> JsonSql:
     """Return the SQL of a typed column; raises `BadRecord` if JSON cannot represent its type."""
     kind = options.dtype.get(field.name)
     written = cast_sql(kind, field, options) if kind else _typed_sql(field, options)
-    return written.with_checks(_off_globe(written.json)) if field.name == GEO else written
+    if field.name != GEO:
+        return written
+    return written.with_checks(_off_globe(written.json), _no_coordinates(written.json))
 
 
 def _typed_sql(field: TableColumn, options: LoadSettings) -> JsonSql:
@@ -170,7 +172,7 @@ def _instant(
 
 
 def _json(field: TableColumn, text: str, options: LoadSettings) -> JsonSql:
-    if not re.fullmatch(PLAIN, field.type):
+    if not PLAIN_TYPE.fullmatch(field.type):
         return _typed_sql(field, options)  # typed values are written as JSON without a cast
     bad = f"{text} IS NOT NULL AND NOT json_valid({text})"
     json = f"nullif(try_cast({text} AS JSON)::VARCHAR, 'null')"
@@ -199,6 +201,9 @@ CASTS: dict[Kind, Callable[[TableColumn, str, LoadSettings], JsonSql]] = {
         lambda t: f"floor(epoch_us({t}) / 1000)::BIGINT::VARCHAR", "epoch milliseconds"
     ),
     "json": _json,
+    # Lists and levels are made of texts before (`derived_columns`); other values are sent as JSON.
+    "list": _json,
+    "levels": _json,
 }
 
 
@@ -272,6 +277,14 @@ def _off_globe(json: str) -> ValueCheck:
 
     bad = f"{json} IS NOT NULL AND ({is_beyond('lat', MAX_LAT)} OR {is_beyond('lng', MAX_LNG)})"
     return ValueCheck(bad, OFF_GLOBE)
+
+
+def _no_coordinates(json: str) -> ValueCheck:
+    """Check that the coordinates of a place are numbers."""
+    texts = [f"json_extract_string(({json})::JSON, '$.{member}')" for member in ("lat", "lng")]
+    bad = " OR ".join(f"({text} IS NOT NULL AND try_cast({text} AS DOUBLE) IS NULL)"
+                      for text in texts)  # fmt: skip
+    return ValueCheck(bad, "has a latitude or longitude that is not a number")
 
 
 def _shifted(instant: str, local: str) -> ValueCheck:

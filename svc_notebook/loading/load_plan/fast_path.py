@@ -213,7 +213,9 @@ def _max_cells(columns: int) -> int:
 
 
 def _refuse_options(options: LoadSettings) -> None:
-    if options.dtype or options.nest or options.salt or options.spread:
+    if options.dtype or options.nest or options.derives_columns:
+        raise NeedsDatabase
+    if options.salt or options.spread:
         raise NeedsDatabase
     if options.path is not None or options.sheet is not None:
         raise NeedsDatabase

@@ -17,6 +17,7 @@ from svc_notebook.display import write_frame
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.record_sql import ColumnProfile, operation_sql
+from svc_notebook.loading.load_plan.derived_columns import derive_columns
 from svc_notebook.loading.load_plan.fast_path import (
     NeedsDatabase,
     SmallTable,
@@ -289,8 +290,9 @@ def _profile(table: SourceTable, options: LoadSettings) -> tuple[SourceTable, Pr
     """Profile a table; if that fails, or rows are skipped, try the other ways to read it."""
     while True:
         table = _limited(table, options.limit)
+        derived = derive_columns(table, options)
         try:
-            profile = profile_table(table, options)
+            profile = profile_table(derived, options)
         except BadInput:
             other = table.alternative(None)
             if other is None:
@@ -299,7 +301,7 @@ def _profile(table: SourceTable, options: LoadSettings) -> tuple[SourceTable, Pr
             table.check_lost_rows(profile.largest_row_bytes, profile.rows, profile.skipped)
             other = table.alternative(list(profile.skipped)) if profile.skipped else None
             if other is None:
-                return table, profile
+                return derived, profile
         table = other
 
 

@@ -34,6 +34,8 @@ from svc_notebook.loading.text_cells.dates import DateForm
 
 Forms = Mapping[TableColumn, AmountForm | DateForm]
 MAX_ID_BYTES = 512
+# Values of `dtype` whose values are JSON.
+JSON_KINDS = ("json", "list", "levels")
 # Names of columns that become the id unless the option `id` names one, by priority.
 ID_NAMES = (
     "objectID", "objectId", "object_id", "id", "ID", "Id", "_id", "uuid", "sku", "SKU", "key",
@@ -124,7 +126,8 @@ def choose_columns(table: SourceTable, options: LoadSettings) -> list[TableColum
                 "header=True reads that row as the header"
             )
         raise BadInput(f"{table.name} has no column `{name}`{did_you_mean(name, known)}")
-    wanted = known if options.columns is None else options.columns
+    sent = [name for name in known if name not in table.hidden]
+    wanted = sent if options.columns is None else options.columns
     by_name = {field.name: field for field in table.fields}
     return [by_name[name] for name in wanted if name != "objectID"]
 
@@ -180,7 +183,7 @@ def _typed_column(
 
 
 def _is_inferred(table: SourceTable, field: TableColumn, options: LoadSettings) -> bool:
-    return table.untyped and field.name not in options.dtype
+    return table.untyped and field.type != WRITTEN and field.name not in options.dtype
 
 
 def _find_forms(table: SourceTable, chosen: Sequence[TableColumn], options: LoadSettings) -> Forms:
@@ -204,7 +207,7 @@ def _typed_sql(
             f"ELSE {field.column} END)"
         )
         return cast_sql(kind, field._replace(column=value), options)
-    if table.untyped and kind not in (None, "string", "json"):
+    if table.untyped and kind not in (None, "string", *JSON_KINDS):
         value = f"(CASE WHEN {is_missing_word(field)} THEN NULL ELSE {field.column} END)"
         return cast_sql(kind, field._replace(column=value), options)
     return column_sql(field, options)
