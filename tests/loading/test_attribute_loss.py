@@ -19,6 +19,7 @@ import pytest
 
 import svc_notebook as svc
 from benchmarks.load import DiscardingServer
+from svc_notebook.accessor_registration import register_accessors
 from svc_notebook.errors import BadInput
 from svc_notebook.lab.kernel import LabCalls
 from svc_notebook.magics.extension import run
@@ -325,6 +326,7 @@ def test_the_dialog_of_a_file_names_the_attributes_and_loads_if_allowed(
 def test_a_dask_frame_is_refused_before_a_partition_is_sent(index: str, rows: int) -> None:
     import dask.dataframe as dd
 
+    register_accessors()  # as the next use of `svc` does
     frame = pd.DataFrame({"objectID": ["new"], "stock": 0})
     first = pd.DataFrame(PARTS[:rows])
     parts = dd.from_pandas(pd.concat([first, frame], ignore_index=True), npartitions=2)
@@ -339,6 +341,7 @@ def test_a_dask_frame_is_refused_before_a_partition_is_sent(index: str, rows: in
 def test_a_later_partition_of_a_dask_frame_is_refused(index: str) -> None:
     import dask.dataframe as dd
 
+    register_accessors()  # as the next use of `svc` does
     frame = pd.DataFrame({"objectID": [f"new-{n}" for n in range(20)], "stock": 0})
     parts = dd.from_pandas(
         pd.concat([frame, pd.DataFrame(PARTS)]).reset_index(drop=True), npartitions=2
