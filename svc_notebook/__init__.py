@@ -1,8 +1,8 @@
 """A workbench for a hosted search service: pandas, magics, bulk loads, a local service.
 
-Names are imported on first use, so that importing this package is cheap. The accessors `df.svc` and
-`series.svc` are registered when this package is imported after pandas, else by the first use of a
-function. `aio` contains each function as a coroutine function.
+Names are imported on first use, so that importing this package is cheap. The accessors `df.svc`,
+`series.svc` and `ddf.svc` are registered when this package is imported after pandas and Dask, else
+by the next use of a function. `aio` contains each function as a coroutine function.
 """
 
 from __future__ import annotations
@@ -61,11 +61,11 @@ def __getattr__(name: str) -> Any:
     from svc_notebook.errors import lacking_attribute
 
     if name in _MODULES:
-        found: Any = import_module(_MODULES[name])
+        value: Any = import_module(_MODULES[name])
     elif name in _CLIENTS:
-        found = getattr(import_module("svc_notebook.client"), name)
+        value = getattr(import_module("svc_notebook.client"), name)
     elif name in __dir__():
-        found = getattr(import_module("svc_notebook.functions.blocking"), name)
+        value = getattr(import_module("svc_notebook.functions.blocking"), name)
     else:
         from svc_notebook.official_names import suggest_function
 
@@ -74,8 +74,8 @@ def __getattr__(name: str) -> Any:
         register_accessors()
     else:
         import_accessors()
-    globals()[name] = found
-    return found
+    # Not kept: each use registers the accessors of packages that were imported since.
+    return value
 
 
 def __dir__() -> list[str]:

@@ -28,6 +28,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "child_process": set(),
         "files": {"platformdirs"},
         "samples": {"pandas"},
+        "temporary_folders": set(),
         "terminal": set(),
         "tokenization": set(),
     },

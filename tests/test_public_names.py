@@ -102,6 +102,20 @@ def test_the_accessors_come_with_the_first_use(code: str) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.parametrize(
+    "use", ["svc.connect", "search\ntry: search('films')\nexcept svc.errors.SvcError: pass"]
+)
+def test_each_use_registers_the_accessors_of_packages_imported_since(use: str) -> None:
+    code = (
+        "import svc_notebook as svc\nfrom svc_notebook import search\nsvc.connect\n"
+        f"import dask.dataframe as dd\n{use}\nassert dd.DataFrame.svc"
+    )
+
+    done = run("-c", code)
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_call_of_the_package_never_stands_in_the_import_system() -> None:
     code = "import sys; before = [*sys.meta_path], [*sys.path_hooks]\nimport svc_notebook as svc\n"
 

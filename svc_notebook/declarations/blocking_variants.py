@@ -9,6 +9,7 @@ from functools import cache, wraps
 from inspect import Parameter, Signature
 from typing import Any, TypeVar
 
+from svc_notebook.accessor_registration import register_accessors
 from svc_notebook.client import Progress, background_loop
 from svc_notebook.client.background_loop import behind_bar
 from svc_notebook.declarations.declaration import Declaration, declaration_of
@@ -45,6 +46,7 @@ def blocking_variant(function: Callable[..., Any]) -> Callable[..., Any]:
 def _plain(function: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        register_accessors()
         return _iterable(background_loop.run(function(*args, **kwargs)))
 
     return call
@@ -55,6 +57,7 @@ def _with_bar(declared: Declaration, function: Callable[..., Any]) -> Callable[.
 
     @wraps(function)
     def call(*args: Any, progress: bool | None = None, **kwargs: Any) -> Any:
+        register_accessors()
         kwargs = present_names(kwargs, declared.renamed, ABOVE_BLOCKING)
         bound = accepted.bind(*args, **kwargs)
         given = bound.arguments

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -18,6 +16,7 @@ from svc_notebook.client.background_loop import regular_wake_ups
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.sql import text
 from svc_notebook.redaction import cause_of, mask_secrets
+from svc_notebook.temporary_folders import TemporaryFolder
 
 if TYPE_CHECKING:
     import duckdb
@@ -79,7 +78,8 @@ class Database:
     @cached_property
     def folder(self) -> Path:
         """A temporary folder for this database."""
-        return Path(tempfile.mkdtemp(prefix="svc-load-"))
+        self._temporary = TemporaryFolder()
+        return self._temporary.path
 
     @cached_property
     def connection(self) -> Any:
@@ -231,8 +231,8 @@ class Database:
         """Close the connection and remove the temporary files."""
         if opened := self.__dict__.pop("connection", None):
             _close(opened)
-        if folder := self.__dict__.pop("folder", None):
-            shutil.rmtree(folder, ignore_errors=True)
+        if self.__dict__.pop("folder", None):
+            self._temporary.remove()
         self.ends.close()
 
     async def leave(self) -> None:

@@ -20,6 +20,7 @@ import pytest
 import svc_notebook as svc
 from benchmarks.load import DiscardingServer
 from svc_notebook.accessor_registration import register_accessors
+from svc_notebook.client import background_loop
 from svc_notebook.errors import BadInput
 from svc_notebook.lab.kernel import LabCalls
 from svc_notebook.magics.extension import run
@@ -311,12 +312,12 @@ def test_the_dialog_of_a_file_names_the_attributes_and_loads_if_allowed(
 ) -> None:
     path, calls = file_of(".csv", tmp_path), LabCalls()
 
-    plan = asyncio.run(calls.plan_file(path, index))
+    plan = background_loop.run(calls.plan_file(path, index))
     with pytest.raises(BadInput, match="3 attributes"):
-        asyncio.run(calls.load_file(path, index))
+        background_loop.run(calls.load_file(path, index))
     assert_unchanged(index)
-    updated = asyncio.run(calls.load_file(path, index, options={"action": "update"}))
-    replaced = asyncio.run(calls.load_file(path, index, options={"replace_records": True}))
+    updated = background_loop.run(calls.load_file(path, index, options={"action": "update"}))
+    replaced = background_loop.run(calls.load_file(path, index, options={"replace_records": True}))
 
     assert set(plan["deletedAttributes"]) == {"name", "price", "size"}
     assert (updated["published"], replaced["published"]) == (20, 20)

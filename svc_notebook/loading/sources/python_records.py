@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import (
     AsyncIterable,
     AsyncIterator,
@@ -27,6 +26,7 @@ from svc_notebook.loading.encoding.python_encoder import Unsendable, write_json
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.dataframe import register
 from svc_notebook.loading.table import WRITTEN, RowError, SourceTable, TableColumn
+from svc_notebook.temporary_folders import TemporaryFolder
 
 # The part of a stream that is in memory; the rows before it are in files.
 MAX_BUFFERED_ROWS, MAX_BUFFERED_CHARACTERS = 20_000, 16_000_000
@@ -165,7 +165,7 @@ class RecordStream:
         self._zone = zone
         self._columns: dict[str, Texts] = {}
         self._buffered_rows = self._buffered_characters = 0
-        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._folder: TemporaryFolder | None = None
         self._files: list[Path] = []
         # When reading began.
         self.started = monotonic()
@@ -240,13 +240,13 @@ class RecordStream:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
-        self._folder = self._folder or tempfile.TemporaryDirectory(prefix="svc-load-")
+        self._folder = self._folder or TemporaryFolder()
         arrays = {
             field.column: pa.array(self._padded(texts), pa.large_string())
             for field, texts in zip(self.fields, self._columns.values(), strict=True)
             if texts
         }
-        path = Path(self._folder.name) / f"{len(self._files)}.parquet"
+        path = self._folder.path / f"{len(self._files)}.parquet"
         positions = pa.array(np.arange(self.rows - self._buffered_rows, self.rows, dtype=np.int64))
         pq.write_table(pa.table({"pos": positions, **arrays}), path)
         self._files.append(path)
@@ -286,7 +286,7 @@ class RecordStream:
     def close(self) -> None:
         """Remove the files."""
         if self._folder:
-            self._folder.cleanup()
+            self._folder.remove()
 
     def __enter__(self) -> RecordStream:
         return self
