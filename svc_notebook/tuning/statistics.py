@@ -18,7 +18,10 @@ TIE_TOLERANCE = 1e-9
 MAX_EXACT_QUERIES = 16
 """Up to this number of differences all combinations of signs are tried, at most 65,536."""
 FEW_QUERIES = 20
-"""With fewer differing queries, a bootstrap interval of the mean is too narrow."""
+"""With fewer differing queries, a bootstrap interval of the mean is too narrow.
+
+Fewer queries do not suffice to choose between variants.
+"""
 _MAX_HELD_VALUES = 2_000_000  # values in memory at once
 
 
@@ -142,6 +145,35 @@ def sign_flip(
         bits = rng.integers(0, 2, size=(count, len(moved)), dtype=np.int8)
         extreme += int((np.abs((bits * 2.0 - 1) @ moved) >= threshold).sum())
     return (extreme + 1) / (resamples + 1)
+
+
+def max_sign_flips(
+    deltas: Floats, chance: float, *, resamples: int = RESAMPLES, seed: int = 0
+) -> tuple[float, float]:
+    """Test the first of several variants against the best of all under random signs (max-T).
+
+    Each row has the paired differences of a variant, and a query has the same sign in all rows.
+    Returns the one-sided p-value of the first row, corrected for the number of rows, and the
+    standardized sum that the best row exceeds with the probability `chance`.
+    """
+    lengths = np.sqrt((deltas**2).sum(axis=1))
+    if not lengths[0] > 0:
+        return 1.0, math.inf
+    moved = (deltas != 0).any(axis=0)
+    rows = (deltas / np.where(lengths > 0, lengths, 1)[:, None])[lengths > 0][:, moved].T
+    observed = float(rows[:, 0].sum())
+    if len(rows) <= MAX_EXACT_QUERIES:
+        best = (_every_sign(len(rows)) @ rows).max(axis=1)
+        p = float((best >= observed - TIE_TOLERANCE).mean())
+        return p, float(np.quantile(best, 1 - chance))
+    rng = np.random.default_rng(check_seed(seed))
+    parts = []
+    for count in _portions(resamples, max(rows.shape)):
+        bits = rng.integers(0, 2, size=(count, len(rows)), dtype=np.int8)
+        parts.append(((bits * 2.0 - 1) @ rows).max(axis=1))
+    best = np.concatenate(parts)
+    p = (int((best >= observed - TIE_TOLERANCE).sum()) + 1) / (len(best) + 1)
+    return p, float(np.quantile(best, 1 - chance))
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

@@ -272,7 +272,7 @@ spaces = st.dictionaries(
 def test_a_sampler_stays_within_its_budget(
     given: Any, name: str, tune: int, more: int, chance: Any
 ) -> None:
-    space = Space(given, Variant({"ignorePlurals": "start"}) if more % 2 else AS_IT_IS)
+    space = Space(given, [Variant({"ignorePlurals": "start"})] if more % 2 else [])
     budget = budget_of(name, space, tune, None if name == "grid" else 2 * tune + more)
     sampler = SAMPLERS[name](space, tune, budget, 0)
 
@@ -299,7 +299,7 @@ def test_a_descent_begins_with_values_that_help_only_together() -> None:
 
     tried = {}
     for start in ({}, both):
-        space = Space(values, Variant(start))
+        space = Space(values, [Variant(start)])
         sampler = SAMPLERS["coordinate"](space, 10, 200, 0)
         tried[len(start)] = [next(sampler).variant]
         with suppress(StopIteration):

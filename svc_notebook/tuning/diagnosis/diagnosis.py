@@ -17,7 +17,7 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.request_part import WordCounts, belongs_to_request
 from svc_notebook.tuning.changes.state import IndexConfiguration, read_state
 from svc_notebook.tuning.diagnosis.findings import Finding, find_all
-from svc_notebook.tuning.diagnosis.levers import Lever, find_levers
+from svc_notebook.tuning.diagnosis.levers import Lever, find_levers, rank_by_text
 from svc_notebook.tuning.diagnosis.observation import Observation, observe, observe_again
 from svc_notebook.tuning.diagnosis.plan import (
     MIN_TRIALS_PER_QUERY,
@@ -28,6 +28,7 @@ from svc_notebook.tuning.diagnosis.plan import (
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.diagnosis.value_trials import (
     NO_EFFECT,
+    UNTRIED,
     Gain,
     TriedValue,
     ValueTrials,
@@ -52,6 +53,7 @@ PROPOSALS = [
     "finding", "name", "value", "where", "change", "touched", "gain", "low", "high", "evidence",
 ]  # fmt: skip
 LEFT_OUT = ["name", "value", "reason"]
+BY_TEXT = "ranking by the score of the text alone, as BM25 does"
 
 
 @public(bar="searches")
@@ -150,7 +152,7 @@ async def diagnose(
 def _order_levers(levers: Sequence[Lever], findings: Sequence[Finding]) -> list[Lever]:
     """Return the levers, those for the findings with the most queries first."""
     affected = {finding.name: finding.queries for finding in findings}
-    return sorted(levers, key=lambda lever: -affected[lever.finding])
+    return sorted(levers, key=lambda lever: -affected.get(lever.finding, 0))
 
 
 async def _try_in_steps(
@@ -252,7 +254,19 @@ def _conclude(
         ),
         searches=trials.budget.spent,
         is_cut=trials.budget.is_exhausted,
+        text_score=_find_text_score(seen, alone),
     )
+
+
+def _find_text_score(seen: Observation, tried: Sequence[TriedValue]) -> dict[str, Any]:
+    """Return the values that rank by the text alone; empty if the service refuses them."""
+    values = rank_by_text(seen)
+    refused = any(
+        each.value == values["ranking"] and each.lever.together and each.failure
+        and each.failure not in (NO_EFFECT, UNTRIED)
+        for each in tried if each.lever.name == "ranking"
+    )  # fmt: skip
+    return {} if refused else values
 
 
 def _propose(
@@ -262,7 +276,9 @@ def _propose(
     rows: dict[str, dict[str, Any]] = {}
     for each in sorted(tried, key=_gain_of, reverse=True):
         if each.gain and each.gain.mean > 0 and each.lever.name not in rows:
-            rows[each.lever.name] = _row(each, each.gain, evidence[each.lever.finding], base)
+            rows[each.lever.name] = _row(
+                each, each.gain, evidence.get(each.lever.finding, BY_TEXT), base
+            )
     types = {"touched": "int64", "gain": "float64", "low": "float64", "high": "float64"}
     texts = dict.fromkeys(("finding", "name", "where", "evidence"), "str")
     return DataFrame(list(rows.values()), columns=PROPOSALS, dtype=object).astype(

@@ -22,6 +22,7 @@ MAX_NUMERIC_ATTRIBUTES = 2
 # A hosted service may have another default than the documented one: both values are tried.
 UNSURE_DEFAULTS = ("enableReRanking",)
 BEFORE_TEXT = ("typo", "words")  # criteria that are compared before the score by default
+TEXT_SCORE = "text score"  # is always tried, whatever is found
 TEXT_ONLY = ["exact", "custom"]  # the score of the text takes the place of `exact`
 # By positions, besides the default of the local service, 0.3; and where scores are added.
 POSITION_WEIGHTS, SCORE_WEIGHTS = (0.15, 0.5), (0.5, 0.67, 0.8)
@@ -44,8 +45,8 @@ class Lever(NamedTuple):
 def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
     """Return the values to try for the findings; a value that is in place is left out."""
     levers: dict[tuple[str, str], Lever] = {}
-    for finding in findings:
-        for name, values, *more in _values(seen, finding.name):
+    for finding in (*(finding.name for finding in findings), TEXT_SCORE):
+        for name, values, *more in _values(seen, finding):
             together = _missing(seen, more[0]) if more else {}
             key = name, repr(together)
             earlier = levers.get(key)
@@ -55,7 +56,7 @@ def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
                 if value not in all_values[:place] and not _in_place(seen, name, value)
             ]  # fmt: skip
             if new:
-                first = earlier.finding if earlier else finding.name
+                first = earlier.finding if earlier else finding
                 levers[key] = Lever(first, name, new, together)
     return list(levers.values())
 
@@ -83,6 +84,8 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
         weights = [{"localWeight": weight} for weight in POSITION_WEIGHTS]
         yield "semanticSearch", weights, {"mode": "neuralSearch"}
         yield "semanticSearch", _semantic_options(), _semantic_scores(seen, languages)
+    elif finding == TEXT_SCORE:
+        yield "ranking", [TEXT_ONLY], _text_only(seen, languages)
     elif finding == "plurals":
         yield "ignorePlurals", [languages or True]
         yield "alternativesAsExact", [_with_stems(seen)], {"ignorePlurals": languages or True}
@@ -119,6 +122,11 @@ def _text_only(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:
         "optionalWords": {"words": "all"},
         **(stems if languages else {}),
     }
+
+
+def rank_by_text(seen: Observation) -> dict[str, Any]:
+    """Return the values that rank by the score of the text alone."""
+    return {**_text_only(seen, [seen.language] if seen.language else []), "ranking": TEXT_ONLY}
 
 
 def _semantic_scores(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:

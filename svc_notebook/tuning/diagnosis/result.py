@@ -8,8 +8,16 @@ from typing import Any
 
 from pandas import DataFrame
 
-from svc_notebook.display import format_difference, format_number, shorten, text_of, write_table
+from svc_notebook.display import (
+    format_count,
+    format_difference,
+    format_number,
+    shorten,
+    text_of,
+    write_table,
+)
 from svc_notebook.tuning.diagnosis.value_trials import NO_EFFECT, UNTRIED
+from svc_notebook.tuning.statistics import FEW_QUERIES
 
 MAX_VALUE_CHARACTERS = 60
 SHOWN_PROPOSALS = 10
@@ -36,7 +44,7 @@ class RelevanceDiagnosis:
         One row per parameter, the largest gain first: `finding` and `name` (str), `value`
         (object), `where` (str, `index` or `request`), `change` (object, for `tuning.impact` and
         `tuning.apply`), `touched` (int64, queries whose score changes), `gain`, `low` and `high`
-        (float64, mean difference of the value alone with its 95 % interval, on the queries
+        (float64, mean difference of the value alone with its 95 % t interval, on the queries
         that were read) and `evidence` (str).
     following : DataFrame
         As `proposals`, with the first of them in place: `change` contains it, and the gains are
@@ -49,6 +57,8 @@ class RelevanceDiagnosis:
         Number of searches that were made.
     is_cut : bool
         Whether the budget ended the trials.
+    text_score : dict
+        Values that rank by the score of the text alone; `search` always tries them.
 
     Examples
     --------
@@ -67,6 +77,7 @@ class RelevanceDiagnosis:
     left_out: DataFrame = field(repr=False)
     searches: int = 0
     is_cut: bool = False
+    text_score: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def start(self) -> dict[str, Any]:
@@ -114,6 +125,12 @@ class RelevanceDiagnosis:
 
     def _notes(self) -> list[str]:
         notes = []
+        if self.queries < FEW_QUERIES:
+            notes.append(
+                f"{format_count(self.queries, 'query', 'queries')} "
+                f"{'is' if self.queries == 1 else 'are'} not enough to choose: read at least "
+                f"{FEW_QUERIES - self.queries} more with judgments"
+            )
         if len(self.proposals):
             notes.append(
                 "gains are on the queries that were read, and too optimistic; "

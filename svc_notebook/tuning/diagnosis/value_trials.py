@@ -13,7 +13,7 @@ from svc_notebook.errors import CallFailed
 from svc_notebook.tuning.diagnosis.levers import Lever
 from svc_notebook.tuning.diagnosis.observation import Observation
 from svc_notebook.tuning.diagnosis.plan import SearchBudget
-from svc_notebook.tuning.statistics import interval
+from svc_notebook.tuning.statistics import t_interval
 from svc_notebook.tuning.tables.tables import QUESTION
 from svc_notebook.tuning.variants.spaces import Variant
 from svc_notebook.tuning.variants.trials import TrialIndex, score
@@ -99,7 +99,7 @@ class ValueTrials:
 
     def _gain(self, found: DataFrame) -> Gain:
         deltas = self._values(found) - self.before
-        mean, low, high = interval(deltas, seed=self.seed)
+        mean, low, high = t_interval(deltas)
         return Gain(mean, low, high, int((np.nan_to_num(deltas) != 0).sum()))
 
 

@@ -41,6 +41,7 @@ from svc_notebook.tuning.variants.result import Search
 
 Subject = Comparison | Impact | Search
 SHOWN_QUERIES = 8  # of the winners, and of the losers
+NO_BETTER_VARIANT = "no variant is better than the current index"
 SHOWN_TOP_LISTS = 2
 
 
@@ -159,12 +160,12 @@ def _write_heads(compared: Comparison | None) -> Iterator[str]:
 def _write_search(subject: Subject) -> Iterator[str]:
     if not isinstance(subject, Search):
         return
-    best = (
-        subject.finalists[0] if subject.finalists else "no variant is better than the current index"
-    )
+    best = subject.chosen or next(iter(subject.finalists), NO_BETTER_VARIANT)
     texts = (
         f"<p>{escape(repr(subject.plan))}.</p><p>Best on the tune queries: {escape(str(best))}.</p>"
     )
+    if evidence := str(subject.evidence or ""):
+        texts += f"<p>{escape(evidence)}.</p>"
     picture = draw(
         lambda: plot_search(subject), "each trial, and the finalists on the held-out queries"
     )

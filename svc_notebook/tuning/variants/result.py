@@ -21,6 +21,7 @@ from svc_notebook.tuning.evaluation.comparison_summary import (
     describe_row,
 )
 from svc_notebook.tuning.plots.trials import plot_search
+from svc_notebook.tuning.variants.evidence import Evidence
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
 
@@ -58,6 +59,13 @@ class Search:
         Settings, synonyms and rules of the index before the search.
     diagnosis : RelevanceDiagnosis or None
         RelevanceDiagnosis that proposed the space; None if the space was given.
+    compared : tuple of Variant
+        Variants compared on the held-out queries: the finalists and, if the space was
+        diagnosed, the text score alone.
+    weighed : tuple of Evidence
+        Evidence for each finalist: `p` (float, probability that any of the tried variants gains
+        as much by chance), `is_sufficient` (bool) and `more_queries` (int or None, number of
+        judged queries to add).
 
     Examples
     --------
@@ -76,21 +84,38 @@ class Search:
     finalists: tuple[Variant, ...] = field(repr=False)
     before: Snapshot = field(repr=False)
     diagnosis: RelevanceDiagnosis | None = field(default=None, repr=False)
+    compared: tuple[Variant, ...] = field(default=(), repr=False)
+    weighed: tuple[Evidence, ...] = field(default=(), repr=False)
+
+    @property
+    def chosen(self) -> Variant | None:
+        """The first finalist whose gain is hardly chance; None without one."""
+        pairs = zip(self.finalists, self.weighed, strict=False)
+        return next((each for each, evidence in pairs if evidence.is_sufficient), None)
+
+    @property
+    def evidence(self) -> Evidence | None:
+        """The evidence for the chosen variant, else for the first finalist; None without any."""
+        chosen = self.chosen
+        if chosen is not None:
+            return self.weighed[self.finalists.index(chosen)]
+        return next(iter(self.weighed), None)
 
     @property
     def best(self) -> dict[str, Any]:
-        """The values of the best variant; empty if none beat the current index."""
-        return dict(self.finalists[0].choices) if self.finalists else {}
+        """The values of the chosen variant; empty if none is certain to beat the index."""
+        return dict(self.chosen.choices) if self.chosen else {}
 
     @property
     def change(self) -> dict[str, Any]:
-        """The best variant as a change by scope, for `tuning.impact` and `tuning.apply`.
+        """The chosen variant as a change by scope, for `tuning.impact` and `tuning.apply`.
 
         `request` contains the parameters that each search must have; no index can save them.
+        Empty without a chosen variant.
         """
-        if not self.finalists:
+        best = self.chosen
+        if best is None:
             return {}
-        best = self.finalists[0]
         parts: dict[str, Any] = {scope: dict(part) for scope, part in best.parts.items()}
         return {**parts, **({"request": best.request} if best.request else {})}
 
@@ -101,7 +126,7 @@ class Search:
         return write_code(self.index, request) if request else ""
 
     def test(self) -> DataFrame:
-        """Test the finalists on the held-out queries, corrected for their number (Holm).
+        """Test the compared variants on the held-out queries, corrected for their number (Holm).
 
         `tune_delta` is the difference on the tune queries, which is biased upwards by the
         selection.
@@ -111,7 +136,7 @@ class Search:
         whole = self.trace[self.trace["queries"] == self.plan.tune]
         tuned = dict(zip(whole["variant"], whole["delta"], strict=True))
         frame = self.holdout.test()
-        frame.insert(2, "tune_delta", [tuned[str(each)] for each in self.finalists])
+        frame.insert(2, "tune_delta", [tuned[str(each)] for each in self.compared])
         return frame
 
     def plot(self, *, axes: Any = None) -> Sequence[Axes]:
@@ -138,10 +163,14 @@ def _describe(found: Search) -> list[str]:
     lines = [f"{found.index}: {found.plan!r}"]
     if not found.finalists:
         return [*lines, f"{done}: no variant was better than the current index"]
-    lines.append(f"{done}; selected on the tune queries: {found.finalists[0]}")
+    chosen = found.chosen
+    what = "selected" if chosen else "not proposed, best"
+    lines.append(f"{done}; {what} on the tune queries: {chosen or found.finalists[0]}")
+    if found.evidence and str(found.evidence):
+        lines.append(str(found.evidence))
     if found.holdout is None:
         return [*lines, "stopped before the best were held out"]
-    several = len(found.finalists) > 1
+    several = len(found.compared) > 1
     for row in found.test().to_dict("records"):
         held = "  ".join(describe_row(row, several))
         lines.append(f"{row['run']}: tune {format_difference(row['tune_delta'])}, held out {held}")

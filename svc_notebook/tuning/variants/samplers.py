@@ -18,11 +18,14 @@ from svc_notebook.tuning.variants.trials import Result
 
 SamplerName = Literal["grid", "random", "halving", "coordinate"]
 DEFAULT_TRIALS = 30
-MIN_GAIN, MIN_GAIN_ERRORS = 1e-12, 1.0
-"""What the coordinate sampler takes as a gain: an amount, and standard errors of the difference.
+MIN_GAIN = 1e-12
+MIN_GAIN_ERRORS, MIN_GAIN_ERRORS_OF_FEW = 1.0, 2.0
+"""Standard errors of the difference that the coordinate sampler takes as a gain.
 
-Of dozens of changes some gain a little on the tune queries by chance.
+Of dozens of changes some gain a little on the tune queries by chance, of few queries more.
 """
+MANY_QUERIES = 50
+"""From this number of tune queries on, one standard error is enough."""
 
 
 class Trial(NamedTuple):
@@ -122,17 +125,17 @@ def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
     """Change one name at a time and keep improvements, until there are none or the budget ends.
 
     Names are changed in the given order, in which a diagnosis has those of the largest gain first.
-    The start of the space is tried first: several values may help only together.
+    The starts of the space are tried first: several values may help only together.
     """
     best = yield Trial(AS_IT_IS, tune)
     current = AS_IT_IS
     known, left = {AS_IT_IS.key}, budget // tune - 1
-    if space.start.choices and left:
+    for start in space.starts[:left]:
         left -= 1
-        known.add(space.start.key)
-        result = yield Trial(space.start, tune)
+        known.add(start.key)
+        result = yield Trial(start, tune)
         if is_gain(best, result):
-            current, best = space.start, result
+            current, best = start, result
     moved = True
     while moved:
         moved = False
@@ -151,7 +154,10 @@ def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
 
 
 def is_gain(before: Result, after: Result) -> bool:
-    """Return whether the mean rises by more than the standard error of the difference."""
+    """Return whether the mean rises by more than one standard error of the difference.
+
+    Two standard errors are necessary if there are fewer than `MANY_QUERIES` queries.
+    """
     differences = [
         new - old
         for old, new in zip(before.values, after.values, strict=True)
@@ -160,7 +166,8 @@ def is_gain(before: Result, after: Result) -> bool:
     if len(differences) < 2:
         return after.mean > before.mean + MIN_GAIN
     error = float(np.std(differences, ddof=1)) / math.sqrt(len(differences))
-    return after.mean - before.mean > max(MIN_GAIN, MIN_GAIN_ERRORS * error)
+    errors = MIN_GAIN_ERRORS if len(differences) >= MANY_QUERIES else MIN_GAIN_ERRORS_OF_FEW
+    return after.mean - before.mean > max(MIN_GAIN, errors * error)
 
 
 def find_accepted(results: Iterable[Result]) -> list[Result]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.client import AsyncClient
@@ -20,7 +21,7 @@ from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.comparison import Comparison, compare
 from svc_notebook.tuning.evaluation.metric_names import read_measures
 from svc_notebook.tuning.search_budget import check_budget, require_budget
-from svc_notebook.tuning.statistics import check_seed
+from svc_notebook.tuning.statistics import Floats, check_seed
 from svc_notebook.tuning.tables.tables import (
     QUESTION,
     Queries,
@@ -28,6 +29,7 @@ from svc_notebook.tuning.tables.tables import (
     check_judgments,
     check_queries,
 )
+from svc_notebook.tuning.variants.evidence import Evidence, weigh
 from svc_notebook.tuning.variants.query_parts import part_queries
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.samplers import (
@@ -44,6 +46,7 @@ from svc_notebook.tuning.variants.trials import Notes, Result, TrialIndex, score
 OnProgress = Callable[[int, int], None]
 DIAGNOSED_ROUNDS = 3
 """Rounds over a diagnosed space in the default budget; the coordinate sampler repeats them."""
+DIAGNOSED_STARTS = 2  # the text score alone, and the best change of the diagnosis
 
 
 @public(bar="searches")
@@ -70,7 +73,9 @@ async def search(
     Variants are selected on the queries of one part alone: those marked `tune` in the column
     `split`, else all except the share `holdout`. The best are then compared with the index on
     the held-out queries. Search parameters are tried directly, other settings on one temporary
-    copy of the index.
+    copy of the index. A change is proposed only if its gain on the tune queries is hardly
+    chance: among all variants that were tried, one gains as much by chance with a probability
+    of at most 5 %. Without `space`, the text score alone is always tried and compared.
 
     Parameters
     ----------
@@ -89,6 +94,8 @@ async def search(
         file of them; required.
     sampler : {'grid', 'random', 'halving', 'coordinate'}, default None
         Order in which variants are tried; None is `grid`, and `coordinate` without `space`.
+        `coordinate` keeps a change that gains more than one standard error of the difference,
+        and more than two if there are fewer than 50 tune queries.
     metric : str, default 'ndcg@10'
         Metric that selects variants.
     budget : int, default None
@@ -156,9 +163,9 @@ async def search(
             on_progress,
         )
         space = diagnosis.space
-    start = Variant(diagnosis.start if diagnosis else {})
+    starts = [Variant(diagnosis.text_score), Variant(diagnosis.start)] if diagnosis else []
     job = _prepare(
-        space, queries, judgments, sampler or "grid", metric, budget, holdout, seed, start
+        space, queries, judgments, sampler or "grid", metric, budget, holdout, seed, starts
     )
     client = asynchronous(client)
     require_budget(client, given_budget, job.plan.budget, "a search over variants")
@@ -171,7 +178,7 @@ async def search(
         try:
             await work.tune()
             finalists = work.finalists(best)
-            compared = await work.hold_out(finalists) if finalists else None
+            compared = await work.hold_out(work.compared(finalists)) if finalists else None
         except asyncio.CancelledError:
             raise _stopped(work.found(index, before, None, best, diagnosis), notes) from None
     return work.found(index, before, compared, best, diagnosis)
@@ -198,7 +205,7 @@ async def _diagnose(
     own = sampler or "coordinate"
     if budget is None and own == "coordinate":
         values = sum(map(len, found.space.values()))
-        budget = (1 + DIAGNOSED_ROUNDS * values) * found.queries
+        budget = (1 + DIAGNOSED_STARTS + DIAGNOSED_ROUNDS * values) * found.queries
     return found, own, budget
 
 
@@ -272,6 +279,12 @@ class _VariantSearch:
     held: DataFrame
     judgments: DataFrame
     seed: int
+    sampler_budget: int
+
+    @property
+    def text_score(self) -> Variant | None:
+        """Return the variant that ranks by the text score alone, if the space was diagnosed."""
+        return next(iter(self.space.starts), None)
 
     @property
     def facts(self) -> list[Any]:
@@ -280,12 +293,13 @@ class _VariantSearch:
             self.tune[QUESTION].to_json(), self.held[QUESTION].to_json(),
             self.judgments[[*QUESTION, "objectID", "rating"]].to_json(),
         ]  # fmt: skip
-        return [*tables, self.space.values, [*self.plan], self.metric, self.seed]
+        starts = [each.key for each in self.space.starts]
+        return [*tables, self.space.values, starts, [*self.plan], self.metric, self.seed]
 
 
 def _prepare(
     space: Mapping[str, Sequence[Any]], queries: Any, judgments: Any, sampler: str, metric: str,
-    budget: int | None, holdout: float, seed: int, start: Variant = AS_IT_IS,
+    budget: int | None, holdout: float, seed: int, starts: Sequence[Variant] = (),
 ) -> _VariantSearch:  # fmt: skip
     if judgments is None:
         raise BadInput("a search needs judgments to compare variants")
@@ -295,11 +309,13 @@ def _prepare(
     judged = check_judgments(judgments)
     table = check_queries(judged if queries is None else queries)
     tune, held = part_queries(table, holdout, check_seed(seed))
-    own = Space(space, start)
-    allowed = budget_of(sampler, own, len(tune), budget)
+    own = Space(space, starts)
+    # The coordinate sampler counts the text score itself.
+    reserved = len(own.starts[:1]) * len(tune) if sampler != "coordinate" else 0
+    allowed = budget_of(sampler, own, len(tune), None if budget is None else budget - reserved)
     variants = count_variants(sampler, own, len(tune), allowed)
-    plan = TrialPlan(sampler, variants, len(own), len(tune), len(held), allowed)
-    return _VariantSearch(own, plan, metric, tune, held, judged, seed)
+    plan = TrialPlan(sampler, variants, len(own), len(tune), len(held), allowed + reserved)
+    return _VariantSearch(own, plan, metric, tune, held, judged, seed, allowed)
 
 
 class _RunningSearch:
@@ -325,8 +341,10 @@ class _RunningSearch:
         """Try the variants of the sampler."""
         size = len(self.job.tune)
         await self.try_out(Trial(AS_IT_IS, size))
+        if self.job.text_score:
+            await self.try_out(Trial(self.job.text_score, size))
         sampler = SAMPLERS[self.job.plan.sampler](
-            self.job.space, size, self.job.plan.budget, self.job.seed
+            self.job.space, size, self.job.sampler_budget, self.job.seed
         )
         trial = next(sampler, None)
         while trial is not None:
@@ -388,6 +406,48 @@ class _RunningSearch:
         best = sorted(apart.values(), key=ordered.index)
         return [Variant(each.variant) for each in best[: max(1, count)]]
 
+    def compared(self, finalists: Sequence[Variant]) -> list[Variant]:
+        """Return the finalists and, if it was tried, the text score alone."""
+        text = self.job.text_score
+        if text is None or self._differences(text) is None:
+            return [*finalists]
+        results = {each.key: self._values(each) for each in finalists}
+        return [*finalists, *([] if self._values(text) in results.values() else [text])]
+
+    def weigh(self, finalist: Variant) -> Evidence | None:
+        """Return the evidence for a finalist among all trials."""
+        own = self._differences(finalist)
+        if own is None:
+            return None
+        job = self.job
+        tried = [
+            each for each in map(self._differences_of, self.results.items()) if each is not None
+        ]
+        queries = job.judgments[QUESTION].drop_duplicates()
+        return weigh(
+            own, tried, tune_share=len(job.tune) / (len(job.tune) + len(job.held)),
+            per_query=len(job.judgments) / max(1, len(queries)), seed=job.seed,
+        )  # fmt: skip
+
+    def _values(self, variant: Variant) -> list[float | None]:
+        return self.results[variant.key, len(self.job.tune)].values
+
+    def _differences(self, variant: Variant) -> Floats | None:
+        place = variant.key, len(self.job.tune)
+        result = self.results.get(place)
+        return None if result is None else self._differences_of((place, result))
+
+    def _differences_of(self, trial: tuple[tuple[str, int], Result]) -> Floats | None:
+        """Return the difference of each tune query, NaN where it was not tried."""
+        (key, size), result = trial
+        base = self.results.get((AS_IT_IS.key, len(self.job.tune)))
+        if base is None or key == AS_IT_IS.key:
+            return None
+        differences = np.full(len(self.job.tune), np.nan)
+        values = np.array([result.values, base.values[:size]], dtype=np.float64)
+        differences[:size] = values[0] - values[1]
+        return differences
+
     def found(
         self,
         index: str,
@@ -398,9 +458,10 @@ class _RunningSearch:
     ) -> Search:
         """Return the result so far."""
         finalists = tuple(self.finalists(best))
+        weighed = [each for each in map(self.weigh, finalists) if each]
         return Search(
             index, self.job.metric, self.job.plan, self.trace(), holdout, finalists, before,
-            diagnosis,
+            diagnosis, tuple(self.compared(finalists)), tuple(weighed),
         )  # fmt: skip
 
     async def hold_out(self, finalists: Iterable[Variant]) -> Comparison:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -78,16 +78,17 @@ class Space:
     """The values of each name; `None` is a setting's default.
 
     Names that need a copy of the index change slowest, so that the copy is rarely reconfigured;
-    `names` are in the given order. `start` is a variant from which a sampler may begin.
+    `names` are in the given order. `starts` are variants from which a sampler may begin.
     """
 
-    def __init__(self, given: Mapping[str, Sequence[Any]], start: Variant = AS_IT_IS) -> None:
+    def __init__(self, given: Mapping[str, Sequence[Any]], starts: Iterable[Variant] = ()) -> None:
         if not isinstance(given, Mapping) or not given:
             raise BadInput('a space is a dict of values: {"ignorePlurals": [False, True]}')
         for name, values in given.items():
             _check(name, values)
         self.names = list(given)
-        self.start = start
+        apart = {each.key: each for each in starts if each.choices}
+        self.starts = [*apart.values()]
         names = sorted(given, key=lambda name: not _wants_copy(name))
         self.values: dict[str, list[Any]] = {name: list(given[name]) for name in names}
 

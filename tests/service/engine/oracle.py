@@ -266,7 +266,7 @@ class Oracle:
                     field = self.field_of(word)
                     some = [each[field] for each in lengths.values() if each[field]]
                     rank = self.entries[field][0] if self.entries else 0
-                    weight = max(0.1, 1 / 2**rank) * (1 if exact else 0.5)
+                    weight = max(0.1, 1 / 2**rank) * (1 if exact else 0.1)
                     mean = sum(some) / len(some)
                     part = weight / (0.25 + 0.75 * lengths[name][field] / mean)
                     often += round(part * 2**20) / 2**20

@@ -24,7 +24,7 @@ SATURATION_COUNT = 1.2
 """The `k1` of BM25: the weighted number of occurrences with half of a word's score."""
 LENGTH_SHARE = 0.75
 """The `b` of BM25: how much the length of an attribute counts, from 0 to 1."""
-INEXACT_WEIGHT = 0.5
+INEXACT_WEIGHT = 0.1
 """The weight of an occurrence that is not the word itself, such as a longer word."""
 WEIGHT_SCALE = 1 << 20
 """Weights of occurrences are multiples of 1 / WEIGHT_SCALE: their sums are exact in any order."""
