@@ -51,7 +51,12 @@ from svc_notebook.loading.load_plan.type_inference import (
 )
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_few_rows import MAX_FILE_BYTES
-from svc_notebook.loading.sources.dataframe import name_columns, title, with_named_index
+from svc_notebook.loading.sources.dataframe import (
+    describe_index,
+    name_columns,
+    title,
+    with_named_index,
+)
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.table import WRITTEN, SourceTable, TableColumn
 
@@ -170,7 +175,8 @@ def open_small(source: Any, db: Database) -> SmallTable:
     frame = with_named_index(source)
     cells = [_cells(frame.iloc[:, n], name, n) for n, name in enumerate(name_columns(frame))]
     name = title("DataFrame", len(frame))
-    table = SourceTable(db, "", tuple(each.field for each in cells), name)
+    fields = tuple(each.field for each in cells)
+    table = SourceTable(db, "", fields, name, notes=describe_index(frame))
     return SmallTable(table, cells, len(frame))
 
 

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, takewhile
 from pathlib import Path
 
 from svc_notebook.loading.text_cells.cell_kinds import VALUE
@@ -24,6 +24,8 @@ SINGLE_QUOTE_SHARE = 0.5
 MIN_LITERAL_LINES, MIN_LITERAL_QUOTES = 3, 2
 # The quote of a file without quotes: a character that no text contains.
 NO_QUOTE = "\x1d"
+# The first rows that are a table although most lines have one cell.
+MIN_FIRST_WIDTH, MIN_FIRST_ROWS = 3, 4
 Row = tuple[int, list[str]]
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
@@ -177,6 +179,14 @@ def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
 
 
 def usual_width(rows: Sequence[Row]) -> int:
-    """Return the most frequent number of cells; of equally frequent ones, the largest."""
+    """Return the most frequent number of cells; of equally frequent ones, the largest.
+
+    A table can have fewer rows than the lines of one cell below it.
+    """
     widths = Counter(len(row) for _, row in rows)
-    return max(widths, key=lambda width: (widths[width], width), default=0)
+    usual = max(widths, key=lambda width: (widths[width], width), default=0)
+    first = len(rows[0][1]) if rows else 0
+    if usual == 1 and first >= MIN_FIRST_WIDTH:
+        run = sum(1 for _ in takewhile(lambda row: len(row[1]) == first, rows))
+        return first if run >= MIN_FIRST_ROWS and run == widths[first] else usual
+    return usual

@@ -47,6 +47,7 @@ from svc_notebook.loading.sources.encoding import (
     rewrite,
     sniff_encoding,
 )
+from svc_notebook.loading.sources.read_limits import check_columns
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn
 
 # The maximum record of the first scan, and of a second scan with a larger buffer; a longer record
@@ -78,6 +79,7 @@ def open_delimited(
     dialect = _common_dialect(readable, samples, layouts, options)
     if not dialect.names:
         raise BadInput(f"{name} is empty: it has neither a header nor a row")
+    check_columns(len(dialect.names), name)
     given = {str(copy): str(path) for copy, path in zip(readable, paths, strict=True)}
     if empty := sum(count_empty_rows(path, dialect) for path in readable):
         skipped += empty
@@ -350,7 +352,7 @@ def _as_plain(
         samples.append(sample)
         layouts.append(layout)
         place = f"{path.name}: " if len(paths) > 1 else ""
-        notes += [f"{place}{note}" for note in found]
+        notes += [f"{place}{note}" for note in found] if place else found
     return plain, samples, layouts, lines
 
 

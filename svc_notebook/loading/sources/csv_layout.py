@@ -16,6 +16,7 @@ from itertools import islice
 from pathlib import Path
 
 from svc_notebook.display import shorten
+from svc_notebook.loading.notes import Advice
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_cells import end_of_quote, is_open, split_cells
 from svc_notebook.loading.sources.csv_dialect import (
@@ -279,7 +280,20 @@ def find_layout(
         rows = parse_rows("".join(table), separator, quote)
     layout = _find_upper(layout, rows, options)
     layout, footer = _find_footer(layout, table, rows, options, whole=whole, end=end)
-    return replace(layout, notes=(*notes, *found, *footer))
+    blanks = _advise_blanks(layout, rows, options)
+    return replace(layout, notes=(*notes, *found, *footer, *blanks))
+
+
+def _advise_blanks(layout: Layout, rows: Sequence[Row], options: LoadSettings) -> list[str]:
+    """Return the advice to separate a single column at blanks, if all rows have as many."""
+    texts = [row[0].strip() for _, row in rows if len(row) == 1]
+    counts = {text.count(" ") for text in texts}
+    if options.separator is not None or layout.width != 1 or len(texts) != len(rows):
+        return []
+    if len(texts) < MIN_END_LINES or len(counts) != 1 or counts == {0}:
+        return []
+    cells = counts.pop() + 1
+    return [Advice(f"each line is one value; separator=' ' reads {cells:,} values between blanks")]
 
 
 def _find_footer(

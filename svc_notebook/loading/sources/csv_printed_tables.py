@@ -14,18 +14,23 @@ from pathlib import Path
 
 from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_dialect import USUAL_SEPARATORS
 from svc_notebook.loading.sources.encoding import fresh
+from svc_notebook.loading.text_cells.cell_kinds import VALUE
 
 # The first lines among which a rule is looked for, the lines that are compared with it, and the
 # share of them that must agree.
 MAX_TITLE_LINES, MAX_CHECKED_LINES, MIN_AGREEING_SHARE = 40, 200, 0.9
 MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS = 3, 60
 RULE = re.compile(r"(?=.*(?:--|==|\u2500\u2500|\u2550\u2550|:-|-:))[-+=:|\u2500-\u257f\s]+")
-WIDTH_RULE = re.compile(r"\s*-+(?: +-+)+\s*")
+WIDTH_RULE = re.compile(r"\s*(?:-+(?: +-+)+|=+(?: +=+)+)\s*")
 PIPES = "|\u2502\u2551"
 # Separators of several characters.
 LONG_SEPARATORS = ("::", "||", "|~|", "~|~", "^^", "~~", ";;", "@@", "\u00a6\u00a6")
-MIN_ROWS = 2
+MIN_ROWS, MIN_ALIGNED_ROWS, MIN_GAP = 2, 3, 2
+# The minimum number of cells between blanks and tabs; all but one must be numbers.
+MIN_MIXED_CELLS = 3
+TOKEN = re.compile(r'"[^"]*"|\S+')
 ESCAPE = re.compile(r"\\(.)", re.S)
 ESCAPED = {"t": "\t", "n": "\n", "r": "\r", "0": "\0", "\\": "\\", "b": "\b", "Z": "\x1a"}
 DRIVE = re.compile(r"(?:^|[\t\s])[A-Za-z]:\\[A-Za-z]")
@@ -64,7 +69,7 @@ def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
     lines = text.splitlines()[: MAX_TITLE_LINES + MAX_CHECKED_LINES]
     return (
         _find_box(lines) or _find_fixed_width(lines) or _find_long_separator(lines)
-        or _find_escapes(text, lines)
+        or _find_escapes(text, lines) or _find_mixed_blanks(text, lines) or _find_aligned(lines)
     )  # fmt: skip
 
 
@@ -154,7 +159,7 @@ def _find_fixed_width(lines: Sequence[str]) -> PrintedTable | None:
     for place, rule in enumerate(lines[:MAX_TITLE_LINES]):
         if not place or not WIDTH_RULE.fullmatch(rule) or not lines[place - 1].strip():
             continue
-        spans = [match.span() for match in re.finditer("-+", rule)]
+        spans = [match.span() for match in re.finditer("[-=]+", rule)]
         first = [row for row in lines[place + 1 : place + 1 + MAX_CHECKED_LINES] if row.strip()]
         # A blank is between the columns of a row.
         gaps = [end for _, end in spans[:-1]]
@@ -211,6 +216,77 @@ def _find_long_separator(lines: Sequence[str]) -> PrintedTable | None:
         note = f"cells are separated by `{separator}`"
         return PrintedTable(note, read, width)
     return None
+
+
+def _find_mixed_blanks(text: str, lines: Sequence[str]) -> PrintedTable | None:
+    """Find numbers between any number of blanks and tabs, with one column of text at most."""
+    if "\t" not in text or not re.search(r"[ \t]{2}", text):
+        return None
+    rows = [TOKEN.findall(line) for line in lines if line.strip()]
+    width = len(rows[0]) if rows else 0
+    if width < MIN_MIXED_CELLS or any(len(row) != width for row in rows):
+        return None
+    if {line.count("\t") for line in lines if line.strip()} == {width - 1}:
+        return None  # tabs alone separate the cells
+    texts = [not all(map(VALUE.fullmatch, column)) for column in zip(*rows, strict=True)]
+    if sum(texts) > 1:
+        return None
+
+    def read(line: str) -> list[str] | None:
+        cells = TOKEN.findall(line)
+        return [cell.strip('"') for cell in cells] if len(cells) == width else None
+
+    return PrintedTable("cells are separated by any number of blanks and tabs", read, width)
+
+
+def _find_aligned(lines: Sequence[str]) -> PrintedTable | None:
+    """Find columns between blanks that are at the same places of all lines, below their names."""
+    rows = [line.rstrip() for line in lines if line.strip()]
+    if (
+        len(rows) < MIN_ALIGNED_ROWS
+        or "  " not in rows[0].strip()
+        or any("\t" in row or '"' in row for row in rows)
+    ):
+        return None
+    if any(rows[0].count(mark) and len({row.count(mark) for row in rows}) == 1
+           for mark in USUAL_SEPARATORS):  # fmt: skip
+        return None
+    starts = _find_starts(rows)
+    spans = list(zip(starts, [*starts[1:], max(map(len, rows))], strict=True))
+    cells = [[row[start:end].strip() for start, end in spans] for row in rows]
+    names = cells[0]
+    if len(names) < MIN_ROWS or not all(names[1:]) or len({*names}) < len(names):
+        return None
+    if any(VALUE.fullmatch(name) or "  " in name for name in names):
+        return None
+    if any(sum(map(bool, row)) < 2 for row in cells):
+        return None
+    gaps = [start - 1 for start in starts[1:]]
+    return PrintedTable(
+        "columns are separated by their width", _width_reader(spans, gaps), len(spans)
+    )
+
+
+def _find_starts(rows: Sequence[str]) -> list[int]:
+    """Return the places at which columns begin: after blanks in all rows.
+
+    One such blank is sufficient if the header, which is the first row, has several there.
+    """
+    widest = max(map(len, rows))
+    blank = [all(row[n : n + 1] in ("", " ") for row in rows) for n in range(widest)]
+    in_header = {
+        n
+        for match in re.finditer(rf" {{{MIN_GAP},}}", rows[0].ljust(widest))
+        for n in range(*match.span())
+    }
+    starts, run = [0], 0
+    for place, is_blank in enumerate(blank):
+        if is_blank:
+            run += 1
+        elif run:
+            starts += [place] if run >= MIN_GAP or place - 1 in in_header else []
+            run = 0
+    return starts
 
 
 def _find_escapes(text: str, lines: Sequence[str]) -> PrintedTable | None:

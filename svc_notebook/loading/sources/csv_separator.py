@@ -80,7 +80,10 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
     rows = [[cell.strip() for cell in row] for _, row in parse_rows(text, separator, quote)]
     width = max(Counter(map(len, rows)).items(), key=lambda item: item[1], default=(0, 0))[0]
     usual = [row for row in rows if len(row) == width]
-    if width < 2 or len(usual) < max(MIN_UNUSUAL_ROWS, UNUSUAL_SHARE * len(rows)):
+    if width < 2:
+        return False
+    regular = len(rows) - (separator == " " and len(rows[0]) == width - 1 > 1)
+    if len(usual) < max(MIN_UNUSUAL_ROWS, UNUSUAL_SHARE * regular):
         return False
     if separator in "^~" or (
         separator == " "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.python_encoder import Unsendable, is_missing, write_json
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 # The inferred types of columns of objects that Arrow converts without loss.
 UNIFORM = {"string", "boolean", "floating", "decimal", "empty"}
+MAX_LABEL_CHARACTERS = 30  # of an index, in a note
 
 
 def open_frame(frame: pd.DataFrame, options: LoadSettings, db: Database) -> SourceTable:
@@ -28,7 +30,20 @@ def open_frame(frame: pd.DataFrame, options: LoadSettings, db: Database) -> Sour
     frame = with_named_index(frame)
     names = name_columns(frame)
     made = [_column(frame.iloc[:, n], name, options) for n, name in enumerate(names)]
-    return _table(made, names, len(frame), "DataFrame", db)
+    table = _table(made, names, len(frame), "DataFrame", db)
+    return replace(table, notes=describe_index(frame))
+
+
+def describe_index(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Return the note about an index of texts without a name, which is not sent."""
+    index = frame.index
+    is_text = pd.api.types.is_object_dtype(index) or pd.api.types.is_string_dtype(index)
+    if isinstance(index, pd.MultiIndex) or index.name is not None or not is_text or not len(index):
+        return ()
+    shown = ", ".join(f"`{shorten(str(label), MAX_LABEL_CHARACTERS)}`" for label in index[:2])
+    more = ", …" if len(index) > 2 else ""
+    return (f"the index of the DataFrame has no name and is not sent ({shown}{more}); "
+            "df.rename_axis('name') makes it a column",)  # fmt: skip
 
 
 def open_arrow(source: Any, options: LoadSettings, db: Database) -> SourceTable:

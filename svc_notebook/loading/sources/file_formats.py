@@ -118,6 +118,7 @@ class RefusedText(NamedTuple):
     share: float = 0.0
 
 
+CONVERT = "convert it to JSON, and load that file"
 ENTRIES = "convert it to CSV or JSON, or pass its entries as a list of dicts"
 ACCESS_LINE = re.compile(r'\S+ \S+ \S+ \[\d\d/[A-Z][a-z]{2}/\d{4}:\d\d:\d\d:\d\d [+-]\d{4}\] "')
 SYSLOG_LINE = re.compile(
@@ -145,6 +146,14 @@ REFUSED_TEXTS: Sequence[RefusedText] = (
     RefusedText("a LaTeX document", re.compile(r"(%[^\n]*\n|\s)*\\documentclass"), AS_TEXT),
     RefusedText("an encrypted or signed file", re.compile(r"-----BEGIN [A-Z ]+-----"),
                 "decrypt it, and load the result"),
+    RefusedText("a TOML file", re.compile(
+        r"(\s|#[^\n]*\n)*\[\[[\w.-]+\]\][ \t]*\r?\n\s*[\w-]+ ?="), CONVERT),
+    RefusedText("a file of settings", re.compile(
+        r"(\s|[;#][^\n]*\n)*\[[\w .:-]+\][ \t]*\r?\n(\s|[;#][^\n]*\n)*[\w .-]+="), CONVERT),
+    RefusedText("a file of JavaScript", re.compile(
+        r"\s*(/\*\*/)?\s*(typeof [^&\n]+&&\s*)?([\w.$]+\s*\(\s*[\[{]"
+        r"|(var|let|const|export default|module\.exports|window\.\w+)\b[^\n=]*=?\s*[\[{])"),
+        "remove the text before and after the JSON, and load the rest"),
     RefusedText("a patch", re.compile(r"diff --git |--- \S+.*\n\+\+\+ \S"), NO_TABLE),
 )  # fmt: skip
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import msgspec
@@ -161,9 +162,20 @@ def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
         return _Found(written, f"the rows are the documents of a bulk request{left}; {undo}")
     wrapper = find_wrapper(sample)
     if wrapper is None:
-        return _Found(path)
+        if not _has_commas(path):
+            return _Found(path)
+        note = f"commas between the documents are left out; path='{WHOLE_PATH}' keeps them"
+        return _Found(write_lines(iterate_objects(path), path, folder), note)
     written = write_unwrapped(_iterate(path), wrapper, path, folder)
     return _Found(written, f"each row is {wrapper.what}; {undo}")
+
+
+def _has_commas(path: Path) -> bool:
+    """Return whether the first lines are objects with commas between them, without an array."""
+    with path.open("rb") as file:
+        lines = [line.strip() for line in islice(file, 2)]
+    objects = [decode(line.removesuffix(b",")) for line in lines]
+    return len(lines) > 1 and lines[0].endswith(b",") and None not in objects
 
 
 def _iterate(path: Path) -> Iterator[bytes]:

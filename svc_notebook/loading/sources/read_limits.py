@@ -24,8 +24,8 @@ MAX_LINE_BYTES = 32 * 2**20
 """Maximum bytes of one line of a file of delimited text: a record has at most 100 kB."""
 MIN_CELLS = 20_000_000
 """Cells that a table of XML elements may have: so many, or one for each byte of its files."""
-MAX_COLUMNS = 20_000
-"""Maximum columns of a source: an index of the local service has at most 10,000 attributes."""
+MAX_COLUMNS = 16_000
+"""Maximum columns of a source; a row of 16,384 texts exceeds a block of DuckDB."""
 
 
 def unpacked_limit(packed_bytes: int) -> int:

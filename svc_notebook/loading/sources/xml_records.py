@@ -112,6 +112,7 @@ def _choose(counts: Counter[Path_], name: str, wanted: str | None) -> tuple[Path
     inner = [path for path in counts if len(path) > 1]
     usual = [path for path in inner if path[-1].lower() in RECORD_NAMES]
     repeated = [path for path in inner if counts[path] >= MIN_RECORDS]
+    usual = [path for path in usual if not _contains_records(path, usual, counts)]
     for group in (usual, repeated, inner):
         outer = [path for path in group if not any(path[: len(o)] == o for o in group if o != path)]
         if outer:
@@ -119,6 +120,13 @@ def _choose(counts: Counter[Path_], name: str, wanted: str | None) -> tuple[Path
             shown = ".".join(chosen)
             return chosen, f"each row is an element `{shown}`{_other_paths(counts, chosen)}"
     raise BadInput(f"{name} has no elements that are records; pass its rows as a list of dicts")
+
+
+def _contains_records(path: Path_, usual: Sequence[Path_], counts: Counter[Path_]) -> bool:
+    """Return whether the only element of a path is the document around records."""
+    inside = [other for other in usual if other != path and other[: len(path)] == path]
+    is_document = counts[path] < MIN_RECORDS and path[-1].lower() in ("document", "doc", "page")
+    return is_document and any(counts[other] >= MIN_RECORDS for other in inside)
 
 
 def _other_paths(counts: Counter[Path_], chosen: Path_) -> str:

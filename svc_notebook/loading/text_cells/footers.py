@@ -10,7 +10,8 @@ from svc_notebook.loading.text_cells.amounts import find_amount_forms
 from svc_notebook.loading.text_cells.cell_kinds import MOMENT, NUMBER, cell_kind
 
 TOTAL = re.compile(
-    r"(?:grand |sub|sub-|sub |running )?totals?(?: .{0,20})?|sums?|overall|gesamt(?:summe|betrag)?"
+    r"(?:grand |sub|sub-|sub |running )?totals?(?:[ :-].{0,40})?|sums?|overall"
+    r"|gesamt(?:summe|betrag)?"
     r"|(?:zwischen|end)?summen?|insgesamt|(?:konto|end)?saldo|kontostand"
     r"|(?:closing |final )?balance"
     r"|total g[ée]n[ée]ral|somme|totale(?: generale)?|totales|suma(?: total)?|totaal|razem|celkem"
@@ -36,8 +37,13 @@ Rows = Sequence[Sequence[str]]
 
 
 def may_be_footer(row: Sequence[str], width: int) -> bool:
-    """Return whether a row can be a footer of a table: it has an empty cell."""
-    return len(row) < width or not all(map(str.strip, row))
+    """Return whether a row can be a footer: it has an empty cell, or begins with a total's word."""
+    return len(row) < width or not all(map(str.strip, row)) or is_total(row[0])
+
+
+def is_total(cell: str) -> bool:
+    """Return whether a cell is the word of a total, such as `Summe:` or `Grand Total`."""
+    return TOTAL.fullmatch(cell.strip().rstrip(" :.*")) is not None
 
 
 def count_footer_rows(body: Rows, tail: Rows, *, whole: bool) -> int:
@@ -80,7 +86,7 @@ def _is_footer(
         return True
     if len(row) > width:
         return False
-    if TOTAL.fullmatch(head.rstrip(" :.*")) and _lacks_cells(row, before):
+    if is_total(head) and (_lacks_cells(row, before) or (whole and _is_sum(row[1:], before, 1))):
         return True
     if len(filled) == 1 and width >= MIN_WIDTH_OF_REMARKS and row[0]:
         sparse = sum(sum(map(bool, other)) == 1 for other in before)
@@ -103,10 +109,13 @@ def _lacks_cells(row: Sequence[str], before: Rows) -> bool:
     return False
 
 
-def _is_sum(row: Sequence[str], before: Rows) -> bool:
-    """Return whether a cell is the sum of the numbers above it, and other cells are numbers."""
+def _is_sum(row: Sequence[str], before: Rows, first: int = 0) -> bool:
+    """Return whether a cell is the sum of the numbers above it, and other cells are numbers.
+
+    `first` is the place of the row's first cell.
+    """
     sums = 0
-    for place, cell in enumerate(row):
+    for place, cell in enumerate(row, first):
         if not cell:
             continue
         column = [other[place] for other in before if len(other) > place and other[place]]

@@ -17,6 +17,8 @@ is_missing_text = frozenset(MISSING_WORDS).__contains__
 CERTAIN_WORDS = ("\\N", "#N/A", "#NV", "<NA>", "(null)", "NaN", "nan", "NaT")
 # These, and those that need evidence from the table.
 TEXT_WORDS = (*CERTAIN_WORDS, "N/A", "n/a", "NULL", "null", "NA", "None")
+# Signs that are missing values of columns of text only if they are so in columns of numbers.
+SIGNS = ("-", "--", "---", "?", "..", "\u2013", "\u2014")
 MYSQL_WORD = "\\N"
 is_candidate = frozenset(TEXT_WORDS).__contains__
 # Codes of countries and languages, among which NA is Namibia or North America.
@@ -32,7 +34,11 @@ def find_missing_words(
     `texts` are the first texts of each column, `numeric_words` the words for missing values in
     columns of numbers. A table that writes missing values as `\\N` has no other word for them.
     """
-    found = {name: {*filter(is_candidate, values)} for name, values in texts.items()}
+    signs = {*SIGNS} & numeric_words
+    found = {
+        name: {*filter(is_candidate, values), *signs.intersection(values)}
+        for name, values in texts.items()
+    }
     uses = Counter(word for words in found.values() for word in words)
     elsewhere = {word for word in uses if word in numeric_words or uses[word] > 2}
     escaped = MYSQL_WORD in uses or MYSQL_WORD in numeric_words
@@ -40,7 +46,7 @@ def find_missing_words(
         name: missing
         for name, words in found.items()
         if words and (missing := tuple(
-            word for word in TEXT_WORDS
+            word for word in (*TEXT_WORDS, *SIGNS)
             if word in words and (word in CERTAIN_WORDS or not escaped)
             if _is_missing(word, texts[name], word in elsewhere)
         ))
@@ -48,6 +54,8 @@ def find_missing_words(
 
 
 def _is_missing(word: str, values: Sequence[str], elsewhere: bool) -> bool:
+    if word in SIGNS:
+        return True
     others = [value for value in values if not is_candidate(value)]
     if word in CERTAIN_WORDS or not others:
         return word in CERTAIN_WORDS or elsewhere
