@@ -192,7 +192,7 @@ class _Handler(BaseHTTPRequestHandler):
         time.sleep(reply.seconds)
         self._say(reply)
 
-    do_GET = do_POST = handle_any
+    do_GET = do_POST = do_OPTIONS = handle_any
 
     def _say(self, reply: Reply) -> None:
         self.send_response(reply.status)

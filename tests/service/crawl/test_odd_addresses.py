@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service.crawl.configuration import read_configuration
-from svc_notebook.service.crawl.transport.fetcher import Fetcher, PageRequest
+from svc_notebook.service.crawl.transport.fetcher import MAX_PAGE_BYTES, Fetcher, PageRequest
 from svc_notebook.service.crawl.urls import normalize
 from tests.service.crawl.conftest import Crawler
 from tests.service.crawl.site import Site, html
@@ -53,7 +53,7 @@ def test_the_server_receives_the_whole_address(site: Site, link: str) -> None:
         configuration = read_configuration(site.config())
         async with Fetcher(configuration, allow_private=True, backoff=0.01) as fetcher:
             plain = await fetcher.fetch(address)
-            rendered = await fetcher.load(sent)
+            rendered = await fetcher.load(sent, limit=MAX_PAGE_BYTES)
         return [plain.url, rendered.url]
 
     urls = asyncio.run(work())

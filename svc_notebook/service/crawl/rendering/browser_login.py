@@ -31,11 +31,9 @@ from svc_notebook.service.crawl.rendering.renderer import (
 from svc_notebook.service.crawl.rendering_options import Rendering
 from svc_notebook.service.crawl.request_options import BrowserLogin
 from svc_notebook.service.crawl.transport.fetcher import (
-    MAX_REDIRECTS,
     Fetcher,
     FetchResponse,
     PageRequest,
-    redirect,
     too_many_redirects,
 )
 
@@ -209,19 +207,15 @@ class _LoginRequests(PageRequests):
     def _page_of(self, request: Request) -> str:
         return request.url if is_main(self._page, request) else request.frame.url
 
-    async def _send(self, request: PageRequest, limit: int) -> FetchResponse:
-        """Follow redirects, each with the cookies of those before."""
-        for _ in range(MAX_REDIRECTS + 1):
-            response = await self._fetcher.load_once(request, limit=limit)
-            self._fetcher.keep_login_cookies(response.url, response.cookies)
-            self.has_cookies = self.has_cookies or bool(response.cookies)
-            if response.target is None:
-                return response
-            opens = request.page == request.url
-            request = redirect(request, response.target, response.status)
-            if opens:
-                request = replace(request, page=request.url)
-        raise too_many_redirects()
+    def _receive(self, response: FetchResponse) -> None:
+        """Keep the cookies, which the next request of a chain of redirects needs."""
+        self._fetcher.keep_login_cookies(response.url, response.cookies)
+        self.has_cookies = self.has_cookies or bool(response.cookies)
+
+    def _redirect(self, request: PageRequest, response: FetchResponse) -> PageRequest:
+        opens = request.page == request.url
+        led = super()._redirect(request, response)
+        return replace(led, page=led.url) if opens else led
 
 
 async def _count(fields: Locator) -> int:

@@ -5,18 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Mapping
+from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING
 from urllib.parse import urldefrag, urlsplit
 
 from svc_notebook.service.crawl.outcomes import FetchFailure, refuse_status
 from svc_notebook.service.crawl.rendering.blocklist import LOADED_TYPES, PIXEL, is_blocked
+from svc_notebook.service.crawl.rendering.cors import (
+    ALLOW_ORIGIN,
+    NO_ORIGIN,
+    allows_origin,
+    allows_request,
+    preflight_headers,
+    unsafe_headers,
+)
 from svc_notebook.service.crawl.transport.fetcher import (
     MAX_PAGE_BYTES,
     MAX_REDIRECTS,
     Fetcher,
     FetchResponse,
     PageRequest,
+    redirect,
     too_many_redirects,
 )
 from svc_notebook.service.crawl.urls import normalize, origin
@@ -34,6 +44,7 @@ METHODS = ("GET", "HEAD", "POST")
 # Scripts and styles are the same for all pages of a crawl.
 MAX_CACHE_BYTES = 64 << 20
 CACHED_TYPES = ("script", "stylesheet")
+DATA_TYPES = ("xhr", "fetch")
 # Headers that the fetcher sets, or that say what the browser is.
 _UNSENT = ("accept-encoding", "connection", "content-length", "cookie", "host", "user-agent")
 # Headers that describe the body as it was sent, or make the browser send further requests.
@@ -59,9 +70,10 @@ class ScriptCache:
         self._kept: dict[str, FetchResponse] = {}
         self._size = 0
 
-    def find(self, url: str) -> FetchResponse | None:
-        """Return a kept response."""
-        return self._kept.get(url)
+    def find(self, url: str, *, public_only: bool) -> FetchResponse | None:
+        """Return a kept response, for a page of a public host only if it is public."""
+        response = self._kept.get(url)
+        return response if response and (response.is_public or not public_only) else None
 
     def keep(self, url: str, response: FetchResponse) -> None:
         """Keep a response unless it forbids that; the oldest ones make room."""
@@ -90,6 +102,7 @@ class PageRequests:
         self.url = url
         self._fetcher, self._cache = tools
         self._rendering = rendering
+        self._is_public = document is not None and document.is_public
         self._tasks: set[asyncio.Task[FetchResponse | None]] = set()
         self.documents = 0  # that the page loaded, with reloads
         self._requests = self._bytes = 0
@@ -137,6 +150,8 @@ class PageRequests:
                 await route.abort("aborted" if is_navigation else "blockedbyclient")
             else:
                 headers = _passed_headers(response, is_document=is_main(self._page, route.request))
+                if "origin" in route.request.headers:
+                    headers.setdefault(ALLOW_ORIGIN, NO_ORIGIN)
                 await route.fulfill(status=response.status, headers=headers, body=response.body)
         except Error:  # the page was closed meanwhile
             return
@@ -186,7 +201,7 @@ class PageRequests:
 
     async def _load(self, request: Request) -> FetchResponse | None:
         is_cached = request.resource_type in CACHED_TYPES and request.method == "GET"
-        if is_cached and (known := self._cache.find(request.url)):
+        if is_cached and (known := self._cache.find(request.url, public_only=self._is_public)):
             return known
         body = request.post_data_buffer
         self._requests += 1
@@ -208,6 +223,7 @@ class PageRequests:
             _sent_headers(request.headers),
             body,
             "; ".join(f"{one.get('name')}={one.get('value')}" for one in cookies),
+            public_only=self._is_public and not is_main(self._page, request),
         )
         try:
             response = await self._send(sent, min(MAX_PAGE_BYTES, left))
@@ -215,9 +231,7 @@ class PageRequests:
             self._note(f"the browser did not load {request.url[:200]}: {failure}")
             raise
         self._bytes += len(response.body)
-        if request.resource_type in ("xhr", "fetch") and not _may_read(
-            response, request.url, opened
-        ):
+        if request.resource_type in DATA_TYPES and not _may_read(response, request.url, opened):
             return None
         if is_cached:
             self._cache.keep(request.url, response)
@@ -228,7 +242,41 @@ class PageRequests:
         return self.url
 
     async def _send(self, request: PageRequest, limit: int) -> FetchResponse:
-        return await self._fetcher.load(request, limit=limit)
+        """Send a request and follow redirects, with a preflight where another origin needs one."""
+        for _ in range(MAX_REDIRECTS + 1):
+            if origin(request.url) != origin(request.page):
+                await self._ask_permission(request)
+            response = await self._fetcher.load(request, limit=limit)
+            self._receive(response)
+            if response.target is None:
+                return response
+            request = self._redirect(request, response)
+        raise too_many_redirects()
+
+    def _receive(self, response: FetchResponse) -> None:
+        """Do nothing; a login keeps the cookies of every response."""
+
+    def _redirect(self, request: PageRequest, response: FetchResponse) -> PageRequest:
+        return redirect(request, response.target or "", response.status)
+
+    async def _ask_permission(self, request: PageRequest) -> None:
+        """Send the preflight that a request needs; raises `FetchFailure` if it is not allowed."""
+        if not (names := unsafe_headers(request.headers)):
+            return
+        preflight = replace(
+            request,
+            method="OPTIONS",
+            headers=preflight_headers(request.page, request.method, names),
+            body=None,
+            cookie="",
+        )
+        told = await self._fetcher.load(preflight, limit=MAX_PAGE_BYTES)
+        if not allows_request(told.status, told.headers, request.page, names):
+            raise FetchFailure(
+                "cross_origin",
+                f"{origin(request.url)} does not allow requests of {origin(request.page)} with the"
+                f" headers {', '.join(names)}",
+            )
 
     def _note(self, line: str) -> None:
         if line not in self.logs and len(self.logs) < MAX_LOGS:
@@ -271,7 +319,5 @@ def _may_read(response: FetchResponse, asked: str, page: str) -> bool:
 
     The browser checks the origin of a request, but does not see its redirects.
     """
-    if origin(response.url) == origin(asked):
-        return True
-    allowed = response.headers.get("access-control-allow-origin", "").strip()
-    return origin(response.url) == origin(page) or allowed in ("*", origin(page))
+    ends_there = origin(response.url) in (origin(asked), origin(page))
+    return ends_there or allows_origin(response.headers, page)

@@ -46,13 +46,17 @@ _ACCEPTED_TYPES = "text/html,application/xhtml+xml,application/pdf;q=0.9,*/*;q=0
 
 @dataclass(frozen=True)
 class FetchResponse:
-    """A server's response; header names are in lower case."""
+    """A server's response; header names are in lower case.
+
+    `is_public` says whether it came from a public address.
+    """
 
     url: str
     status: int
     headers: Mapping[str, str] = field(repr=False)
     body: bytes = field(repr=False)
     cookies: tuple[str, ...] = field(default=(), repr=False)
+    is_public: bool = False
 
     @property
     def target(self) -> str | None:
@@ -65,7 +69,11 @@ class FetchResponse:
 
 @dataclass(frozen=True)
 class PageRequest:
-    """A request that a rendered page makes: its own headers and cookies, and the page's URL."""
+    """A request that a rendered page makes: its own headers and cookies, and the page's URL.
+
+    One of a page that came from a public address is `public_only`: it reaches no private address,
+    even if private crawling is allowed.
+    """
 
     url: str
     page: str
@@ -73,6 +81,7 @@ class PageRequest:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     body: bytes | None = field(default=None, repr=False)
     cookie: str = field(default="", repr=False)
+    public_only: bool = False
 
 
 class Fetcher:
@@ -91,6 +100,7 @@ class Fetcher:
         self._scope = Scope(configuration)
         self._backoff = backoff
         self._ssrf_guard = AddressGuard(allow_private=allow_private)
+        self._public_guard = AddressGuard(allow_private=False, from_public_page=allow_private)
         self.cookies = HostCookies()
         self._login_cookies = httpx.Cookies()
         self._token: str | None = None
@@ -100,7 +110,11 @@ class Fetcher:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self._pool = await self._stack.enter_async_context(self._open())
+        # A connection to a private address must not be used again for a page that may not reach it.
+        self._pool, self._public_pool = [
+            await self._stack.enter_async_context(self._open(guard))
+            for guard in (self._ssrf_guard, self._public_guard)
+        ]
         return self
 
     async def __aexit__(
@@ -153,23 +167,14 @@ class Fetcher:
             url = response.target
         raise too_many_redirects()
 
-    async def load(self, request: PageRequest, *, limit: int = MAX_PAGE_BYTES) -> FetchResponse:
-        """Send a rendered page's request once and follow redirects; raises `FetchFailure`.
+    async def load(self, request: PageRequest, *, limit: int) -> FetchResponse:
+        """Send a rendered page's request once; redirects are returned. Raises `FetchFailure`.
 
         It counts in `rateLimit`; a Crawl-delay applies between pages, not to what they load. Logins
         are sent only to the origin of the page: the browser does not know them, and would let a
         page of another origin read the response.
         """
         await self.log_in()
-        for _ in range(MAX_REDIRECTS + 1):
-            response = await self.load_once(request, limit=limit)
-            if response.target is None:
-                return response
-            request = redirect(request, response.target, response.status)
-        raise too_many_redirects()
-
-    async def load_once(self, request: PageRequest, *, limit: int) -> FetchResponse:
-        """Send a page's request once; redirects are returned. Raises `FetchFailure`."""
         async with self.throttle.slot():
             sent = httpx.Request(
                 request.method,
@@ -177,7 +182,8 @@ class Fetcher:
                 headers=self._page_headers(request),
                 content=request.body,
             )
-            response = await self._send(sent, self._requests.timeout, limit)
+            pool = self._public_pool if request.public_only else self._pool
+            response = await self._send(sent, self._requests.timeout, limit, pool)
         if response.status in BUSY_STATUSES:
             self.throttle.pause(urlsplit(request.url).netloc, _retry_after(response) or 0.0)
         return response
@@ -202,13 +208,13 @@ class Fetcher:
                     raise BadInput(f"`login`: {failure.readable}") from failure
                 self._logged_in = True
 
-    def _open(self) -> httpcore.AsyncConnectionPool:
+    def _open(self, guard: AddressGuard) -> httpcore.AsyncConnectionPool:
         options = {
             "ssl_context": _context(),
             "max_connections": 100,
             "max_keepalive_connections": 100,
             "keepalive_expiry": 15.0,
-            "network_backend": self._ssrf_guard,
+            "network_backend": guard,
         }
         if proxy := self._requests.proxy:
             login = self._requests.proxy_login
@@ -223,12 +229,16 @@ class Fetcher:
             return await self._send(sent, self._requests.timeout, limit)
 
     async def _send(
-        self, request: httpx.Request, timeout_seconds: float, limit: int
+        self,
+        request: httpx.Request,
+        timeout_seconds: float,
+        limit: int,
+        pool: httpcore.AsyncConnectionPool | None = None,
     ) -> FetchResponse:
         """Send one request and read its response within the timeout; raises `FetchFailure`."""
         try:
             async with asyncio.timeout(timeout_seconds):
-                return await self._exchange(request, timeout_seconds, limit)
+                return await self._exchange(request, timeout_seconds, limit, pool or self._pool)
         except (TimeoutError, httpcore.TimeoutException):
             raise FetchFailure(
                 "timeout", f"no complete response within {timeout_seconds:g} seconds"
@@ -241,10 +251,14 @@ class Fetcher:
             ) from error
 
     async def _exchange(
-        self, request: httpx.Request, timeout_seconds: float, limit: int
+        self,
+        request: httpx.Request,
+        timeout_seconds: float,
+        limit: int,
+        pool: httpcore.AsyncConnectionPool,
     ) -> FetchResponse:
         timeouts = dict.fromkeys(("connect", "read", "write", "pool"), timeout_seconds)
-        async with self._pool.stream(
+        async with pool.stream(
             request.method,
             _raw_url(request.url),
             headers=request.headers.raw,
@@ -263,6 +277,7 @@ class Fetcher:
                 headers,
                 body.read(),
                 tuple(received.get_list("set-cookie")),
+                response.extensions["network_stream"].get_extra_info("is_public") is not False,
             )
 
     @property

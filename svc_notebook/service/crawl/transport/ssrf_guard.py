@@ -51,11 +51,17 @@ def is_public(address: Address) -> bool:
     return not special and address.is_global and not address.is_multicast
 
 
+def is_public_text(address: str) -> bool:
+    """Return whether an address, maybe with a zone, is public."""
+    return is_public(ipaddress.ip_address(address.partition("%")[0]))
+
+
 class AddressGuard(httpcore.AsyncNetworkBackend):
     """A network backend that refuses private addresses unless they are allowed."""
 
-    def __init__(self, *, allow_private: bool) -> None:
+    def __init__(self, *, allow_private: bool, from_public_page: bool = False) -> None:
         self._allow_private = allow_private
+        self._from_public_page = from_public_page
         self._network = httpcore.AnyIOBackend()
 
     async def connect_tcp(
@@ -93,18 +99,21 @@ class AddressGuard(httpcore.AsyncNetworkBackend):
         local: str | None,
         options: Any,
     ) -> httpcore.AsyncNetworkStream:
-        return GuardedStream(
-            await self._network.connect_tcp(
-                address, port, timeout=timeout_seconds, local_address=local, socket_options=options
-            )
+        stream = await self._network.connect_tcp(
+            address, port, timeout=timeout_seconds, local_address=local, socket_options=options
         )
+        return GuardedStream(stream, is_public_text(address))
 
     def _check_addresses(self, host: str, addresses: list[str]) -> list[str]:
         if self._allow_private:
             return addresses
-        public = [
-            text for text in addresses if is_public(ipaddress.ip_address(text.partition("%")[0]))
-        ]
+        public = [text for text in addresses if is_public_text(text)]
+        if not public and self._from_public_page:
+            raise FetchFailure(
+                "private_address",
+                f"{host} is {addresses[0]}, a private address, which no page of a public host"
+                " may reach",
+            )
         if not public:
             raise FetchFailure(
                 "private_address",
@@ -118,11 +127,12 @@ class GuardedStream(httpcore.AsyncNetworkStream):
     """A connection with a fast check for whether the peer has closed it.
 
     Each request checks every idle connection, and the library's own check collects all information
-    about both endpoints first.
+    about both endpoints first. `is_public` says whether the peer has a public address.
     """
 
-    def __init__(self, stream: httpcore.AsyncNetworkStream) -> None:
+    def __init__(self, stream: httpcore.AsyncNetworkStream, is_public: bool) -> None:
         self._stream = stream
+        self._is_public = is_public
         self._socket: socket.socket = stream.get_extra_info("socket")
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
@@ -144,10 +154,13 @@ class GuardedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109
     ) -> httpcore.AsyncNetworkStream:
         """Upgrade the connection to TLS."""
-        return GuardedStream(await self._stream.start_tls(ssl_context, server_hostname, timeout))
+        stream = await self._stream.start_tls(ssl_context, server_hostname, timeout)
+        return GuardedStream(stream, self._is_public)
 
     def get_extra_info(self, info: str) -> Any:
         """Return information about the connection."""
+        if info == "is_public":
+            return self._is_public
         return self._is_readable() if info == "is_readable" else self._stream.get_extra_info(info)
 
     def _is_readable(self) -> bool:

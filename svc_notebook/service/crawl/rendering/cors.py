@@ -1,0 +1,79 @@
+"""Cross-origin requests of rendered pages: preflights, and who may read a response (Fetch, 3.2).
+
+The driver of the browser answers preflights itself, and adds a header that lets every page read
+every response. This module undoes both, so that pages are bound by the same-origin policy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from svc_notebook.service.crawl.urls import origin
+
+ALLOW_ORIGIN = "access-control-allow-origin"
+# The value for a response that allows no other origin: the driver would add one that allows all.
+NO_ORIGIN = "https://origin.invalid"
+_SAFE_HEADERS = frozenset({"accept", "accept-language", "content-language", "range"})
+_SAFE_CONTENT_TYPES = (
+    "application/x-www-form-urlencoded", "multipart/form-data", "text/plain"
+)  # fmt: skip
+# Headers that the browser sets, and that pages cannot.
+_BROWSER_HEADERS = frozenset(
+    {
+        "accept-charset", "accept-encoding", "connection", "content-length", "cookie", "date",
+        "dnt", "expect", "host", "keep-alive", "origin", "priority", "referer", "save-data", "te",
+        "trailer", "transfer-encoding", "upgrade", "upgrade-insecure-requests", "user-agent",
+    }
+)  # fmt: skip
+# Values that the browser gives these headers for the cache modes of `fetch`.
+_CACHE_VALUES = {"cache-control": ("no-cache", "max-age=0"), "pragma": ("no-cache",)}
+MAX_SAFE_VALUE_BYTES = 128
+
+
+def unsafe_headers(headers: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the names of headers that another origin must allow in a preflight, sorted."""
+    return tuple(
+        sorted(name for name, value in headers.items() if _is_unsafe(name.lower(), value.strip()))
+    )
+
+
+def _is_unsafe(name: str, value: str) -> bool:
+    if name in _BROWSER_HEADERS or name.startswith(("sec-", "proxy-")):
+        return False
+    if value in _CACHE_VALUES.get(name, ()):
+        return False
+    if len(value.encode()) > MAX_SAFE_VALUE_BYTES:
+        return True
+    if name == "content-type":
+        return value.partition(";")[0].strip().lower() not in _SAFE_CONTENT_TYPES
+    return name not in _SAFE_HEADERS
+
+
+def preflight_headers(page: str, method: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the headers of a preflight for a request of a page with such headers."""
+    return {
+        "accept": "*/*",
+        "origin": origin(page),
+        "access-control-request-method": method,
+        "access-control-request-headers": ",".join(name.lower() for name in names),
+    }
+
+
+def allows_origin(headers: Mapping[str, str], page: str) -> bool:
+    """Return whether a response lets a page of another origin read it."""
+    return headers.get(ALLOW_ORIGIN, "").strip() in ("*", origin(page))
+
+
+def allows_request(
+    status: int, headers: Mapping[str, str], page: str, names: Iterable[str]
+) -> bool:
+    """Return whether the response to a preflight allows a request of a page with such headers.
+
+    GET, HEAD and POST, the only methods that pages may use, need no permission.
+    """
+    listed = headers.get("access-control-allow-headers", "").lower().split(",")
+    allowed = {name.strip() for name in listed}
+    wanted = {name.lower() for name in names}
+    if "*" in allowed:
+        wanted &= {"authorization"}
+    return 200 <= status < 300 and allows_origin(headers, page) and wanted <= allowed
