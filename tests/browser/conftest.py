@@ -5,15 +5,21 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from tests.browser.lab import CHROMIUM, FLAGS, Lab, open_lab
 from tests.browser.labextension import link_extension
+from tests.browser.notebook import Notebook
+from tests.browser.plain_page import EditorPage, open_editor_page
+from tests.browser.shop import connect
+from tests.conftest import Running
 
 # A machine that others keep busy may take longer than the five seconds waited by default.
 expect.set_options(timeout=15_000)
+VIEWPORT: Any = {"width": 1180, "height": 1000}
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 
 
@@ -46,6 +52,47 @@ def chromium() -> Iterator[Browser]:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def connection(service: Running) -> str:
+    """The code that connects the notebook of a module, as `client`."""
+    return connect(service)
+
+
+@pytest.fixture(scope="package")
+def lab_page(lab: Lab, chromium: Browser) -> Iterator[Notebook]:
+    """One notebook in JupyterLab for all tests of editors that need a real one."""
+    context = chromium.new_context(viewport=VIEWPORT)
+    notebook = Notebook(context.new_page(), lab, "editors.ipynb")
+    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
+    yield notebook
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def editor_page(
+    request: pytest.FixtureRequest, chromium: Browser, connection: str
+) -> Iterator[EditorPage]:
+    """A plain page for the tests of a module, in a context with what its `CONTEXT` says."""
+    context = chromium.new_context(
+        **{"viewport": VIEWPORT, **getattr(request.module, "CONTEXT", {})}
+    )
+    with open_editor_page(context.new_page()) as opened:
+        opened.run(connection)
+        yield opened
+    context.close()
+
+
+@pytest.fixture
+def notebook(request: pytest.FixtureRequest, connection: str) -> Notebook:
+    """Where editors are opened: a plain page, or JupyterLab for tests that are marked `in_lab`."""
+    in_lab = request.node.get_closest_marker("in_lab")
+    opened: Notebook = request.getfixturevalue("lab_page" if in_lab else "editor_page")
+    if in_lab:
+        opened.run(connection)
+    opened.complaints.clear()
+    return opened
 
 
 @pytest.fixture

@@ -60,14 +60,19 @@ class Notebook:
         self.page = page
         self.path = lab.folder / name
         self.complaints: list[str] = []
-        page.on("console", lambda said: self._note(said.type, said.text, said.location["url"]))
-        page.on("pageerror", lambda error: self._note("error", str(error)))
+        self._listen()
         if not self.path.exists():
             write_notebook(self.path)
         page.goto(f"{lab.url}/notebooks/{name}" if classic else f"{lab.url}/lab?reset")
         there = "window.jupyterapp?.shell.currentWidget" if classic else "window.jupyterapp"
         page.wait_for_function(f"Boolean({there})", timeout=60_000)
         page.evaluate(READY if classic else OPEN, name)
+
+    def _listen(self) -> None:
+        """Note what the page complains of."""
+        page = self.page
+        page.on("console", lambda said: self._note(said.type, said.text, said.location["url"]))
+        page.on("pageerror", lambda error: self._note("error", str(error)))
 
     def _note(self, kind: str, text: str, address: str = "") -> None:
         if kind == "error" and not any(known in text for known in KNOWN):

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
 from svc_notebook.client import Client, ClientConfig, Secret
-from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.conftest import Running, start_service, stop_service
@@ -60,18 +59,11 @@ def crawling(tmp_path_factory: pytest.TempPathFactory, site: Site) -> Iterator[R
 
 
 @pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, crawling: Running) -> Iterator[Notebook]:
-    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
-    notebook = Notebook(context.new_page(), lab, "crawler.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(
-        CONNECT.format(
-            url=crawling.url, app=crawling.appId, key=crawling.adminKey,
-            user=crawling.crawlerUserId, password=crawling.crawlerApiKey,
-        )
+def connection(crawling: Running) -> str:
+    return CONNECT.format(
+        url=crawling.url, app=crawling.appId, key=crawling.adminKey,
+        user=crawling.crawlerUserId, password=crawling.crawlerApiKey,
     )  # fmt: skip
-    yield notebook
-    context.close()
 
 
 @pytest.fixture
@@ -146,6 +138,7 @@ def test_code_has_line_numbers_colours_and_matching_brackets(
     notebook.await_value("e.value['actions'][0]['recordExtractor']['source'][:9]", "({$}) => ")
 
 
+@pytest.mark.in_lab
 def test_an_extractor_is_changed_tried_applied_by_keys_alone(
     editor: Locator, notebook: Notebook
 ) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Lab
 from tests.browser.looks import draw, find_violations
 from tests.browser.notebook import Notebook
-from tests.browser.shop import connect, fill, products
+from tests.browser.shop import fill, products
 from tests.conftest import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+CONTEXT = {"viewport": {"width": 1280, "height": 800}}
 SYNONYMS = (
     "e = svc.edit.synonyms('framed', value=[{'objectID': f's{n}', 'type': 'synonym', "
     "'synonyms': [f'word{n}', 'lamp']} for n in range(6)])\ne"
@@ -28,17 +26,10 @@ IS_IN_VIEW = """el => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests, and an index to search."""
+@pytest.fixture(scope="module", autouse=True)
+def indices(service: Running) -> None:
+    """The indices that these tests search."""
     fill(service, "framed", products())
-    context = chromium.new_context(viewport={"width": 1280, "height": 800})
-    notebook = Notebook(context.new_page(), lab, "frame.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(connect(service))
-    yield notebook
-    assert not notebook.complaints
-    context.close()
 
 
 @pytest.fixture
@@ -67,6 +58,7 @@ def test_the_head_stays_while_hits_scroll(editor: Locator) -> None:
     )
 
 
+@pytest.mark.in_lab
 def test_a_height_is_changed_by_pointer_and_keys_and_kept(
     editor: Locator, notebook: Notebook
 ) -> None:

@@ -6,9 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, connect, fill, products
@@ -22,17 +21,11 @@ OPEN = (
 )
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests, and two indices to judge."""
+@pytest.fixture(scope="module", autouse=True)
+def indices(service: Running) -> None:
+    """The indices that these tests search."""
     fill(service, "judged", products())
     fill(service, "hostile", HOSTILE)
-    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
-    notebook = Notebook(context.new_page(), lab, "judgments.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(connect(service))
-    yield notebook
-    context.close()
 
 
 @pytest.fixture
@@ -201,6 +194,7 @@ def test_what_python_sets_is_shown(editor: Locator, notebook: Notebook) -> None:
     expect(hits(editor).first.locator(".svc-other")).to_have_text("bob: 1")
 
 
+@pytest.mark.in_lab
 def test_it_answers_while_a_cell_runs(editor: Locator, notebook: Notebook) -> None:
     notebook.begin("import time\nfor _ in range(60): time.sleep(0.1)", cell=1)
     hits(editor).first.focus()

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, INDICES, connect, fill, products
@@ -18,17 +17,11 @@ from tests.conftest import Running, start_service, stop_service
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests, and two indices to search."""
+@pytest.fixture(scope="module", autouse=True)
+def indices(service: Running) -> None:
+    """The indices that these tests search."""
     fill(service, "shop", products())
     fill(service, "hostile", HOSTILE)
-    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
-    notebook = Notebook(context.new_page(), lab, "query.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(connect(service))
-    yield notebook
-    context.close()
 
 
 @pytest.fixture
@@ -206,6 +199,7 @@ def test_the_keyboard_is_not_lost_on_the_last_page(editor: Locator, notebook: No
     expect(editor.get_by_role("button", name="previous page")).to_be_focused()
 
 
+@pytest.mark.in_lab
 def test_two_editors_share_a_row(notebook: Notebook) -> None:
     notebook.run(
         "from ipywidgets import HBox\nHBox([svc.edit.query('shop'), svc.edit.query('hostile')])"
@@ -365,6 +359,7 @@ def test_pinned_and_hidden_hits_are_reviewed_and_applied_as_rules(
     notebook.run("svc.tuning.undo('shop')")
 
 
+@pytest.mark.in_lab
 def test_it_answers_while_a_cell_runs(editor: Locator, notebook: Notebook) -> None:
     notebook.begin("import time\nfor _ in range(60): time.sleep(0.1)\ndone = True", cell=1)
 
@@ -426,6 +421,7 @@ def test_an_unreachable_service_is_reported_with_advice(
     notebook.run(connect(service))
 
 
+@pytest.mark.in_lab
 def test_what_is_saved_follows_the_editor(
     editor: Locator, notebook: Notebook, service: Running
 ) -> None:

@@ -13,7 +13,7 @@ from svc_notebook.client import Client, ClientConfig, Secret
 from tests.browser.lab import Lab
 from tests.browser.looks import draw
 from tests.browser.notebook import Notebook
-from tests.browser.shop import connect, fill, products
+from tests.browser.shop import fill, products
 from tests.browser.test_query_editor import count_of, search_box
 from tests.conftest import Running
 
@@ -27,15 +27,17 @@ def client(service: Running) -> Iterator[Client]:
         yield client
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests; what was copied can be read."""
+@pytest.fixture(scope="module", autouse=True)
+def indices(service: Running) -> None:
+    """The index that these tests search."""
     fill(service, "elsewhere", products())
+
+
+@pytest.fixture(scope="module")
+def lab_page(lab: Lab, chromium: Browser) -> Iterator[Notebook]:
+    """A notebook in Notebook 7."""
     context = chromium.new_context(viewport={"width": 1180, "height": 1000})
-    notebook = Notebook(context.new_page(), lab, "elsewhere.ipynb", classic=True)
-    notebook.run(connect(service))
-    notebook.complaints.clear()  # Notebook's own, of a page it does without
-    yield notebook
+    yield Notebook(context.new_page(), lab, "elsewhere.ipynb", classic=True)
     context.close()
 
 
@@ -49,6 +51,7 @@ def editor(notebook: Notebook) -> Iterator[Locator]:
     assert not notebook.complaints
 
 
+@pytest.mark.in_lab
 def test_an_editor_is_not_put_into_a_scrolling_box(editor: Locator, notebook: Notebook) -> None:
     search_box(editor).fill("lamp")
     expect(count_of(editor)).to_have_text("10")
@@ -72,6 +75,7 @@ def test_a_hit_is_pinned_by_a_key(notebook: Notebook) -> None:
     assert notebook.ask("told") == [{"query": "lamp", "objectID": pinned, "position": 2}]
 
 
+@pytest.mark.in_lab
 def test_keys_move_among_hits_and_not_among_cells(editor: Locator, notebook: Notebook) -> None:
     notebook.run("'a cell below'", cell=1)
     hits = editor.locator(".svc-hit")
@@ -155,6 +159,7 @@ def test_two_editors_of_one_index_do_not_mix(notebook: Notebook) -> None:
     assert notebook.ask("[e.value, f.value]") == [{"query": "red"}, {"query": "desk"}]
 
 
+@pytest.mark.in_lab
 def test_typing_and_python_come_to_an_agreement(
     editor: Locator, notebook: Notebook, client: Client
 ) -> None:
@@ -204,6 +209,7 @@ def test_a_key_that_cannot_search_is_reported(notebook: Notebook, client: Client
     notebook.run("'go on'", cell=1)
 
 
+@pytest.mark.in_lab
 def test_an_exported_notebook_shows_the_last_state(
     editor: Locator, notebook: Notebook, chromium: Browser
 ) -> None:

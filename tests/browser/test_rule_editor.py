@@ -18,6 +18,7 @@ from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+CONTEXT = {"timezone_id": "Asia/Kathmandu"}  # it differs from that of the service
 
 INDEX = "ruled"
 RULES: list[dict[str, Any]] = [
@@ -52,18 +53,10 @@ RULES: list[dict[str, Any]] = [
 ]
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests, in a time zone of its own, and an index with rules."""
+@pytest.fixture(scope="module", autouse=True)
+def indices(service: Running) -> None:
+    """The indices that these tests search."""
     fill(service, INDEX, products())
-    context = chromium.new_context(
-        viewport={"width": 1180, "height": 1000}, timezone_id="Asia/Kathmandu"
-    )
-    notebook = Notebook(context.new_page(), lab, "rules.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(connect(service))
-    yield notebook
-    context.close()
 
 
 def show(notebook: Notebook, code: str = "e = svc.edit.rules('ruled')\ne") -> Locator:
@@ -474,12 +467,8 @@ def test_rules_are_duplicated_switched_off_deleted_and_brought_back(
 
 
 def test_what_is_pinned_in_the_query_editor_is_drafted_here(notebook: Notebook) -> None:
-    editor = show(
-        notebook,
-        "from ipywidgets import VBox\nq = svc.edit.query('ruled', 'oak table')\n"
-        "e = svc.edit.rules('ruled', follow=q)\nVBox([q, e])",
-    )
-    queries = notebook.page.locator(".svc-editor.svc-query").last
+    queries = notebook.open("q = svc.edit.query('ruled', 'oak table')\nq", cell=1)
+    editor = show(notebook, "e = svc.edit.rules('ruled', follow=q)\ne")
 
     queries.get_by_role("button", name="Pin oak table here").first.click()
 
@@ -488,6 +477,7 @@ def test_what_is_pinned_in_the_query_editor_is_drafted_here(notebook: Notebook) 
     assert notebook.ask("e.get('for-oak-table')['conditions']") == [
         {"pattern": "oak table", "anchoring": "is"}
     ]
+    notebook.run("q = None", cell=1)
 
 
 def test_a_rule_is_found_among_hundreds(notebook: Notebook) -> None:
@@ -559,6 +549,7 @@ def test_an_unreachable_service_is_reported_and_a_retry_works(
         stop_service(process)
 
 
+@pytest.mark.in_lab
 def test_rules_are_there_without_a_kernel(
     editor: Locator, notebook: Notebook, lab: Lab, chromium: Browser
 ) -> None:
@@ -576,6 +567,7 @@ def test_rules_are_there_without_a_kernel(
         assert not later.complaints
 
 
+@pytest.mark.in_lab
 def test_trying_shows_how_far_it_is_and_ends_while_a_cell_runs(
     editor: Locator, notebook: Notebook
 ) -> None:

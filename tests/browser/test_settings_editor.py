@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, expect
+from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, draw, find_violations
 from tests.browser.notebook import Notebook
 from tests.browser.shop import HOSTILE, connect, fill, products
@@ -20,16 +19,10 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
 OPEN = "e = svc.edit.settings('tuned', ['lamp', 'red table'])\ne"
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests."""
+@pytest.fixture(scope="module", autouse=True)
+def indices(service: Running) -> None:
+    """The indices that these tests search."""
     fill(service, "hostile", HOSTILE)
-    context = chromium.new_context(viewport={"width": 1180, "height": 1000})
-    notebook = Notebook(context.new_page(), lab, "settings.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(connect(service))
-    yield notebook
-    context.close()
 
 
 @pytest.fixture
@@ -364,6 +357,7 @@ def test_an_unreachable_service_is_reported_and_the_draft_stays(
     notebook.run(connect(service))
 
 
+@pytest.mark.in_lab
 def test_it_answers_while_a_cell_runs(editor: Locator, notebook: Notebook) -> None:
     notebook.begin("import time\nfor _ in range(60): time.sleep(0.1)", cell=1)
     open_group(editor, "Ranking")

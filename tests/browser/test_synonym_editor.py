@@ -18,6 +18,7 @@ from tests.browser.shop import INDICES, connect, fill, products
 from tests.conftest import Running, start_service, stop_service
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(120)]
+CONTEXT = {"viewport": {"width": 1180, "height": 900}, "accept_downloads": True}
 
 INDEX = "words"
 SYNONYMS: list[dict[str, Any]] = [
@@ -32,16 +33,10 @@ SYNONYMS: list[dict[str, Any]] = [
 ]  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests, and an index with synonyms."""
+@pytest.fixture(scope="module", autouse=True)
+def indices(service: Running) -> None:
+    """The indices that these tests search."""
     fill(service, INDEX, products())
-    context = chromium.new_context(viewport={"width": 1180, "height": 900}, accept_downloads=True)
-    notebook = Notebook(context.new_page(), lab, "synonyms.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(connect(service))
-    yield notebook
-    context.close()
 
 
 def show(notebook: Notebook, code: str = "e = svc.edit.synonyms('words')\ne") -> Locator:
@@ -70,6 +65,7 @@ def saved(notebook: Notebook, name: str) -> Any:
     )
 
 
+@pytest.mark.in_lab
 def test_a_synonym_is_added_by_the_keyboard_and_applied(
     editor: Locator, notebook: Notebook
 ) -> None:
@@ -308,6 +304,7 @@ def test_an_unreachable_service_is_reported_and_a_retry_works(
         stop_service(process)
 
 
+@pytest.mark.in_lab
 def test_words_are_there_without_a_kernel(
     editor: Locator, notebook: Notebook, lab: Lab, chromium: Browser
 ) -> None:

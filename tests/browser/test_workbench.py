@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.lab import Lab
 from tests.browser.looks import CONTRAST, PICTURES, find_violations
@@ -16,6 +16,7 @@ from tests.browser.shop import HOSTILE, connect, fill, products
 from tests.conftest import Running
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow, pytest.mark.timeout(180)]
+CONTEXT = {"viewport": {"width": 1280, "height": 1000}}
 
 OPEN = """import pandas as pd
 graded = pd.DataFrame([{'query': query, 'objectID': f'sku-{number:03}', 'rating': number % 4}
@@ -33,17 +34,6 @@ NARROW_PIXELS = (800, 420)
 PARTS = ("Synonyms", "Rules", "Judgments", "History", "Settings")
 
 
-@pytest.fixture(scope="module")
-def notebook(lab: Lab, chromium: Browser, service: Running) -> Iterator[Notebook]:
-    """One notebook for all these tests."""
-    context = chromium.new_context(viewport={"width": 1280, "height": 1000})
-    notebook = Notebook(context.new_page(), lab, "workbench.ipynb")
-    notebook.page.evaluate("jupyterapp.commands.execute('application:toggle-left-area')")
-    notebook.run(connect(service))
-    yield notebook
-    context.close()
-
-
 @pytest.fixture
 def bench(notebook: Notebook, service: Running) -> Iterator[Locator]:
     """A new workbench of a new index; nothing may have complained at the end."""
@@ -56,7 +46,7 @@ def bench(notebook: Notebook, service: Running) -> Iterator[Locator]:
 
 
 def open_bench(notebook: Notebook, code: str) -> Locator:
-    notebook.run(code)
+    notebook.open(code)
     shown = notebook.page.locator(".svc-editor.svc-bench").last
     shown.wait_for(timeout=20_000)
     expect(shown.locator(".svc-pane-query .svc-hit").first).to_be_visible()
@@ -83,6 +73,7 @@ def settings_of(service: Running) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.in_lab
 def test_a_draft_is_searched_scored_applied_and_undone(
     notebook: Notebook, bench: Locator, service: Running
 ) -> None:
@@ -126,6 +117,7 @@ def test_a_draft_is_searched_scored_applied_and_undone(
     assert rules_of(service) == []
 
 
+@pytest.mark.in_lab
 def test_every_part_is_read_by_all_at_every_width(notebook: Notebook, bench: Locator) -> None:
     notebook.run(LIFT, cell=1)
     expect(bench.locator(".svc-trial-score")).to_be_visible()
