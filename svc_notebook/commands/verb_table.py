@@ -110,8 +110,8 @@ VERBS: tuple[Verb, ...] = (
             Option('source', 'path, glob, URL or SQL query', completes='path', required=True, positional=True), 
             Option('index', 'name of the index', completes='index', required=True, positional=True)),
         options=(
-            Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
-            Option('min-share', 'with `replace`, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
+            Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, send only new and changed records, or do that and delete the records without a row', type=typing.Literal['append', 'replace', 'fail', 'merge', 'sync']), 
+            Option('min-share', 'with `replace` and `sync`, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
             Option('dry-run', 'send nothing; the `plan` of the result describes the load', type=bool), 
             Option('resume', 'resume an interrupted load of the same files, or of the same Dask DataFrame', type=bool), 
             Option('verify', 'read all records back; the `differences` of the result list the records that are not stored as sent', type=bool), 
@@ -156,8 +156,8 @@ VERBS: tuple[Verb, ...] = (
             Option('index', 'name of the index', completes='index', required=True, positional=True),),
         options=(
             Option('from', 'variable with rows to send; an asynchronous stream of dicts is accepted too', completes='variable', argument='df', faces=('magic',), required=True), 
-            Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, or send only new and changed records', type=typing.Literal['append', 'replace', 'fail', 'merge']), 
-            Option('min-share', 'with `replace`, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
+            Option('if-exists', 'what to do with an existing index: add or overwrite records by objectID, replace all records, fail, send only new and changed records, or do that and delete the records without a row', type=typing.Literal['append', 'replace', 'fail', 'merge', 'sync']), 
+            Option('min-share', 'with `replace` and `sync`, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
             Option('verify', 'read all records back; the `differences` of the result list the records that are not stored as sent', type=bool), 
             Option('in-flight', 'number of concurrent batches', type=int), 
             Option('id', 'column of the objectIDs, several columns whose values are joined by `-`, or a template such as `{brand}-{sku}`; by default detected, or derived from the content of the row', type=list[str], completes='column'), 

@@ -88,12 +88,13 @@ async def load(
         Name of the index.
     client : Client or AsyncClient, default the current client
         Client to use.
-    if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
+    if_exists : {'append', 'replace', 'fail', 'merge', 'sync'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
-        records, fail, or send only new and changed records.
+        records, fail, send only new and changed records, or do that and delete the records
+        without a row.
     min_share : float, default None
-        With `replace`, minimum number of new records, as a share from 0 to 1 of the number
-        of previous records; None requires half of 1,000 records or more, and of any number
+        With `replace` and `sync`, minimum number of new records, as a share from 0 to 1 of the
+        number of previous records; None requires half of 1,000 records or more, and of any number
         if rows were rejected.
     dry_run : bool, default False
         Send nothing; the `plan` of the result describes the load.
@@ -219,12 +220,13 @@ async def push(
         Name of the index.
     client : Client or AsyncClient, default the current client
         Client to use.
-    if_exists : {'append', 'replace', 'fail', 'merge'}, default 'append'
+    if_exists : {'append', 'replace', 'fail', 'merge', 'sync'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
-        records, fail, or send only new and changed records.
+        records, fail, send only new and changed records, or do that and delete the records
+        without a row.
     min_share : float, default None
-        With `replace`, minimum number of new records, as a share from 0 to 1 of the number
-        of previous records; None requires half of 1,000 records or more, and of any number
+        With `replace` and `sync`, minimum number of new records, as a share from 0 to 1 of the
+        number of previous records; None requires half of 1,000 records or more, and of any number
         if rows were rejected.
     verify : bool, default False
         Read all records back; the `differences` of the result list the records that are not

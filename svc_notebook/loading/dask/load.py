@@ -135,7 +135,10 @@ def _checked(
     verify: bool,
 ) -> LoadSettings:
     """Reject options that single partitions cannot apply; determine the source of the ids."""
-    refused = {"`verify`": verify, "if_exists='merge'": if_exists == "merge"}
+    refused = {
+        "`verify`": verify,
+        f"if_exists='{if_exists}'": if_exists in ("merge", "sync"),
+    }
     if option := next((name for name, wanted in refused.items() if wanted), None):
         raise BadInput(
             f"{option} does not work with a source in partitions; load the partitions one by one"

@@ -59,6 +59,45 @@ class ColumnRow(NamedTuple):
     note: str
 
 
+@dataclass(frozen=True)
+class LoadDifference:
+    """The difference between the rows of a merge or a synchronization and the stored records.
+
+    Attributes
+    ----------
+    new : int
+        Number of rows without a stored record.
+    changed : int
+        Number of rows whose stored record differs.
+    unchanged : int
+        Number of rows whose stored record is identical; they are not sent.
+    vanished : int
+        Number of stored records without a row, which a synchronization deletes.
+    columns : DataFrame
+        One row per column that differs: `column` (str), `changed` (int64, number of records) and
+        `samples` (str, objectIDs with the stored value and that of the row).
+    """
+
+    new: int
+    changed: int
+    unchanged: int
+    vanished: int
+    columns: pd.DataFrame
+
+    @property
+    def operations(self) -> int:
+        """The number of write operations, which hosted services bill."""
+        return self.new + self.changed + self.vanished
+
+    def describe(self) -> str:
+        """Describe the counts in one line."""
+        return (
+            f"difference to the index: {self.new:,} new, {self.changed:,} changed, "
+            f"{self.unchanged:,} unchanged, {self.vanished:,} to delete; "
+            f"{self.operations:,} operations"
+        )
+
+
 COLUMN_NAMES = ["column", "type", "sent as", "missing", "refused", "note"]
 
 
@@ -95,6 +134,8 @@ class LoadPlan:
         Attributes of existing records that the load would delete, because its rows replace whole
         records and do not have them. A dry run compares up to 1,000 records with their rows;
         `svc.plan` knows only with which columns a DataFrame was read.
+    difference : LoadDifference or None
+        For a dry run with `merge` or `sync`, what differs from the stored records.
 
     Examples
     --------
@@ -114,6 +155,7 @@ class LoadPlan:
     notes: tuple[str, ...]
     skipped_lines: int = 0
     deleted_attributes: tuple[str, ...] = ()
+    difference: LoadDifference | None = None
 
     @cached_property
     def columns(self) -> pd.DataFrame:
@@ -142,6 +184,10 @@ class LoadPlan:
             *write_notes(self.notes),
             *(msgspec.json.encode(record).decode() for record in self.sample[:1]),
         ]
+        if self.difference:
+            parts.append(self.difference.describe())
+            if len(self.difference.columns):
+                parts.append(self.difference.columns.to_string(index=False))
         if len(self.rejected):
             parts.append(self.rejected[ERROR_COLUMNS].head(10).to_string(index=False))
         return "\n".join(parts)
@@ -153,8 +199,13 @@ class LoadPlan:
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
         return (
             f"<p>{html.escape(self._headline())}</p>{write_frame(self.columns)}"
-            f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{rejected}"
+            f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{self._difference()}{rejected}"
         )
+
+    def _difference(self) -> str:
+        if not self.difference:
+            return ""
+        return f"<p>{self.difference.describe()}</p>{write_frame(self.difference.columns)}"
 
     def _headline(self) -> str:
         rejected = f", {self.rejected_rows:,} cannot be sent" if self.rejected_rows else ""

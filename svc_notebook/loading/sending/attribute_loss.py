@@ -140,7 +140,7 @@ class AttributeLoss:
 
 def replaces_records(prepared: Prepared, if_exists: str) -> bool:
     """Return whether the rows of a load replace whole records of an index."""
-    return prepared.options.action == "replace" and if_exists in ("append", "merge")
+    return prepared.options.action == "replace" and if_exists in ("append", "merge", "sync")
 
 
 def plan_attribute_loss(source: object, index: str, prepared: Prepared) -> LoadPlan:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from svc_notebook.loading.sending.concurrency_limiter import (
     ConcurrencyLimiter,
     send_batches,
 )
+from svc_notebook.loading.sending.difference import compare_batches
 from svc_notebook.loading.sending.replacement import (
     check_share,
     check_target,
@@ -48,7 +49,7 @@ from svc_notebook.loading.sending.replacement import (
 )
 from svc_notebook.loading.sending.result import OUTCOMES, LoadCounts, LoadResult
 from svc_notebook.loading.sending.unchanged import (
-    Stored,
+    StoredRecords,
     check_mergeable,
     keep_changed,
     read_stored,
@@ -94,6 +95,7 @@ async def load_source(
         run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
         if dry_run:
             await run.note_attribute_loss(if_exists)
+            await run.note_difference(if_exists)
         else:
             await run.carry_out(if_exists, min_share, resume=resume, verify=verify)
     except asyncio.CancelledError:
@@ -107,6 +109,8 @@ async def load_source(
             error.add_note(run.progress())
         raise
     finally:
+        if run:
+            run.close()
         await db.leave()
     return run.counts.close(dry_run=dry_run)
 
@@ -170,7 +174,8 @@ class _LoadRun:
         self._limiter = ConcurrencyLimiter(1 if in_order else in_flight)
         self._on_progress = on_progress
         self._checkpoint: Checkpoint[AcknowledgedBatch] | None = None
-        self._stored: Stored | None = None
+        self._stored: StoredRecords | None = None
+        self._deletes = False
         # Rows that are still to be read, and whether some of them may have been sent before.
         self._left = 0
         self._may_repeat = False
@@ -182,15 +187,16 @@ class _LoadRun:
     ) -> None:
         """Send and publish, into the index itself or into the temporary index that replaces it."""
         index = self.counts.index
-        if if_exists == "merge":
-            check_mergeable(self._prepared.options)
+        if if_exists in ("merge", "sync"):
+            check_mergeable(self._prepared.options, if_exists)
             self._stored = await read_stored(self._client, index)
         is_file = self._prepared.table.origin is not None and not self._prepared.options.spread
-        if (if_exists == "replace" or is_file) and not self._prepared.plan.sendable:
+        if (if_exists in ("replace", "sync") or is_file) and not self._prepared.plan.sendable:
             raise BadInput(_nothing_to_send(self._prepared.plan, index, if_exists))
-        if if_exists == "replace":
+        if if_exists in ("replace", "sync"):
             await check_share(self._client, index, self._prepared.plan, min_share)
-        self._checkpoint = self._open_checkpoint(if_exists)
+        self._deletes = if_exists == "sync" and self._may_delete(min_share)
+        self._checkpoint = self._open_checkpoint(if_exists) if if_exists != "sync" else None
         if resume:
             self._check_resumable(if_exists)
         if not (resume and self._checkpoint and self._checkpoint.entries):
@@ -224,6 +230,47 @@ class _LoadRun:
         except CallFailed as error:
             loss = AttributeLoss(unread=f"the records of {index} cannot be read ({error})")
         self.counts.plan = loss.note_in(self.counts.plan)
+
+    def _may_delete(self, min_share: float | None) -> bool:
+        """Return whether records without a row are deleted; a rejected row may have one of them."""
+        if not self._prepared.plan.rejected_rows or min_share is not None:
+            return True
+        self._note(
+            "no record was deleted, because a rejected row can have its id; correct these rows, or "
+            "pass min_share=0"
+        )
+        return False
+
+    async def note_difference(self, if_exists: IfExists) -> None:
+        """Add to the plan what differs from the stored records."""
+        if if_exists not in ("merge", "sync"):
+            return
+        check_mergeable(self._prepared.options, if_exists)
+        stored = await read_stored(self._client, self.counts.index, whole=True)
+        self._stored = stored
+        difference = await self._prepared.table.db.in_thread(
+            lambda: compare_batches(
+                pack_batches(self._prepared), stored, deletes=if_exists == "sync"
+            )
+        )
+        self.counts.plan = replace(self.counts.plan, difference=difference)
+
+    def close(self) -> None:
+        """Delete what was kept of the stored records."""
+        if self._stored:
+            self._stored.close()
+
+    async def _delete_vanished(self) -> None:
+        """Delete the stored records without a row, after all rows were sent."""
+        if not (self._deletes and self._stored):
+            return
+        tasks: list[int] = []
+        for ids in self._stored.read_vanished():
+            requests: Any = [{"action": "deleteObject", "body": {"objectID": each}} for each in ids]
+            answer = await self._client.batch(self.counts.index, requests)
+            tasks.append(answer["taskID"])
+            self.counts.deleted += len(ids)
+        await wait(self._client, tasks, index=self.counts.index)
 
     async def _write(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
         index = self.counts.index
@@ -267,6 +314,8 @@ class _LoadRun:
     def _check_resumable(self, if_exists: IfExists) -> None:
         if operation := self._prepared.options.unrepeatable:
             raise _not_repeatable(operation)
+        if if_exists == "sync":
+            raise BadInput("omit `resume`: if_exists='sync' sends only what is not stored yet")
         if not self._checkpoint:
             raise BadInput("only a load of files can be resumed; load this source again")
         # A replacement discards what was sent, and sends it again.
@@ -293,6 +342,7 @@ class _LoadRun:
         try:
             await self._send(target)
             await self._publish(target)
+            await self._delete_vanished()
         except asyncio.CancelledError:
             self.counts.stopped = True
             if target == self.counts.index:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Minimum share of the old number of records, by default for an index of this many records, and for
 # any index if rows were rejected.
 DEFAULT_MIN_SHARE, MIN_GUARDED_RECORDS = 0.5, 1000
-CHOICES: tuple[IfExists, ...] = ("append", "replace", "fail", "merge")
+CHOICES: tuple[IfExists, ...] = ("append", "replace", "fail", "merge", "sync")
 
 
 async def check_target(client: AsyncClient, index: str, if_exists: IfExists) -> None:
@@ -84,8 +84,8 @@ def check_min_share(min_share: float | None, if_exists: IfExists) -> None:
         or not 0 <= min_share <= 1
     ):
         raise BadInput(f"`min_share` must be a share from 0 to 1, not {min_share!r}")
-    if if_exists != "replace":
-        raise BadInput("`min_share` applies to if_exists='replace' only; pass that, too")
+    if if_exists not in ("replace", "sync"):
+        raise BadInput("`min_share` applies to if_exists='replace' and 'sync'; pass one, too")
 
 
 def describe_first(plan: LoadPlan) -> str:

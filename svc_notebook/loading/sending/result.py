@@ -47,6 +47,8 @@ class LoadResult:
         Number of rows that an interrupted load had already sent.
     unchanged : int
         Number of rows that a merge skipped because the stored records are identical.
+    deleted : int
+        Number of records that a synchronization deleted because no row has their id.
     differences : DataFrame or None
         With `verify`, the records that are not stored as sent.
     action : str
@@ -74,6 +76,8 @@ class LoadResult:
     resumed: int = 0
     # Rows that a merge skipped because the stored records are identical.
     unchanged: int = 0
+    # Records that a synchronization deleted.
+    deleted: int = 0
     # With `verify`: the records that are not stored as they were sent.
     differences: pd.DataFrame | None = None
     action: Action = "replace"
@@ -118,8 +122,9 @@ class LoadResult:
 
     def _headline(self) -> str:
         unchanged = f", {self.unchanged:,} unchanged" if self.unchanged else ""
+        deleted = f", {self.deleted:,} deleted" if self.deleted else ""
         return (
-            f"{self.index}: {self._outcome()}{unchanged}, "
+            f"{self.index}: {self._outcome()}{unchanged}{deleted}, "
             f"{self.rejected_rows:,} rejected in {self.seconds:.1f} s ({self.rate:,.0f} rows/s)"
             f"{self._verification()}; ids: {self.plan.ids}"
         )
@@ -162,6 +167,7 @@ class LoadCounts:
     rows_of: dict[int, int] = field(default_factory=dict)
     resumed: int = 0
     unchanged: int = 0
+    deleted: int = 0
     published: int = 0
     differences: pd.DataFrame | None = None
     action: Action = "replace"
@@ -194,6 +200,7 @@ class LoadCounts:
             seconds=monotonic() - self.started,
             resumed=self.resumed,
             unchanged=self.unchanged,
+            deleted=self.deleted,
             differences=self.differences,
             action=self.action,
             dry_run=dry_run,

@@ -1,8 +1,9 @@
-"""The rows of a merge whose stored record is already identical; they are skipped."""
+"""The stored records of an index, with which the rows of a merge or a synchronization compare."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
@@ -11,15 +12,16 @@ import msgspec
 
 from svc_notebook.client.operations import FULL_RECORD_PARAMS, index_exists
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.options import IfExists, LoadSettings
 from svc_notebook.loading.sending.batches import HEAD, TAIL, Batch
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
-# The digest of each stored record, by its id.
-Stored = dict[str, bytes]
+Record = Mapping[str, Any]
 DIGEST_BYTES = 12
+# Ids that one request deletes.
+MAX_DELETED_IDS = 1_000
 
 
 class _Operation(msgspec.Struct):
@@ -31,20 +33,78 @@ class _Request(msgspec.Struct):
     requests: list[_Operation]
 
 
-def check_mergeable(options: LoadSettings) -> None:
+class StoredRecords:
+    """The digests of stored records, or the records themselves, by id.
+
+    They are kept in a temporary file, so that memory does not grow with the index.
+    """
+
+    def __init__(self, *, whole: bool = False) -> None:
+        # Used by one thread after the other.
+        self._file = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+        self._file.execute("PRAGMA journal_mode = OFF")
+        self._file.execute(
+            "CREATE TABLE stored (id TEXT PRIMARY KEY, content BLOB, row INTEGER DEFAULT 0) "
+            "WITHOUT ROWID"
+        )
+        self._encode = msgspec.json.encode if whole else digest
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._file.close()
+
+    def add(self, records: Sequence[Record]) -> None:
+        """Keep stored records."""
+        rows = [(record["objectID"], self._encode(record)) for record in records]
+        self._file.execute("BEGIN")
+        self._file.executemany("INSERT OR REPLACE INTO stored VALUES (?, ?, 0)", rows)
+        self._file.execute("COMMIT")
+
+    def take(self, ids: Sequence[str]) -> dict[str, bytes]:
+        """Return the digests, or the encoded records, of rows; these records are not vanished."""
+        given = msgspec.json.encode(ids).decode()
+        among = "WHERE id IN (SELECT value FROM json_each(?))"
+        self._file.execute(f"UPDATE stored SET row = 1 {among}", (given,))
+        return dict(self._file.execute(f"SELECT id, content FROM stored {among}", (given,)))
+
+    def count_vanished(self) -> int:
+        """Return the number of records that no row has."""
+        (count,) = self._file.execute("SELECT count(*) FROM stored WHERE row = 0").fetchone()
+        return int(count)
+
+    def read_vanished(self, most: int = MAX_DELETED_IDS) -> Iterator[list[str]]:
+        """Yield the ids of the records that no row has, some at a time."""
+        last = ""
+        query = "SELECT id FROM stored WHERE row = 0 AND id > ? ORDER BY id LIMIT ?"
+        while ids := [row[0] for row in self._file.execute(query, (last, most))]:
+            yield ids
+            last = ids[-1]
+
+
+def check_mergeable(options: LoadSettings, if_exists: IfExists = "merge") -> None:
     """Reject options whose rows cannot be compared with stored records."""
     if options.action != "replace" or options.duplicates == "keep":
         raise BadInput(
-            "if_exists='merge' compares whole records: omit the options action and duplicates"
+            f"if_exists='{if_exists}' compares whole records: omit the options action and "
+            "duplicates"
+        )
+    if if_exists == "sync" and options.limit is not None:
+        raise BadInput(
+            "if_exists='sync' deletes the records without a row, and `limit` leaves rows out: omit "
+            "it"
         )
 
 
-async def read_stored(client: AsyncClient, index: str) -> Stored:
-    """Read a whole index as a digest of each record."""
-    stored: Stored = {}
-    if await index_exists(client, index):
-        async for page in client.browse_pages(index, **FULL_RECORD_PARAMS):
-            stored.update((hit["objectID"], digest(hit)) for hit in page["hits"])
+async def read_stored(client: AsyncClient, index: str, *, whole: bool = False) -> StoredRecords:
+    """Read a whole index: a digest of each record, or the `whole` records."""
+    stored = StoredRecords(whole=whole)
+    try:
+        if await index_exists(client, index):
+            async for page in client.browse_pages(index, **FULL_RECORD_PARAMS):
+                stored.add(page["hits"])
+    except BaseException:
+        stored.close()
+        raise
     return stored
 
 
@@ -54,10 +114,11 @@ def records_of(batch: Batch) -> list[dict[str, Any]]:
     return [operation.body for operation in requests]
 
 
-def keep_changed(batch: Batch, stored: Stored) -> Batch:
+def keep_changed(batch: Batch, stored: StoredRecords) -> Batch:
     """Keep the operations of a batch that would change a record."""
     requests = msgspec.json.decode(batch.body, type=_Request).requests
-    changed = [each for each in requests if stored.get(each.body["objectID"]) != digest(each.body)]
+    digests = stored.take([each.body["objectID"] for each in requests])
+    changed = [each for each in requests if digests.get(each.body["objectID"]) != digest(each.body)]
     body = HEAD + b",".join(map(msgspec.json.encode, changed)) + TAIL
     return replace(batch, rows=len(changed), body=body)
 
