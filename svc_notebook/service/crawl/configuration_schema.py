@@ -44,6 +44,7 @@ class RenderJavaScript(TypedDict, total=False):
     enabled: Required[bool]
     patterns: list[str]
     adBlock: bool
+    scrollToEnd: bool
     waitTime: WaitTime
 
 

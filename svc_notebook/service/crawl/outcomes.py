@@ -135,6 +135,7 @@ FAILURES: dict[str, str] = {
     "reading_timed_out": "Parsing the page took too long",
     "record_too_big": "A record exceeds the size limit of an index",
     "rendering_failed": "The browser could not render the page",
+    "rendered_incomplete": "Requests of the rendered page failed: its earlier records are kept",
     "rendering_timed_out": "The scripts of the page did not end in time",
     "robotstxt_unavailable": "The site's robots.txt cannot be read",
     "timeout": "The response was not complete in time",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -62,6 +62,7 @@ OnStep = Callable[[str], None]
 PARALLEL_READERS = 2
 # A page with scripts and less text than this is probably built by them.
 MIN_TEXT_CHARACTERS = 200
+MAX_MISSING = 3  # failed requests of a page that its message names
 
 
 async def visit(
@@ -276,6 +277,9 @@ class PageProcessor:
         page = await self._renderer.render(pending.url, response)
         if page.target:
             return self._skip_for(pending, "http_redirect", page.target)
+        if page.missing:
+            failure = FetchFailure("rendered_incomplete", _describe_missing(page.missing))
+            return _failed(pending, "fetch", failure, logs=page.logs)
         return _FetchedPage(page.response, page.logs, is_rendered=True)
 
     async def _read(self, pending: PendingUrl, fetched: _FetchedPage) -> _ParsedPage | VisitOutcome:
@@ -412,6 +416,13 @@ def _suspect_scripts(document: Document, fetched: _FetchedPage) -> tuple[str, ..
     if fetched.is_rendered:
         return (f"{found} after the browser rendered it; a longer `waitTime.min` may help",)
     return (f"{found}: if scripts build it, set `renderJavaScript`",)
+
+
+def _describe_missing(missing: Sequence[str]) -> str:
+    """Return a text with the requests that a page lacks."""
+    more = f" and {len(missing) - MAX_MISSING} more" if len(missing) > MAX_MISSING else ""
+    named = ", ".join(missing[:MAX_MISSING])
+    return f"Requests of the rendered page failed: {named}{more}; its earlier records are kept"
 
 
 def _leads_back(target: str, url: str) -> bool:

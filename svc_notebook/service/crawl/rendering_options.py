@@ -23,6 +23,7 @@ class Rendering:
     blocks_ads: bool = False
     min_wait_seconds: float = 0.0
     max_wait_seconds: float = DEFAULT_MAX_WAIT_SECONDS
+    scrolls_to_end: bool = False
 
     def applies(self, url: str) -> bool:
         """Return whether the page at a URL is rendered."""
@@ -49,6 +50,7 @@ def read_rendering(given: bool | Sequence[str] | Mapping[str, Any]) -> Rendering
         given.get("adBlock", False),
         shortest,
         longest,
+        given.get("scrollToEnd", False),
     )
 
 

@@ -17,6 +17,7 @@ import msgspec
 from svc_notebook.errors import BadInput
 from svc_notebook.service.crawlers.crawl import (
     Crawl,
+    indices_of,
     insert_crawl,
     is_running,
     last_crawl,
@@ -24,6 +25,8 @@ from svc_notebook.service.crawlers.crawl import (
 )
 from svc_notebook.service.crawlers.crawler import Config, StoredCrawler
 from svc_notebook.service.crawlers.task import end_task, read_urls, store_urls
+from svc_notebook.service.indices.records import read_bodies
+from svc_notebook.service.indices.registry import IndexRegistry
 from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.batch_operations import (
     BatchOperation,
@@ -38,6 +41,8 @@ if TYPE_CHECKING:
 
 # Limit of the message of one URL: extractors and libraries return messages of any length.
 MAX_MESSAGE_CHARS = 500
+# The failure after which a whole crawl keeps the live records of a URL.
+KEEPING_REASON = "rendered_incomplete"
 ObjectIds = dict[str, list[str]]
 Writes = dict[str, list[BatchOperation]]
 
@@ -46,12 +51,18 @@ class CrawlLedger:
     """The ledger of a reindex, whose records are staged in temporary indices."""
 
     def __init__(
-        self, store: Store, tasks: TaskQueue, crawler: StoredCrawler, crawl: Crawl
+        self,
+        store: Store,
+        tasks: TaskQueue,
+        crawler: StoredCrawler,
+        crawl: Crawl,
+        catalog: IndexRegistry,
     ) -> None:
         self._store = store
         self._tasks = tasks
         self._crawler = crawler
         self._crawl = crawl
+        self._catalog = catalog
         before = last_crawl(store, crawler.number, ("over",))
         self._before = before.id if before else 0
 
@@ -91,7 +102,12 @@ class CrawlLedger:
                 return
             known = read_rows(transaction.connection, self._crawl.id, [one.url for one in outcomes])
             fresh = [one for one in outcomes if known.get(one.url, _UNKNOWN_URL)[0] is None]
-            ended = [check_records(outcome) for outcome in fresh]
+            ended = [
+                (outcome, self._kept_records(transaction.connection, outcome.url))
+                if outcome.reason == KEEPING_REASON
+                else check_records(outcome)
+                for outcome in fresh
+            ]
             settle_urls(transaction.connection, self._crawl.id, ended)
             writes = [
                 {temporary_index_name(i, self._crawler): s for i, s in own.items()}
@@ -99,6 +115,19 @@ class CrawlLedger:
             ]
             queue_writes(transaction, self._crawl.task, writes)
             add_urls(transaction.connection, self._crawl.id, found, limit)
+
+    def _kept_records(self, connection: sqlite3.Connection, url: str) -> Writes:
+        """Return writes of the live records that a URL gave in the last whole crawl."""
+        _, given = read_rows(connection, self._before, [url]).get(url, _UNKNOWN_URL)
+        writes: Writes = {}
+        for index, ids in given.items():
+            if index in indices_of(self._crawl.config) and (live := self._catalog.get(index)):
+                bodies = read_bodies(self._store, live.records_id, ids).values()
+                writes[index] = [
+                    check_operation("addObject", msgspec.json.decode(body), "record")
+                    for body in bodies
+                ]
+        return writes
 
     def remembered(self, url: str) -> Remembered | None:
         """Return the revalidation data of a URL from the last whole crawl, or None."""
@@ -274,7 +303,8 @@ def settle_urls(
         "ON CONFLICT (crawl, url) DO UPDATE SET status = excluded.status, "
         "category = excluded.category, reason = excluded.reason, readable = excluded.readable, "
         "ended = excluded.ended, "
-        "given = CASE excluded.status WHEN 'DONE' THEN excluded.given ELSE given END, "
+        "given = CASE excluded.status WHEN 'DONE' THEN excluded.given "
+        "ELSE coalesce(excluded.given, given) END, "
         "remembered = excluded.remembered",
         [
             (

@@ -35,7 +35,9 @@ async def run_reindex(
     """Resume a crawl and publish it at its end; an error blocks the crawler."""
     from svc_notebook.service.crawl.frontier import crawl as visit_all
 
-    ledger = CrawlLedger(dependencies.store, dependencies.tasks, crawler, crawl)
+    ledger = CrawlLedger(
+        dependencies.store, dependencies.tasks, crawler, crawl, dependencies.catalog
+    )
 
     async def visit() -> None:
         async with open_tools(dependencies, crawl.config) as (configuration, fetcher, extractors):

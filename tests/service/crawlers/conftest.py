@@ -169,6 +169,7 @@ class Site:
         self.url = url
         self.pages: dict[str, str] = {}
         self.redirects: dict[str, str] = {}
+        self.statuses: dict[str, int] = {}
         self.tags = False  # whether pages say by a tag that they did not change
         self.visits: list[str] = []
         self.open = threading.Event()
@@ -205,7 +206,8 @@ def site() -> Iterator[Site]:
                 self.send_response(304)
                 self.end_headers()
                 return
-            self.send_response(302 if target else 200 if page else 404)
+            default = 302 if target else 200 if page else 404
+            self.send_response(made.statuses.get(self.path, default))
             if made.tags:
                 self.send_header("etag", tag)
             if target:

@@ -97,3 +97,28 @@ def test_a_rendered_crawl_is_published(desk: Desk, site: Site) -> None:
     desk.until(lambda: desk.titles() == ["Built", "Lamp"])
 
     assert wait_for_browsers() == []
+
+
+@pytest.mark.slow
+def test_an_incomplete_page_keeps_its_record_and_counts_as_failed(desk: Desk, site: Site) -> None:
+    code = "fetch('/data').then(r => r.text()).then(text => document.title = text)"
+    page = f"<html><head><title>Loading</title></head><body><script>{code}</script></body></html>"
+    site.pages |= {"/": page, "/data": "Lamp"}
+    crawler = desk.make(configuration(site.url, renderJavaScript=True))
+    desk.do(crawler, "reindex")
+    before = desk.titles()
+    del site.pages["/data"]
+    site.statuses["/data"] = 503
+
+    for _ in range(2):
+        desk.do(crawler, "reindex")
+
+    assert before == desk.titles() == ["Lamp"]
+    assert desk.ends(crawler) == {"rendered_incomplete": 1}
+    [row] = desk.ask("GET", f"/local/1/crawlers{crawler}/urls")["urls"]
+    assert f"status 503 {site.url}/data" in row["message"]
+    checks = {"beforeIndexPublishing": {"maxFailedUrls": 0}}
+    desk.ask("PATCH", f"{crawler}/config", {"safetyChecks": checks})
+    desk.ask("POST", f"{crawler}/reindex")
+    desk.until(lambda: desk.state(crawler)["blocked"])
+    assert "1 URLs failed" in desk.state(crawler)["blockingError"]

@@ -23,6 +23,7 @@ from svc_notebook.service.crawl.rendering.cors import (
 from svc_notebook.service.crawl.transport.fetcher import (
     MAX_PAGE_BYTES,
     MAX_REDIRECTS,
+    RETRIED_STATUSES,
     Fetcher,
     FetchResponse,
     PageRequest,
@@ -111,6 +112,8 @@ class PageRequests:
         self.target: str | None = None  # the URL to which the page navigates
         self.failure: FetchFailure | None = None  # of the page's own document
         self.logs: list[str] = []
+        # Requests for data or scripts that failed for now, with what failed and the address.
+        self.missing: list[str] = []
 
     @property
     def quiet_seconds(self) -> float:
@@ -229,8 +232,16 @@ class PageRequests:
             response = await self._send(sent, min(MAX_PAGE_BYTES, left))
         except FetchFailure as failure:
             self._note(f"the browser did not load {request.url[:200]}: {failure}")
+            if failure.reason in _TEMPORARY_REASONS:
+                self._miss(request, failure.reason)
             raise
+        if response is None:
+            return None
         self._bytes += len(response.body)
+        if response.status >= 400:
+            self._note(f"{request.url[:200]} answers with status {response.status}")
+        if response.status in RETRIED_STATUSES or response.status >= 500:
+            self._miss(request, f"status {response.status}")
         if request.resource_type in DATA_TYPES and not _may_read(response, request.url, opened):
             return None
         if is_cached:
@@ -241,11 +252,11 @@ class PageRequests:
         """Return the URL of the page that makes a request."""
         return self.url
 
-    async def _send(self, request: PageRequest, limit: int) -> FetchResponse:
-        """Send a request and follow redirects, with a preflight where another origin needs one."""
+    async def _send(self, request: PageRequest, limit: int) -> FetchResponse | None:
+        """Send a request and follow redirects; None if another origin does not allow it."""
         for _ in range(MAX_REDIRECTS + 1):
-            if origin(request.url) != origin(request.page):
-                await self._ask_permission(request)
+            if origin(request.url) != origin(request.page) and not await self._may_send(request):
+                return None
             response = await self._fetcher.load(request, limit=limit)
             self._receive(response)
             if response.target is None:
@@ -259,10 +270,10 @@ class PageRequests:
     def _redirect(self, request: PageRequest, response: FetchResponse) -> PageRequest:
         return redirect(request, response.target or "", response.status)
 
-    async def _ask_permission(self, request: PageRequest) -> None:
-        """Send the preflight that a request needs; raises `FetchFailure` if it is not allowed."""
+    async def _may_send(self, request: PageRequest) -> bool:
+        """Return whether another origin allows a request, by a preflight if one is needed."""
         if not (names := unsafe_headers(request.headers)):
-            return
+            return True
         preflight = replace(
             request,
             method="OPTIONS",
@@ -271,18 +282,31 @@ class PageRequests:
             cookie="",
         )
         told = await self._fetcher.load(preflight, limit=MAX_PAGE_BYTES)
-        if not allows_request(told.status, told.headers, request.page, names):
-            raise FetchFailure(
-                "cross_origin",
-                f"{origin(request.url)} does not allow requests of {origin(request.page)} with the"
-                f" headers {', '.join(names)}",
-            )
+        if allows_request(told.status, told.headers, request.page, names):
+            return True
+        self._note(
+            f"{origin(request.url)} does not allow requests of {origin(request.page)} with the"
+            f" headers {', '.join(names)}"
+        )
+        return False
+
+    def _miss(self, request: Request, what: str) -> None:
+        """Count a request without whose response the page may lack text."""
+        if request.resource_type in (*DATA_TYPES, "script"):
+            self.missing.append(f"{what} {request.url[:200]}")
 
     def _note(self, line: str) -> None:
         if line not in self.logs and len(self.logs) < MAX_LOGS:
             self.logs.append(line)
 
 
+# Failures that may be over at the next visit; others are the same for every visitor of the page.
+_TEMPORARY_REASONS = frozenset(
+    {
+        "connection_refused", "dns_error", "network_error", "timeout", "tls_error",
+        "truncated_body",
+    }
+)  # fmt: skip
 # Lines per page about requests that failed.
 MAX_LOGS = 20
 

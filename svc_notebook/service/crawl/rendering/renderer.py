@@ -6,7 +6,7 @@ import asyncio
 import os
 from dataclasses import dataclass, replace
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from svc_notebook.service.crawl.outcomes import FetchFailure
 from svc_notebook.service.crawl.rendering.browser import (
@@ -49,13 +49,47 @@ PREPARE = """(() => {
         delete window[name];
     }
 })()"""
+# Open shadow roots are read as browsers show them: their content stands in the element, with its
+# children in the slots. Copies belong to a document without scripts, so that none run. A document
+# that is nested too deeply for that is read without them.
 READ = """(() => {
     if (!/^https?:/.test(location.href)) return null;
     const root = document.documentElement;
-    const html = root ? root.outerHTML : "";
+    const inert = document.implementation.createHTMLDocument("");
+    const fill = (made, nodes) => {
+        for (const node of nodes) made.append(copy(node));
+        return made;
+    };
+    const copy = node => {
+        const isWhole = node.nodeType !== 1 || node.localName === "template";
+        if (isWhole) return inert.importNode(node, true);
+        const assigned = node.localName === "slot" ? node.assignedNodes() : [];
+        if (assigned.length) return fill(inert.createDocumentFragment(), assigned);
+        const made = inert.importNode(node, false);
+        if (!node.shadowRoot) return fill(made, node.childNodes);
+        fill(made, [...node.childNodes].filter(child => !child.assignedSlot));
+        return fill(made, node.shadowRoot.childNodes);
+    };
+    const write = () => {
+        try {
+            const all = [...document.querySelectorAll("*")];
+            return (all.some(one => one.shadowRoot) ? copy(root) : root).outerHTML;
+        } catch (error) {
+            if (error instanceof RangeError) return root.outerHTML;
+            throw error;
+        }
+    };
+    const html = root ? write() : "";
     const kind = document.doctype ? "<!DOCTYPE html>" : "";
     return html.length > LIMIT ? html.length : kind + html;
 })()"""
+# Scrolls to the end, and returns the height of the document.
+SCROLL = """(() => {
+    const height = document.documentElement.scrollHeight;
+    window.scrollTo(0, height);
+    return height;
+})()"""
+MAX_SCROLLS = 100
 # Headers that describe the document as the server sent it. Its ETag says nothing about the data
 # from which scripts build the page.
 _OBSOLETE = ("content-encoding", "content-length", "content-type", "etag", "last-modified")
@@ -63,11 +97,15 @@ _OBSOLETE = ("content-encoding", "content-length", "content-type", "etag", "last
 
 @dataclass(frozen=True)
 class RenderedPage:
-    """A rendered page; `target` is the URL to which it navigates instead."""
+    """A rendered page; `target` is the URL to which it navigates instead.
+
+    `missing` lists its requests for data and scripts that failed, each with a status or a reason.
+    """
 
     response: FetchResponse
     target: str | None = None
     logs: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class Renderer:
@@ -133,7 +171,7 @@ class Renderer:
             logs = tuple(requests.logs)
             if requests.target:
                 return RenderedPage(response, requests.target, logs)
-            return RenderedPage(_rendered(response, html), None, logs)
+            return RenderedPage(_rendered(response, html), None, logs, tuple(requests.missing))
         finally:
             if requests:
                 requests.close()
@@ -156,6 +194,7 @@ class Renderer:
                         return ""
                     documents = requests.documents
                     try:
+                        await self._scroll(session, requests, crashed, parsed)
                         async with asyncio.timeout(READ_SECONDS):
                             return await _read_document(session)
                     except Error:
@@ -196,6 +235,27 @@ class Renderer:
                 return
             await asyncio.sleep(POLL_SECONDS)
 
+    async def _scroll(
+        self,
+        session: CDPSession,
+        requests: PageRequests,
+        crashed: asyncio.Event,
+        parsed: asyncio.Event,
+    ) -> None:
+        """Scroll to the end, until the page grows no more or the time is over."""
+        if not self._rendering.scrolls_to_end:
+            return
+        until, heights = monotonic() + self._rendering.max_wait_seconds, [0]
+        for _ in range(MAX_SCROLLS):
+            async with asyncio.timeout(READ_SECONDS):
+                heights.append(await _evaluate(session, SCROLL) or 0)
+            if heights[-1] == heights[-2] or monotonic() > until:
+                return
+            await asyncio.sleep(QUIET_SECONDS)  # scripts notice the position in the next frames
+            await self._wait(requests, crashed, parsed)
+            if crashed.is_set() or requests.is_over:
+                return
+
     def _explain_crash(self, killed: int) -> FetchFailure:
         if self._browser.killed > killed:
             return FetchFailure(
@@ -222,8 +282,8 @@ async def _navigate(page: Page, url: str) -> None:
         return
 
 
-async def _read_document(session: CDPSession) -> str:
-    """Return the document from a world that scripts of the page cannot change."""
+async def _evaluate(session: CDPSession, expression: str) -> Any:
+    """Return a value from a world that scripts of the page cannot change."""
     tree = await session.send("Page.getFrameTree")
     world = await session.send(
         "Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]}
@@ -231,12 +291,17 @@ async def _read_document(session: CDPSession) -> str:
     told = await session.send(
         "Runtime.evaluate",
         {
-            "expression": READ.replace("LIMIT", str(MAX_PAGE_BYTES)),
+            "expression": expression,
             "contextId": world["executionContextId"],
             "returnByValue": True,
         },
     )
-    html = told["result"].get("value")
+    return told["result"].get("value")
+
+
+async def _read_document(session: CDPSession) -> str:
+    """Return the document as HTML."""
+    html = await _evaluate(session, READ.replace("LIMIT", str(MAX_PAGE_BYTES)))
     if html is None:  # no document yet, or an error page of the browser
         raise FetchFailure("rendering_failed", "the browser did not open the page in time")
     if isinstance(html, int | float) or len(html.encode("utf-8", "replace")) > MAX_PAGE_BYTES:

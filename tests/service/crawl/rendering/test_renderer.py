@@ -362,3 +362,86 @@ def test_a_browser_that_does_not_start_blocks_the_crawl_with_a_reason(
 
     with pytest.raises(BadInput, match="own-browser does not start"):
         crawler.visit(open_shop(site), f"{site.url}/")
+
+
+def test_a_page_whose_data_did_not_come_is_incomplete(site: Site, crawler: Crawler) -> None:
+    config = open_shop(site)
+    with Site() as gone:
+        closed = gone.url
+    cases = {
+        "/api/products": ({"status": 503}, "FAILED", f"status 503 {site.url}/api/products"),
+        "/app.js": ({"status": 500}, "FAILED", f"status 500 {site.url}/app.js"),
+        "/closed": ({}, "FAILED", f"connection_refused {closed}/data"),
+        "/none": ({}, "DONE", f"{site.url}/none answers with status 404"),
+    }
+    told = {}
+    for path, (reply, status, text) in cases.items():
+        before = dict(site.pages)
+        if reply:
+            site.page(path, "", **reply)
+        wanted = {"/closed": f"{closed}/data", "/none": "/none"}.get(path)
+        code = f"fetch('{wanted}').catch(() => 0)" if wanted else ""
+        site.page("/", f"{SHELL}<script>{code}</script>")
+
+        outcome = crawler.visit(config, f"{site.url}/")
+
+        site.pages = before
+        seen = outcome.readable if status == "FAILED" else " ".join(outcome.logs)
+        told[path] = (reply, outcome.status, text if text in seen else seen)
+        assert (outcome.reason == "rendered_incomplete") is (status == "FAILED")
+    assert told == cases
+
+
+SHADOWS = """<!doctype html><title>Parts</title><x-card><b slot=name>Lamp</b><i>loose</i></x-card>
+<x-shut></x-shut><script>
+const open = (name, mode, html) => customElements.define(name, class extends HTMLElement {
+    constructor() { super(); this.attachShadow({mode}).innerHTML = html; } });
+open("x-price", "open", "<p>12 EUR</p>");
+open("x-card", "open", "<h2><slot name=name>none</slot></h2><x-price></x-price>");
+open("x-shut", "closed", "<p>shut</p>");
+</script>"""
+
+
+def test_open_shadow_roots_are_read_with_their_slots(site: Site, crawler: Crawler) -> None:
+    site.page("/", SHADOWS)
+    config = site.config(renderJavaScript=True)
+    config["actions"][0]["recordExtractor"]["source"] = (
+        "({ $ }) => [{ title: $('x-card h2 b').text(), price: $('x-card x-price p').text(),"
+        " text: $('body').text() }]"
+    )
+
+    outcome = crawler.visit(config, f"{site.url}/")
+
+    [record] = outcome.records["pages"]
+    assert (record["title"], record["price"]) == ("Lamp", "12 EUR")
+    assert record["text"].count("Lamp") == 1
+    assert "loose" in record["text"]
+    assert "shut" not in record["text"].partition("const open")[0]
+
+
+FEED = """<!doctype html><title>Feed</title><ul id=list></ul><div id=end>.</div><script>
+let n = 0;
+new IntersectionObserver(async seen => {
+    if (!seen.some(one => one.isIntersecting) || n >= 5) return;
+    n += 1;
+    const item = await (await fetch("/items/" + n)).text();
+    list.insertAdjacentHTML("beforeend", `<li style="height: 3000px">${item}</li>`);
+}).observe(end);
+</script>"""
+
+
+def test_a_page_is_scrolled_to_its_end_on_request(site: Site, crawler: Crawler) -> None:
+    site.page("/", FEED)
+    for number in range(1, 6):
+        site.page(f"/items/{number}", f"item {number}")
+    config = site.config()
+    config["actions"][0]["recordExtractor"]["source"] = "({ $ }) => [{ n: $('li').length }]"
+
+    counts = [
+        crawler.visit({**config, "renderJavaScript": given}, f"{site.url}/").records["pages"][0][
+            "n"
+        ]
+        for given in ({"enabled": True}, {"enabled": True, "scrollToEnd": True})
+    ]
+
+    assert counts == [1, 5]
