@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from svc_notebook.loading.database import Database
+
+if TYPE_CHECKING:
+    from svc_notebook.loading.sources.reading_signals import DelimitedReading
 
 # The type of a column whose values were encoded as JSON, and checked, in Python.
 WRITTEN = "WRITTEN"
@@ -68,6 +71,8 @@ class SourceTable:
     notes: tuple[str, ...] = ()
     # The cells of the first row, if no header was found.
     first_row: tuple[str, ...] = ()
+    # How a delimited file is read; None for other sources.
+    reading: DelimitedReading | None = None
     # Lines of delimited files that are neither headers, rows nor blank.
     skipped_lines: int = 0
     # For a table of several files: their names, and the number of rows of each.

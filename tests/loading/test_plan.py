@@ -285,3 +285,32 @@ def test_rejected_rows_that_are_not_listed_are_counted() -> None:
 
     assert (len(plan.rejected), plan.rejected_rows) == (10_000, 10_500)
     assert plan.notes == ("`rejected` lists only some of the rejected rows: 500 more are rejected",)
+
+
+def test_a_plan_explains_each_decision_by_its_signals(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(
+        "Stock;2025\n\nid;größe;price\na;1,5;2\nb;2,5;3\nc;3,5;4\nd;4,5;5\n".encode("cp1252")
+    )
+
+    table = pack(path).plan.explain()
+
+    assert dict(table.dtypes.astype(str)) | {"signal": ""} == {
+        **dict.fromkeys(["decision", "reading"], str(table["decision"].dtype)),
+        "chosen": "bool", "signal": "", "points": "float64",
+    }  # fmt: skip
+    chosen = table[table["chosen"]].groupby("decision", sort=False)["reading"].first()
+    assert dict(chosen) == {
+        "encoding": "cp1252", "separator": ";", "quote": '"', "titles": "2", "header": "first row",
+        "column id": "text", "column größe": "number", "column price": "integer",
+    }  # fmt: skip
+    separators = table[table["decision"] == "separator"].set_index("reading")["points"]
+    assert separators[";"] > separators[","]
+    assert table.loc[table["decision"] == "header", "points"].sum() > 0
+
+
+def test_a_plan_of_other_sources_explains_its_columns() -> None:
+    empty = pack(pd.DataFrame({"a": [None], "b": [1.5]})).plan.explain()
+
+    assert empty["decision"].tolist() == ["column a", "column b"]
+    assert empty["points"].tolist() == [0, 1]

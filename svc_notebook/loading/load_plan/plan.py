@@ -40,6 +40,7 @@ from svc_notebook.loading.load_plan.row_errors import (
 from svc_notebook.loading.notes import Advice, advice_of, changes_of, write_notes
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.python_records import are_records, gather
+from svc_notebook.loading.sources.reading_signals import DelimitedReading, ReadingSignal
 from svc_notebook.loading.sources.source import Source, open_source
 from svc_notebook.loading.table import SourceTable
 
@@ -136,6 +137,8 @@ class LoadPlan:
         `svc.plan` knows only with which columns a DataFrame was read.
     difference : LoadDifference or None
         For a dry run with `merge` or `sync`, what differs from the stored records.
+    reading : DelimitedReading or None
+        How a delimited file is read; `explain` shows it.
 
     Examples
     --------
@@ -156,6 +159,42 @@ class LoadPlan:
     skipped_lines: int = 0
     deleted_attributes: tuple[str, ...] = ()
     difference: LoadDifference | None = None
+    reading: DelimitedReading | None = field(default=None, compare=False)
+
+    def explain(self) -> pd.DataFrame:
+        """Return the signals by which the source is read, as a table.
+
+        Of a delimited file, each decision (`encoding`, `separator`, `quote`, `titles`, `footer`,
+        `header`) has a row for each signal, and `separator` one for each candidate: the difference
+        of the points to the next one says how sure the choice is. Each column of any source has a
+        row with its type. Signals are those of the first 20,000 characters.
+
+        Returns
+        -------
+        DataFrame
+            With the columns
+
+            - `decision` (text): what is decided, such as `separator` or `column price`,
+            - `reading` (text): a possible reading, such as `;` or `number`,
+            - `chosen` (bool): whether the source is read so,
+            - `signal` (text): what was observed,
+            - `points` (float64): what the signal adds to the reading; negative ones speak against
+              it. Of a column, the share of the rows that have a value which can be sent.
+
+        Examples
+        --------
+        >>> plan = svc.plan("products.csv", "products", id="sku")
+        >>> table = plan.explain()
+        >>> table.loc[(table["decision"] == "separator") & table["chosen"], "reading"].tolist()
+        [',']
+        """
+        signals = [*self.reading.signals()] if self.reading else []
+        for name, type_, sent_as, missing, refused, note in self.column_rows:
+            points = (self.rows - missing - refused) / max(self.rows, 1)
+            what = note or f"the values are of the type {type_}"
+            signals.append(ReadingSignal(f"column {name}", sent_as, True, what, points))
+        table = pd.DataFrame(signals, columns=list(ReadingSignal._fields))
+        return table.astype({"chosen": bool, "points": "float64"})
 
     @cached_property
     def columns(self) -> pd.DataFrame:
@@ -274,6 +313,7 @@ def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Pre
             *small.ids.notes,
         ),
         skipped_lines=table.skipped_lines,
+        reading=table.reading,
     )
     return Prepared(plan, table, "", _NO_ROWS, {}, options, small.ids.hashed, small.operations)
 
@@ -312,6 +352,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
             *_mixed_column_notes(table, profile),
         ),
         skipped_lines=table.skipped_lines,
+        reading=table.reading,
     )
     marks = MarkedRows.of([*errors.dropped, *errors.repeated])
     return Prepared(

@@ -48,6 +48,7 @@ from svc_notebook.loading.sources.encoding import (
     sniff_encoding,
 )
 from svc_notebook.loading.sources.read_limits import check_columns
+from svc_notebook.loading.sources.reading_signals import MAX_SHOWN_CHARACTERS, DelimitedReading
 from svc_notebook.loading.table import RowError, SourceTable, TableColumn
 
 # The maximum record of the first scan, and of a second scan with a larger buffer; a longer record
@@ -74,7 +75,7 @@ def open_delimited(
     paths: Sequence[Path], name: str, options: LoadSettings, db: Database
 ) -> SourceTable:
     """Open files with the same header as one table."""
-    readable, notes = _as_utf8(paths, options, db)
+    readable, notes, encoding = _as_utf8(paths, options, db)
     readable, samples, layouts, skipped = _as_plain(readable, notes, options, db)
     dialect = _common_dialect(readable, samples, layouts, options)
     if not dialect.names:
@@ -87,7 +88,7 @@ def open_delimited(
                      f"{empty:,} rows are empty and are skipped")  # fmt: skip
     reading = _CsvReading(
         tuple(readable), name, options, db, dialect, tuple(layouts), given, tuple(notes),
-        USUAL_RECORD_BYTES, skipped,
+        USUAL_RECORD_BYTES, skipped, samples[0][:MAX_SHOWN_CHARACTERS], encoding,
     )  # fmt: skip
     return reading.regular_if_needed().table()
 
@@ -109,6 +110,9 @@ class _CsvReading:
     record_bytes: int
     # The number of lines that the files have beside their headers, rows and blank lines.
     skipped_lines: int
+    # The beginning of the first file, and its encoding if it is not UTF-8.
+    text: str
+    encoding: str
     # Whether some quoted cell can contain a line end.
     quoted_lines: bool = False
     # Whether the files are copies with one encoding and one kind of line ends.
@@ -134,6 +138,7 @@ class _CsvReading:
             untyped=True,
             separator=self.dialect.separator,
             first_row=self.dialect.first_row,
+            reading=self._reading(),
             notes=(*self.notes, *self.dialect.notes, *self._changed()),
             skipped_lines=self.skipped_lines + sum(copy.repeated.number for copy in self.copies),
             rows_of_files=self._rows_of_files,
@@ -142,6 +147,13 @@ class _CsvReading:
             check_lost_rows=self._check_lost_rows,
             few_rows=self._few_rows,
         )
+
+    def _reading(self) -> DelimitedReading:
+        layout = self.layouts[0]
+        return DelimitedReading(
+            self.text, self.dialect.separator, self.dialect.quote, self.dialect.header,
+            self.encoding, layout.preamble, layout.footer,
+        )  # fmt: skip
 
     def _few_rows(self, max_cells: int) -> list[Texts] | None:
         """Read a file of a few rows without a scan, if it is the caller's own and regular."""
@@ -289,6 +301,7 @@ class _CsvReading:
             dialect=_common_dialect(again, [*map(_sample, again)], layouts, self.options),
             given=given,
             notes=(*self.notes, note),
+            encoding=encoding if skipped else self.encoding,
             rewritten=True,
             copies=(),
             surplus=(),
@@ -304,8 +317,9 @@ class _CsvReading:
 
 def _as_utf8(
     paths: Sequence[Path], options: LoadSettings, db: Database
-) -> tuple[list[Path], list[str]]:
-    readable, notes = [], []
+) -> tuple[list[Path], list[str], str]:
+    """Return copies in UTF-8, notes, and the encoding of the first file if it is another."""
+    readable, notes, first = [], [], ""
     for path in paths:
         with path.open("rb") as file:
             sample = file.read(SAMPLE_BYTES)
@@ -317,10 +331,11 @@ def _as_utf8(
         blank = sample.removeprefix(BOM_UTF8).startswith((b"\n", b"\r"))
         readable.append(path if plain and not blank else rewrite(path, db.folder, encoding))
         if not plain:
+            first = encoding if len(readable) == 1 else first
             guessed = not options.encoding and not encoding.startswith("utf")
             what = GUESSED.format(encoding) if guessed else f"read as {encoding}"
             notes.append(f"{path.name} is {what}")
-    return readable, notes
+    return readable, notes, first
 
 
 def _as_plain(

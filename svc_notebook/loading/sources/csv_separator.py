@@ -35,7 +35,10 @@ def find_separator(text: str, quote: str) -> tuple[str, list[Row]]:
         for separator in USUAL_SEPARATORS
     }
     best, share = max(
-        ((separator, _rate(text, separator, quote, rows)) for separator, rows in parsed.items()),
+        (
+            (separator, rate_separator(text, separator, quote, rows))
+            for separator, rows in parsed.items()
+        ),
         key=lambda rated: rated[1],
     )
     if share[0] < CERTAIN_SHARE:
@@ -45,7 +48,9 @@ def find_separator(text: str, quote: str) -> tuple[str, list[Row]]:
     return best, parsed[best] or parse_rows(text, best, quote)
 
 
-def _rate(text: str, separator: str, quote: str, rows: Sequence[Row]) -> tuple[float, float, int]:
+def rate_separator(
+    text: str, separator: str, quote: str, rows: Sequence[Row]
+) -> tuple[float, float, int]:
     """Rate a separator by the share of rows with the most frequent width, and by that width.
 
     A cell with one quote inside is a part of a value. Of separators with nearly the same share, the
