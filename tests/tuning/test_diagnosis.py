@@ -14,7 +14,7 @@ from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.diagnosis.diagnosis import _without_harmful
 from svc_notebook.tuning.diagnosis.findings import Finding
-from svc_notebook.tuning.diagnosis.levers import Lever, _text_rankings, find_levers
+from svc_notebook.tuning.diagnosis.levers import Lever, _text_rankings, find_levers, rank_by_text
 from svc_notebook.tuning.diagnosis.numeric_attributes import rank_attributes
 from svc_notebook.tuning.diagnosis.record_words import (
     detect_language,
@@ -146,7 +146,8 @@ def test_re_ranking_and_stems_are_tried_with_what_they_need(client: Client) -> N
 
 
 def test_a_ranking_by_the_text_alone_is_tried_with_all_that_it_needs() -> None:
-    seen: Any = SimpleNamespace(settings={}, language="en", size=100)
+    queries = pd.DataFrame({"query": ["lamp"]})
+    seen: Any = SimpleNamespace(settings={}, language="en", size=100, queries=queries)
 
     levers = find_levers(seen, [Finding("zero results", 1, 0.5, "")])
 
@@ -369,3 +370,14 @@ def test_words_of_records() -> None:
     assert detect_language(["der Tisch und die Lampe"], {}) == "de"
     assert detect_language(["der Tisch"], {"queryLanguages": ["nl"]}) == "nl"
     assert detect_language(["lamp table"], {}) == detect_language([], {}) == ""
+
+
+@pytest.mark.parametrize(("words", "is_long"), [(3, False), (8, True)])
+def test_the_text_score_of_sentences_is_tried_without_stop_words(words: int, is_long: bool) -> None:
+    queries = pd.DataFrame({"query": ["word " * words, "lamp", "word " * (words + 1)]})
+    seen: Any = SimpleNamespace(settings={}, language="en", queries=queries)
+
+    values = rank_by_text(seen)
+
+    assert values["ranking"] == ["exact", "custom"]
+    assert ("removeStopWords" in values) == is_long

@@ -12,6 +12,8 @@ from svc_notebook import tuning
 from svc_notebook.client import Client
 from svc_notebook.errors import BadInput
 from svc_notebook.tuning.suggestions.held_out_gain import halves_of, other_queries
+from svc_notebook.tuning.suggestions.synonym_evidence import Idea
+from svc_notebook.tuning.suggestions.synonyms import _chosen
 from tests.tuning.shop import client, hits, shop
 
 __all__ = ["client", "shop"]
@@ -169,3 +171,40 @@ def test_other_queries_measure_a_suggestion() -> None:
     assert other_queries(words, {one, other}) == set(words)
     assert other_queries(words, {"lamp"}) == set()
     assert other_queries([one], {one}) == set()
+
+
+def test_a_synonym_is_found_in_few_records(client: Client) -> None:
+    client.replace_all("few", [*LAPTOPS[:10], *LAPTOPS[-8:]])
+    judged = laptop_judgments("laptop", "laptop inch", "inch laptop", "laptops")
+
+    found = tuning.suggest_synonyms("few", judgments=judged)
+
+    assert found["proposed"][0]
+    assert (found["word"][0], found["synonym"][0]) == ("laptop", "notebook")
+
+
+def test_one_query_of_several_words_suggests_nothing_for_a_word_that_occurs() -> None:
+    def idea(synonym: str, support: int, *queries: str, contrast: bool = True) -> Idea:
+        return Idea("usb", synonym, "records", support, "", frozenset(queries), contrast)
+
+    several = ("usb cup warmer", "usb heater")
+
+    assert _chosen([idea("warmer", 9, "usb coffee heater")], 5) == []
+    assert _chosen([idea("warmer", 2, "usb")], 5)
+    assert _chosen([idea("warmer", 9, "usb coffee heater", contrast=False)], 5)
+    assert len(_chosen([idea("warmer", 3, *several), idea("serial", 2, *several)], 5)) == 1
+    best = _chosen([idea("warmer", 2, "usb"), idea("serial", 3, "usb", "usb x cable")], 5)
+    assert [each.synonym for each in best] == ["serial"]
+
+
+def test_suggestions_without_a_measured_gain_come_last(electronics: str) -> None:
+    more = [{"query": "tablets", "objectID": f"camera-{n}", "rating": 3} for n in range(5)]
+    judged = [*laptop_judgments("laptop", "laptop inch", "inch laptop", "laptops"), *more]
+
+    found = tuning.suggest_synonyms(electronics, judgments=judged)
+
+    assert found["proposed"].dtype == bool
+    assert found["proposed"].tolist() == sorted(found["proposed"], reverse=True)
+    assert {"tablets", "laptops"} == set(found.loc[~found["proposed"], "word"])
+    assert found.loc[~found["proposed"], "delta"].isna().all()
+    assert found.loc[found["proposed"], "word"].tolist() == ["laptop"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from statistics import median
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -27,6 +28,7 @@ TEXT_ONLY = ["exact", "custom"]  # the score of the text takes the place of `exa
 # By positions, besides the default of the local service, 0.3; and where scores are added.
 POSITION_WEIGHTS, SCORE_WEIGHTS = (0.15, 0.5), (0.5, 0.67, 0.8)
 FEEDBACK_HITS = 5
+MIN_WORDS_OF_LONG_QUERY = 8
 MIN_CONCORDANCE_GAP = 0.02  # from 0.5, below which an attribute tells nothing
 
 
@@ -121,7 +123,14 @@ def _text_only(seen: Observation, languages: Sequence[str]) -> dict[str, Any]:
         "enableReRanking": True,
         "optionalWords": {"words": "all"},
         **(stems if languages else {}),
+        **({"removeStopWords": [*languages]} if languages and _has_long_queries(seen) else {}),
     }
+
+
+def _has_long_queries(seen: Observation) -> bool:
+    """Return whether half of the queries are sentences, of which many words mean nothing."""
+    lengths = [len(text.split()) for text in seen.queries["query"]]
+    return median(lengths) >= MIN_WORDS_OF_LONG_QUERY
 
 
 def rank_by_text(seen: Observation) -> dict[str, Any]:

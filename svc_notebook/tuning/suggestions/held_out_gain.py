@@ -16,7 +16,7 @@ from pandas import DataFrame
 
 from svc_notebook.tuning.evaluation.missing_queries import add_missing_rows
 from svc_notebook.tuning.evaluation.scores import count_failures, score_runs
-from svc_notebook.tuning.statistics import interval
+from svc_notebook.tuning.statistics import t_interval
 from svc_notebook.tuning.tables.tables import QUESTION
 
 METRIC = "ndcg@10"
@@ -24,7 +24,7 @@ GAIN_COLUMNS = ["measured", "before", "after", "delta", "low", "high"]
 
 
 class HeldOutGain(NamedTuple):
-    """Mean scores of the measured queries before and after, and the 95 % interval of the gain."""
+    """Mean scores of the measured queries before and after, and the 95 % t interval of the gain."""
 
     measured: int
     before: float
@@ -32,6 +32,11 @@ class HeldOutGain(NamedTuple):
     delta: float
     low: float
     high: float
+
+    @property
+    def is_proposed(self) -> bool:
+        """Whether a gain was measured; else a suggestion is listed last."""
+        return self.measured > 0 and self.delta > 0
 
 
 UNMEASURED = HeldOutGain(0, np.nan, np.nan, np.nan, np.nan, np.nan)
@@ -55,8 +60,6 @@ def measure_gain(
     after: DataFrame,
     judged: DataFrame | None,
     queries: Collection[str],
-    *,
-    seed: int = 0,
 ) -> HeldOutGain:
     """Compare two runs on some of their queries."""
     if judged is None or not queries:
@@ -65,7 +68,7 @@ def measure_gain(
     both = pd.concat([one, other], axis=1, join="inner").dropna().to_numpy(dtype=np.float64)
     if not len(both):
         return UNMEASURED
-    delta, low, high = interval(both[:, 1] - both[:, 0], seed=seed)
+    delta, low, high = t_interval(both[:, 1] - both[:, 0])
     old, new = both.mean(axis=0)
     return HeldOutGain(len(both), float(old), float(new), delta, low, high)
 

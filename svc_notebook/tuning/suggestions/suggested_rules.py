@@ -19,8 +19,8 @@ from svc_notebook.tuning.variants.spaces import AS_IT_IS, Variant
 from svc_notebook.tuning.variants.trials import TrialIndex
 
 COLUMNS = [
-    "kind", "pattern", "target", "support", "evidence", "queries", "touched", "measured", "before",
-    "after", "delta", "low", "high", "document",
+    "kind", "pattern", "target", "support", "evidence", "queries", "touched", "proposed",
+    "measured", "before", "after", "delta", "low", "high", "document",
 ]  # fmt: skip
 
 
@@ -68,9 +68,10 @@ async def suggest_rules(
         One row per rule: `kind` (str, `pin` or `boost`), `pattern` (str, the query or word),
         `target` (str, objectID or facet value), `support` (int64, clicks or judgments of a pin,
         queries of a boost), `evidence` (str), `queries` (object, list of affected queries),
-        `touched` (int64, queries whose hits change), `measured` (int64, queries that measure
-        the rule), `before`, `after`, `delta`, `low` and `high` (float64, their nDCG@10, the
-        difference and its 95 % interval, NaN without such queries) and `document` (object,
+        `touched` (int64, queries whose hits change), `proposed` (bool, whether a gain was
+        measured; the other rows come last), `measured` (int64, queries that measure the rule),
+        `before`, `after`, `delta`, `low` and `high` (float64, their nDCG@10, the
+        difference and its 95 % t interval, NaN without such queries) and `document` (object,
         the rule for `svc.save_rules`).
 
     Raises
@@ -112,9 +113,9 @@ async def suggest_rules(
             after = await tried.run(Variant({"rules": [each.document]}), concerned)
             rows.append(_row(each, before, after, known, checked))
     frame = DataFrame(rows, columns=COLUMNS)
-    frame = frame[frame["touched"] > 0].astype({"delta": "float64"})
+    frame = frame[frame["touched"] > 0].astype({"proposed": "bool", "delta": "float64"})
     ordered = frame.sort_values(
-        ["delta", "support"], ascending=[False, False], na_position="last", kind="stable"
+        ["proposed", "delta", "support"], ascending=False, na_position="last", kind="stable"
     )
     return ordered.reset_index(drop=True)
 
@@ -149,5 +150,6 @@ def _row(
     return {
         "kind": candidate.kind, "pattern": candidate.pattern, "target": candidate.target,
         "support": candidate.support, "evidence": candidate.evidence, "queries": concerned,
-        "touched": touched, **gain._asdict(), "document": candidate.document,
+        "touched": touched, "proposed": gain.is_proposed, **gain._asdict(),
+        "document": candidate.document,
     }  # fmt: skip

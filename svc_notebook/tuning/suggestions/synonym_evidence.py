@@ -29,8 +29,9 @@ MAX_SYNONYMS_PER_WORD = 3
 SAMPLE_RECORDS_PER_QUERY = 20
 MAX_DEEP_HITS = 1000
 MIN_LIFT = 1.5  # ratio of a word's frequency in the relevant records to that elsewhere
-MIN_CONTRAST = 2.0  # ratio of its share in relevant records not found to that in the found ones
-MAX_FREQUENT_SHARE = 0.2  # of the records; a more frequent word has no synonym
+# Ratio of a word's share in relevant records not found to that in the found ones.
+MIN_CONTRAST, MIN_CONTRAST_OF_FREQUENT = 2.0, 4.0
+MAX_FREQUENT_SHARE = 0.2  # of the records; a more frequent word needs more contrast
 REFORMULATION_TIME = pd.Timedelta(minutes=5)  # limit between a search and its reformulation
 
 
@@ -44,6 +45,15 @@ class Idea:
     support: int
     evidence: str
     queries: frozenset[str] = frozenset()
+    by_contrast: bool = False
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Whether it may replace another word: records contain the word, of one longer query."""
+        if not self.by_contrast or len(self.queries) != 1:
+            return False
+        [query] = self.queries
+        return len({word for word in words_of(query) if len(word) >= MIN_WORD_LETTERS}) > 1
 
     @property
     def document(self) -> dict[str, Any]:
@@ -146,7 +156,8 @@ def _contrasting_words(
     in_shown = Counter(word for record in shown for word in _title_words(record))
     for word in words_of(query):
         frequent = counts.get(word, 0) > MAX_FREQUENT_SHARE * counts[""]
-        if len(word) < MIN_WORD_LETTERS or counts.get(word, 0) <= 0 or frequent:
+        min_contrast = MIN_CONTRAST_OF_FREQUENT if frequent else MIN_CONTRAST
+        if len(word) < MIN_WORD_LETTERS or counts.get(word, 0) <= 0:
             continue
         forms = {word, *plural_forms(word)}
         lacking = [record for record, own in zip(lost, texts, strict=True) if not forms & own]
@@ -154,14 +165,14 @@ def _contrasting_words(
             continue
         for synonym, count in _lifted(query, lacking, counts, forms):
             share = in_shown[synonym] / max(1, len(shown))
-            if count / len(lacking) < MIN_CONTRAST * share:
+            if count / len(lacking) < min_contrast * share:
                 continue
             evidence = (
                 f"{count} of {len(lacking)} relevant records that {query!r} does not find lack "
                 f"{word!r} and contain {synonym!r}, and {in_shown[synonym]} of the first "
                 f"{len(shown)} hits"
             )
-            yield Idea(word, synonym, "records", count, evidence, frozenset([query]))
+            yield Idea(word, synonym, "records", count, evidence, frozenset([query]), True)
 
 
 def _lifted(

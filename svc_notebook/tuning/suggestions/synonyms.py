@@ -36,7 +36,8 @@ from svc_notebook.tuning.variants.trials import TrialIndex
 
 COLUMNS = [
     "word", "synonym", "source", "support", "evidence", "queries", "hits_before", "hits_after",
-    "zero_before", "zero_after", "measured", "before", "after", "delta", "low", "high", "document",
+    "zero_before", "zero_after", "proposed", "measured", "before", "after", "delta", "low", "high",
+    "document",
 ]  # fmt: skip
 
 
@@ -61,7 +62,9 @@ async def suggest_synonyms(
     other records contain; and reformulations by the same user after a search without a click.
     Each candidate is tried alone on a temporary copy of the index, on the queries that contain
     the word. The score is measured on other queries than those the candidate comes from: what
-    one half of the queries with the word suggests is measured on the other half.
+    one half of the queries with the word suggests is measured on the other half. What one query
+    of several words suggests for a word that records contain is left out: it may replace any of
+    its words.
 
     Parameters
     ----------
@@ -90,9 +93,10 @@ async def suggest_synonyms(
     DataFrame
         One row per suggestion: `word`, `synonym` and `source` (str, `records` or
         `reformulations`), `support` (int64), `evidence` (str), `queries` (object, list),
-        `hits_before`, `hits_after`, `zero_before` and `zero_after` (int64), `measured` (int64,
+        `hits_before`, `hits_after`, `zero_before` and `zero_after` (int64), `proposed` (bool,
+        whether a gain was measured; the other rows come last), `measured` (int64,
         judged queries with the word that the synonym does not come from), `before`, `after`,
-        `delta`, `low` and `high` (float64, their nDCG@10, the difference and its 95 %
+        `delta`, `low` and `high` (float64, their nDCG@10, the difference and its 95 % t
         interval, NaN without such queries) and `document` (object, the synonym for
         `svc.save_synonyms`).
 
@@ -145,7 +149,7 @@ def _find_poor_queries(base: DataFrame, judged: DataFrame | None, low: float) ->
 
 
 def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
-    """Merge the candidates of each pair, and keep the best supported, a few of each word."""
+    """Merge the candidates of each pair; keep the best supported, one of a query and word."""
     merged: dict[tuple[str, str, str], Idea] = {}
     for idea in sorted(ideas, key=lambda each: -each.support):
         key = (idea.word, idea.synonym, idea.source)
@@ -157,11 +161,15 @@ def _chosen(ideas: Iterable[Idea], n: int) -> list[Idea]:
                 if len(first.queries) == 1 else first.evidence,
             )  # fmt: skip
     best: dict[tuple[str, str], Idea] = {}
+    answered: set[tuple[str, str]] = set()
     # What several queries suggest is more likely to hold for others, and can be measured.
     for idea in sorted(merged.values(), key=lambda each: (-len(each.queries), -each.support)):
         of_word = sum(1 for word, _ in best if word == idea.word)
-        if of_word < MAX_SYNONYMS_PER_WORD:
+        sources = {(query, idea.word) for query in idea.queries}
+        is_new = not sources or bool(sources - answered)
+        if of_word < MAX_SYNONYMS_PER_WORD and is_new and not idea.is_ambiguous:
             best.setdefault((idea.word, idea.synonym), idea)
+            answered |= sources
     return list(best.values())[:n]
 
 
@@ -185,9 +193,10 @@ async def _try_all(
             rows.append(_row(idea, own, before, after, _measure(idea, before, after, judged)))
     frame = DataFrame(rows, columns=COLUMNS)
     frame = frame[~(frame["hits_after"] == frame["hits_before"])]
-    order = ["delta", "zero_after", "support"]
-    ordered = frame.assign(delta=frame["delta"].astype("float64")).sort_values(
-        order, ascending=[False, True, False], na_position="last", kind="stable"
+    order = ["proposed", "delta", "zero_after", "support"]
+    typed = frame.astype({"proposed": "bool", "delta": "float64"})
+    ordered = typed.sort_values(
+        order, ascending=[False, False, True, False], na_position="last", kind="stable"
     )
     return ordered.reset_index(drop=True)
 
@@ -215,5 +224,5 @@ def _row(
         "support": idea.support, "evidence": idea.evidence, "queries": own["query"].tolist(),
         "hits_before": int(counts[0].sum()), "hits_after": int(counts[1].sum()),
         "zero_before": int((counts[0] == 0).sum()), "zero_after": int((counts[1] == 0).sum()),
-        **gain._asdict(), "document": idea.document,
+        "proposed": gain.is_proposed, **gain._asdict(), "document": idea.document,
     }  # fmt: skip
