@@ -91,6 +91,7 @@ class _Derivation:
             spares=_path_of(spec.spares),
             checks=_path_of(spec.checks),
             settles=_path_of(spec.settles),
+            writes_to=spec.writes_to,
             lists=spec.lists,
             fixed=tuple(spec.fixed.items()),
             result=_path_of(spec.result),

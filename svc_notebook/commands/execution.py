@@ -43,7 +43,14 @@ def confirm(call: BoundCall, face: Face, client: Client) -> dict[str, Any]:
 def describe_action(call: BoundCall, client: Client) -> tuple[str, dict[str, Any]]:
     """Describe what is to be confirmed and where; return arguments that bind the call to it."""
     description, bound = call.verb.settle(call.arguments, client) or (_describe_call(call), {})
-    return f"{description}, {_describe_target(client)}", bound
+    written = call.arguments.get(call.verb.writes_to)
+    return f"{description}, {_describe_target(_client_of(written) if written else client)}", bound
+
+
+def _client_of(profile: str) -> Client:
+    from svc_notebook.session.connection import client_of
+
+    return client_of(profile)
 
 
 def _describe_call(call: BoundCall) -> str:

@@ -113,7 +113,8 @@ class Verb:
     `does`, `spares` and `settles` are paths of functions. `destructive` describes what is
     deleted; `{index}` in it is replaced by the argument. It requires confirmation, unless `spares`
     returns that these arguments delete nothing. `settles` returns the part of the description that
-    only the client knows, and arguments that bind the call to it. `former` maps former names of
+    only the client knows, and arguments that bind the call to it. `writes_to` is the argument with
+    the profile that is written to, if it is not the client's. `former` maps former names of
     options to the present ones.
     """
 
@@ -132,6 +133,7 @@ class Verb:
     spares: str = ""
     checks: str = ""
     settles: str = ""
+    writes_to: str = ""
     lists: bool = False
     fixed: tuple[tuple[str, Any], ...] = ()
     result: str = ""

@@ -1267,6 +1267,7 @@ VERBS: tuple[Verb, ...] = (
         destructive='deploy {index} to {to}',
         spares='svc_notebook.functions.transfers.writes_nothing',
         settles='svc_notebook.functions.transfers.settle_deployment',
+        writes_to='to',
         result='svc_notebook.functions.transfers.plan_or_deployment',
     ),
     Verb(

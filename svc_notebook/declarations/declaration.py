@@ -55,7 +55,8 @@ class VerbDeclaration:
     - `lists`: whether the word `list` may follow the name.
     - `destructive`: what the verb does, for the confirmation; `{name}` is replaced by an argument.
       `spares` returns whether these arguments need no confirmation, and `settles` the description
-      that only the client can give, with arguments that bind the call to it.
+      that only the client can give, with arguments that bind the call to it. `writes_to` is the
+      argument with the profile that the verb writes to, if it is not the client's.
     - `checks`: returns whether these arguments ask for a verdict. The command then has the exit
       status 0 or 1 for the outcome, and 2 for every failure.
     """
@@ -86,6 +87,7 @@ class VerbDeclaration:
     spares: Spares | None = None
     checks: Spares | None = None
     settles: Settles | None = None
+    writes_to: str = ""
 
 
 def verb(name: str, *examples: str, **facts: Any) -> VerbDeclaration:

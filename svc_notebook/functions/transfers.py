@@ -156,7 +156,7 @@ def settle_deployment(given: Mapping[str, Any], client: Client) -> tuple[str, di
     plan = background_loop.run(run.carry_out(dry_run=True)).plan
     print(plan)  # noqa: T201 - the plan is what is confirmed
     force = ", overwriting changes there since the clone" if run.force else ""
-    return f"deploy {run.index} to {run.name} of {run.profile}: {plan.describe()}{force}", {}
+    return f"deploy {run.index} to {run.name} ({plan.describe()}{force})", {}
 
 
 def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
@@ -176,6 +176,7 @@ def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
         destructive="deploy {index} to {to}",
         spares=writes_nothing,
         settles=settle_deployment,
+        writes_to="to",
         result=plan_or_deployment,
     ),
     bar="records",

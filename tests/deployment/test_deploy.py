@@ -326,7 +326,11 @@ def test_a_step_that_fails_reverts_those_before_it(
 
 
 def test_the_command_shows_the_plan_as_json(
-    tuned: str, service: Running, profiles: Path, capsys: pytest.CaptureFixture[str]
+    tuned: str,
+    service: Running,
+    shop: svc.Client,
+    profiles: Path,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     write_profile(profiles, "work", service, service.adminKey)
     words = ["deploy", tuned, "--to", "shop", "--profile", "work"]
@@ -336,7 +340,10 @@ def test_the_command_shows_the_plan_as_json(
         "hitsPerPage", "s", "t", "r0",
     }  # fmt: skip
     assert main(words) == 2
-    assert "pass `--yes` to deploy" in capsys.readouterr().err
+    question = capsys.readouterr().err
+    assert f"pass `--yes` to deploy {tuned} to {tuned} (1 setting" in question
+    where = shop.connection
+    assert f"), profile shop, application {where.app_id} at {where.address}" in question
     assert main([*words, "--yes"]) == 0
     assert "--profile shop` reverts it" in capsys.readouterr().out
 
