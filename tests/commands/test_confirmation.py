@@ -18,8 +18,8 @@ from svc_notebook.commands.execution import perform
 from svc_notebook.commands.registry import VERBS, find_verb
 from svc_notebook.commands.verb import YES
 from svc_notebook.session import connection as session
+from tests.cli.test_cli import COMMAND, environment
 from tests.conftest import Running
-from tests.test_cli import COMMAND, environment
 
 INDEX = "confirming"
 LAMPS = pd.DataFrame({"objectID": ["1", "2", "3"], "name": ["blue lamp", "red lamp", "desk"]})

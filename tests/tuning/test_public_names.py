@@ -9,7 +9,7 @@ import pytest
 
 import svc_notebook as svc
 from tests.looping import loop_over
-from tests.test_public_names import HEAVY, imported_by
+from tests.project.test_public_names import HEAVY, imported_by
 
 MODULES = {path.stem for path in Path(svc.tuning.__file__).parent.glob("*")}
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).parents[1] / "docs" / "client.md"
+PAGE = Path(__file__).parents[2] / "docs" / "client.md"
 
 
 def test_the_examples_run_one_after_the_other(tmp_path: Path) -> None:

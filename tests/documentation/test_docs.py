@@ -23,8 +23,8 @@ from svc_notebook.service.server import ADMIN_KEY_VARIABLE, WORKERS_VARIABLE
 from svc_notebook.session.fields import FIELDS, VARIABLES
 from svc_notebook.session.local_service import IDLE_VARIABLE
 from tests.conftest import ROOT
+from tests.documentation.test_examples import PUBLIC
 from tests.looping import loop_over
-from tests.test_examples import PUBLIC
 
 DOCS = ROOT / "docs"
 

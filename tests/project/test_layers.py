@@ -13,7 +13,7 @@ import pytest
 from tests.looping import loop_over
 
 PACKAGE = "svc_notebook"
-ROOT = Path(__file__).parent.parent / PACKAGE
+ROOT = Path(__file__).parents[2] / PACKAGE
 MODULES = sorted(ROOT.rglob("*.py"))
 
 # Lower layers first; a room imports its own line and the lines above it in this table.

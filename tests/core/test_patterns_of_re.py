@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parent.parent / "svc_notebook"
+PACKAGE = Path(__file__).parents[2] / "svc_notebook"
 FUNCTIONS = {
     "compile",
     "search",
