@@ -16,6 +16,10 @@ import pytest
 import svc_notebook as svc
 from svc_notebook import loading
 from svc_notebook.client import Client
+from svc_notebook.errors import BadInput
+from svc_notebook.loading.database import Database
+from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.source import open_source
 from tests.loading.encoded_records import pack
 
 
@@ -175,3 +179,21 @@ def test_a_text_that_is_not_the_json_it_should_be_is_rejected_alone(tmp_path: Pa
     assert found[["row", "column", "value", "size"]].to_numpy().tolist() == [
         [2, "size", "wide", "wide"]
     ]
+
+
+def test_rows_are_counted_against_the_lines_of_a_file(tmp_path: Path) -> None:
+    """Lines that a scan loses without an error are an error of the load."""
+    for number, text in enumerate((
+        "id,name\n1,a\n\n2,b\r\n\r\n3,c",
+        'id,name\n1,"a\nb"\n2,b\n3,c\n',
+        "id,name\n1,a\n2,b,\n3,c\n",
+        "id,name\n1,a\nid,name\n2,b\n3,c\n",
+    )):  # fmt: skip
+        path = tmp_path / f"{number}.csv"
+        path.write_bytes(text.encode())
+        with Database() as db:
+            table = open_source(path, LoadSettings.of({}), db)
+
+            table.check_lost_rows(100, 3, ())
+            with pytest.raises(BadInput, match="has 3 rows, of which 1 could not be read"):
+                table.check_lost_rows(100, 2, ())

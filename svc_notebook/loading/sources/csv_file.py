@@ -121,6 +121,8 @@ class _CsvReading:
     # the header's.
     copies: tuple[RegularCopy, ...] = ()
     surplus: tuple[str, ...] = ()
+    # The number of rows that the files have; None if it is unknown.
+    expected_rows: int | None = None
 
     def table(self) -> SourceTable:
         """Return the table, with columns of text."""
@@ -165,8 +167,14 @@ class _CsvReading:
     def regular_if_needed(self) -> _CsvReading:
         """Use regular copies of files of which DuckDB would lose a header or a cell silently."""
         shapes = [scan_lines(path, self.dialect) for path in self.paths]
-        reading = replace(self, quoted_lines=any(shape.quoted_lines for shape in shapes))
         has_header = self.dialect.header
+        records = [shape.records for shape in shapes if shape.records is not None]
+        complete = len(records) == len(shapes) and len(self._names) > 1
+        reading = replace(
+            self,
+            quoted_lines=any(shape.quoted_lines for shape in shapes),
+            expected_rows=sum(records) - has_header * len(records) if complete else None,
+        )
         if (
             (has_header and not all(is_plain_header(path, self.dialect) for path in self.paths))
             or self.dialect.escape != self.dialect.quote
@@ -268,7 +276,9 @@ class _CsvReading:
             write_regular(path, self.db.folder, self.dialect, surplus, forms, strict=strict)
             for path in self.paths
         ]
-        return replace(self, copies=tuple(copies), surplus=surplus)
+        alone = len(self._names) + len(surplus) == 1  # an empty value is no row
+        rows = None if alone else sum(copy.rows - len(copy.removed) for copy in copies)
+        return replace(self, copies=tuple(copies), surplus=surplus, expected_rows=rows)
 
     def _longest_record(self) -> int:
         """Return the bytes of the longest record; 0 if it is the effect of an unclosed quote."""
@@ -312,6 +322,13 @@ class _CsvReading:
             raise BadInput(
                 f"{self.name} has lines, but none could be read as a row: check its header, and "
                 "pass the file's dialect, for example separator=';' or quote=\"'\""
+            )
+        lost = 0 if skipped or self.options.limit else (self.expected_rows or 0) - rows
+        if lost > 0:
+            raise BadInput(
+                f"{self.name} has {rows + lost:,} rows, of which {lost:,} could not be read, and "
+                "it is unknown which: pass the file's dialect, for example separator=';' or "
+                'quote="\'"'
             )
 
 

@@ -29,12 +29,14 @@ class RowShape:
     empty_surplus: bool = False
     # Whether a line repeats the header.
     repeated_header: bool = False
+    # The number of records that are not blank, the header included; None if it is unknown.
+    records: int | None = None
 
 
 def scan_lines(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file; for most files, counting quotes is sufficient."""
     quote = dialect.quote.encode()
-    surplus, headers = False, 0
+    surplus, headers, records = False, 0, 0
     with path.open("rb") as file:
         start = file.read(BLOCK_BYTES)
         marked = start.startswith(BOM_UTF8)
@@ -52,8 +54,10 @@ def scan_lines(path: Path, dialect: Dialect) -> RowShape:
                 return _scan_quotes(path, dialect)
             surplus = surplus or any(_is_wide(line, dialect) for line in lines.with_end(dialect))
             headers += lines.count(header) if can_repeat else 0
+            records += lines.filled
     # A byte order mark hides the header itself.
-    return RowShape(empty_surplus=surplus, repeated_header=headers > (0 if marked else 1))
+    again = headers > (0 if marked else 1)
+    return RowShape(empty_surplus=surplus, repeated_header=again, records=records)
 
 
 class _Lines:
@@ -66,6 +70,13 @@ class _Lines:
         # The last line of a file may have no end.
         self._ends = ends if block.endswith(b"\n") else np.append(ends, len(block))
         self._starts = np.concatenate(([0], self._ends[:-1] + 1))
+
+    @property
+    def filled(self) -> int:
+        """The number of lines that are not blank."""
+        sizes = self._ends - self._starts
+        first = self._bytes[np.minimum(self._starts, len(self._bytes) - 1)]
+        return int((sizes > (first == ord("\r"))).sum())
 
     def any_odd(self, byte: bytes) -> bool:
         """Return whether a line contains a byte an odd number of times."""
@@ -101,7 +112,7 @@ class _Lines:
 def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file and follow each quote to the line that closes it."""
     ends, last = tuple(end.decode() for end in _empty_ends(dialect)), ""
-    quoted_lines, surplus, open_end, headers = False, False, False, 0
+    quoted_lines, surplus, open_end, headers, records = False, False, False, 0, 0
     torn: list[str] = []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for record in split_records(file, dialect, torn):
@@ -114,9 +125,10 @@ def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
             if torn:
                 return RowShape(quoted_lines=True, open_end=True)
             last = record
+            records += bool(record.strip("\r\n"))
         if quoted_lines or dialect.quote in last:
             open_end = is_open(split_cells(last, dialect)[-1], dialect)
-    return RowShape(quoted_lines, open_end, surplus, headers > 1)
+    return RowShape(quoted_lines, open_end, surplus, headers > 1, records)
 
 
 def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:
