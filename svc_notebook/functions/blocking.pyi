@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from collections.abc import Iterator
 from collections.abc import Mapping
 from collections.abc import Sequence
+from os import PathLike
 from pandas import DataFrame
 from pathlib import Path
 from svc_notebook import loading
@@ -583,6 +584,7 @@ def load(
     verify: bool = False,
     in_flight: int | None = None,
     progress: bool | None = None,
+    plan: loading.LoadPlan | PathLike[str] | str | Any = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published."""

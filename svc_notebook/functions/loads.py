@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Unpack
+from os import PathLike
+from typing import Any, Unpack
 
 from pandas import DataFrame
 
@@ -71,6 +72,7 @@ async def load(
     verify: bool = False,
     in_flight: int | None = None,
     on_progress: OnProgress | None = None,
+    plan: loading.LoadPlan | PathLike[str] | str | Any = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
@@ -109,6 +111,9 @@ async def load(
     on_progress : callable, default None
         Function that is called with the number of rows sent and the total number of rows,
         or None.
+    plan : LoadPlan, path or pandera schema, default None
+        Plan, or file of a saved plan, whose options are used and whose columns the source must
+        have; other options take precedence.
 
     Returns
     -------
@@ -138,7 +143,7 @@ async def load(
         return await loading.load(
             asynchronous(client), record_columns(source, options), index,
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
-            in_flight=in_flight, on_progress=on_progress, **options,
+            in_flight=in_flight, on_progress=on_progress, plan=plan, **options,
         )  # fmt: skip
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from typing import TYPE_CHECKING, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.dask.load import load_partitions
 from svc_notebook.loading.database import Database
+from svc_notebook.loading.load_plan.contract import read_contract
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
 from svc_notebook.loading.options import IfExists, LoadSettings, RowOptions
 from svc_notebook.loading.sending.attribute_loss import plan_attribute_loss
@@ -70,6 +71,7 @@ async def load(
     verify: bool = False,
     in_flight: int | None = None,
     on_progress: OnProgress | None = None,
+    plan: Any = None,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
@@ -84,10 +86,13 @@ async def load(
     if in_flight is not None and in_flight < 1:
         raise BadInput("`in_flight` must be 1 or more")
     check_min_share(min_share, if_exists)
-    checked = LoadSettings.of(options)
+    contract = None if plan is None else read_contract(plan)
+    checked = LoadSettings.of({**(contract.options if contract else {}), **options})
     refuse_early(source, look=dry_run, resume=resume)
     may_be_many = may_have_partitions(source)
     if may_be_many and (partitions := await asyncio.to_thread(find_partitions, source, checked)):
+        if contract:
+            raise BadInput("`plan` does not work with a source in partitions; check one of them")
         return await load_partitions(
             client, partitions, index, checked, if_exists=if_exists, min_share=min_share,
             dry_run=dry_run, resume=resume, verify=verify, in_flight=in_flight,
@@ -98,6 +103,7 @@ async def load(
         dry_run=dry_run, resume=resume, verify=verify,
         in_flight=in_flight or DEFAULT_IN_FLIGHT,
         on_progress=on_progress,
+        contract=contract,
     )  # fmt: skip
 
 

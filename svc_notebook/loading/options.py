@@ -43,6 +43,8 @@ OPERATIONS = (
 UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
+# Options that belong to one load, and not to the form of its source.
+OPTIONS_OF_ONE_LOAD = ("limit", "salt", "spread")
 CHARACTER_OPTIONS = ("separator", "quote", "comment")
 COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 
@@ -198,6 +200,14 @@ class LoadSettings:
         kinds = {"list", "levels"}.intersection(self.dtype.values())
         is_template = self.id is not None and "{" in self.id
         return bool(self.rename or self.computed or self.geo or kinds or is_template)
+
+    def to_save(self) -> dict[str, Any]:
+        """Return the options that differ from their defaults, as JSON has them."""
+        default = type(self)()
+        names = [row.name for row in fields(self) if row.name not in OPTIONS_OF_ONE_LOAD]
+        values = {name: getattr(self, name) for name in names}
+        changed = {n: value for n, value in values.items() if value != getattr(default, n)}
+        return {n: list(v) if isinstance(v, tuple) else v for n, v in changed.items()}
 
     def separator_of(self, column: str) -> str:
         """Return the separator of a column's lists or levels; empty if it is to be found."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -17,6 +18,7 @@ from svc_notebook.display import write_frame
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.encoding.record_sql import ColumnProfile, operation_sql
+from svc_notebook.loading.load_plan.contract import save_plan
 from svc_notebook.loading.load_plan.derived_columns import derive_columns
 from svc_notebook.loading.load_plan.fast_path import (
     NeedsDatabase,
@@ -135,6 +137,8 @@ class LoadPlan:
         Attributes of existing records that the load would delete, because its rows replace whole
         records and do not have them. A dry run compares up to 1,000 records with their rows;
         `svc.plan` knows only with which columns a DataFrame was read.
+    options : dict
+        Options of the load that differ from their defaults.
     difference : LoadDifference or None
         For a dry run with `merge` or `sync`, what differs from the stored records.
     reading : DelimitedReading or None
@@ -158,6 +162,7 @@ class LoadPlan:
     notes: tuple[str, ...]
     skipped_lines: int = 0
     deleted_attributes: tuple[str, ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
     difference: LoadDifference | None = None
     reading: DelimitedReading | None = field(default=None, compare=False)
 
@@ -195,6 +200,19 @@ class LoadPlan:
             signals.append(ReadingSignal(f"column {name}", sent_as, True, what, points))
         table = pd.DataFrame(signals, columns=list(ReadingSignal._fields))
         return table.astype({"chosen": bool, "points": "float64"})
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Save the plan as a contract: a YAML file with its options and columns.
+
+        `svc.load(source, index, plan=path)` loads with these options, and refuses a source with
+        new or missing columns, other types, or more missing values (5 percentage points).
+
+        Parameters
+        ----------
+        path : path
+            File to write, for example `products.plan.yaml`.
+        """
+        save_plan(self, path)
 
     @cached_property
     def columns(self) -> pd.DataFrame:
@@ -314,6 +332,7 @@ def _prepare_cells(opened: SmallTable, index: str, options: LoadSettings) -> Pre
         ),
         skipped_lines=table.skipped_lines,
         reading=table.reading,
+        options=options.to_save(),
     )
     return Prepared(plan, table, "", _NO_ROWS, {}, options, small.ids.hashed, small.operations)
 
@@ -353,6 +372,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
         ),
         skipped_lines=table.skipped_lines,
         reading=table.reading,
+        options=options.to_save(),
     )
     marks = MarkedRows.of([*errors.dropped, *errors.repeated])
     return Prepared(

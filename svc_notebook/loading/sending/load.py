@@ -16,6 +16,7 @@ from svc_notebook.client.tasks import OnProgress, wait
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
 from svc_notebook.loading.database import Database
+from svc_notebook.loading.load_plan.contract import LoadContract
 from svc_notebook.loading.load_plan.ids import SCHEME
 from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, prepare
 from svc_notebook.loading.load_plan.row_order import Span
@@ -81,6 +82,7 @@ async def load_source(
     verify: bool = False,
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
+    contract: LoadContract | None = None,
 ) -> LoadResult:
     """Load one source in this process; see `load` for the options.
 
@@ -91,6 +93,8 @@ async def load_source(
     run: _LoadRun | None = None
     try:
         prepared = await db.in_thread(prepare, source, index, options, db)
+        if contract:
+            contract.check(prepared.plan)
         read = ReadColumns.of(source, index, client)
         run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
         if dry_run:
