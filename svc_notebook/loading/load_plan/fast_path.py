@@ -50,7 +50,7 @@ from svc_notebook.loading.load_plan.type_inference import (
     infer_few_texts,
 )
 from svc_notebook.loading.options import LoadSettings
-from svc_notebook.loading.sources.csv_few_rows import MAX_FILE_BYTES
+from svc_notebook.loading.sources.csv_row_shape import MAX_FILE_BYTES
 from svc_notebook.loading.sources.dataframe import (
     describe_index,
     name_columns,

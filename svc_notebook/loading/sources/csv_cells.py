@@ -1,11 +1,11 @@
-"""Records and cells of a delimited file, also those whose quotes are not as they should be."""
+"""Records and cells of a delimited file, with misplaced quotes too; the forms of its columns."""
 
 from __future__ import annotations
 
 import csv
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -17,6 +17,11 @@ LINE_ENDS = "\r\n"
 MIN_LINES_LIKE_ROWS, MIN_SHARE_LIKE_ROWS = 20, 0.9
 # Cells of a row that are too many for a line of a text.
 MIN_ROW_CELLS = 4
+# A column has a form if at least so many values, and this share of them, have it.
+MIN_VALUES, FORM_SHARE = 5, 0.9
+
+# The form of the values of each column; empty for a column whose values have none in common.
+ColumnForms = Sequence[str]
 
 
 def split_records(
@@ -254,3 +259,42 @@ def _is_escaped(line: str, at: int, escape: str) -> bool:
     while first and line[first - 1] == escape:
         first -= 1
     return (at - first) % 2 == 1
+
+
+def find_forms(rows: Sequence[Sequence[str]], width: int) -> ColumnForms:
+    """Return the form of the values of each column, from rows that have `width` cells."""
+    usual = [row for row in rows if len(row) == width]
+    return [_common_form(column) for column in zip(*usual, strict=True)] or [""] * width
+
+
+def find_stray_cell(cells: Sequence[str], forms: ColumnForms) -> int | None:
+    """Return the place of the empty cell without which a row with one cell too many is regular.
+
+    With it, some cell does not have the form of its column; without it, all cells have, and no
+    other empty cell makes that true.
+    """
+    if len(cells) != len(forms) + 1 or _fits(cells[:-1], forms):
+        return None
+    places = [place for place, cell in enumerate(cells) if not cell]
+    without = {place: (*cells[:place], *cells[place + 1 :]) for place in places}
+    fitting = {row: place for place, row in without.items() if _fits(row, forms)}
+    return next(iter(fitting.values())) if len(fitting) == 1 else None
+
+
+def fits_shifted(cells: Sequence[str], forms: ColumnForms) -> bool:
+    """Return whether a row with one cell too many can have it at its end."""
+    return _fits(cells[: len(forms)], forms)
+
+
+def _common_form(column: Sequence[str]) -> str:
+    values = [value for value in column if value]
+    form, number = Counter(map(cell_form, values)).most_common(1)[0] if values else ("", 0)
+    is_text = "9" not in form or ("a" in form and " " in form)
+    return "" if is_text or number < max(MIN_VALUES, FORM_SHARE * len(values)) else form
+
+
+def _fits(cells: Sequence[str], forms: ColumnForms) -> bool:
+    return all(
+        not form or not cell or cell_form(cell) == form
+        for cell, form in zip(cells, forms, strict=True)
+    )

@@ -16,10 +16,8 @@ from svc_notebook.loading import sql
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_dialect import Dialect, longest_record
-from svc_notebook.loading.sources.csv_few_rows import Texts, read_few_rows
 from svc_notebook.loading.sources.csv_header import sniff_dialect
 from svc_notebook.loading.sources.csv_layout import Layout, find_layout, write_plain
-from svc_notebook.loading.sources.csv_notes import describe_copies
 from svc_notebook.loading.sources.csv_printed_tables import (
     copy_printed_table,
     find_printed_table,
@@ -32,13 +30,14 @@ from svc_notebook.loading.sources.csv_ragged_rows import (
     RegularCopy,
     broken_row,
     count_empty_rows,
+    describe_copies,
     find_surplus,
     has_rows,
     is_plain_header,
     read_forms,
     write_regular,
 )
-from svc_notebook.loading.sources.csv_row_shape import scan_lines
+from svc_notebook.loading.sources.csv_row_shape import Texts, read_few_rows, scan_lines
 from svc_notebook.loading.sources.encoding import (
     SAMPLE_BYTES,
     SAMPLE_CHARACTERS,
