@@ -247,6 +247,7 @@ def search(
     best: int = 3,
     k: int = 10,
     seed: int = 0,
+    guard: Queries | None = None,
     notes: str | Path | None = None,
     client: AnyClient | None = None,
     progress: bool | None = None,

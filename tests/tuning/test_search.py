@@ -157,6 +157,29 @@ def test_a_search_without_improvement_is_reported(house: str, client: Client) ->
         found.test()
 
 
+def test_a_variant_that_lowers_a_guarded_query_is_refused(house: str) -> None:
+    # For this query, what is better stands first already.
+    rows = [
+        {"query": "lamp", "objectID": f"lamp-{good}", "rating": float(3 - good)}
+        for good in range(4)
+    ]
+    judged = [*(row for row in JUDGMENTS if row["query"] != "lamp"), *rows]
+
+    free = tuning.search(house, SPACE, judgments=judged, seed=2)
+    found = tuning.search(house, SPACE, judgments=judged, seed=2, guard=["lamp"])
+
+    assert free.best["customRanking"] == ["desc(good)"]
+    assert found.best.get("customRanking") != ["desc(good)"]
+    assert {each.query for each in found.losses} == {"lamp"}
+    assert all(each.after < each.before for each in found.losses)
+    assert "refused by the guard: customRanking" in repr(found)
+    assert "lowers 'lamp'" in repr(found)
+    assert found.trace.equals(free.trace)
+    for guard in (["sofa lamp"], []):
+        with pytest.raises(BadInput, match="guard"):
+            tuning.search(house, SPACE, judgments=judged, guard=guard)
+
+
 def test_a_stopped_search_resumes(
     house: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

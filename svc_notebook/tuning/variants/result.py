@@ -22,6 +22,7 @@ from svc_notebook.tuning.evaluation.comparison_summary import (
 )
 from svc_notebook.tuning.plots.trials import plot_search
 from svc_notebook.tuning.variants.evidence import Evidence
+from svc_notebook.tuning.variants.guard import GuardLoss
 from svc_notebook.tuning.variants.samplers import TrialPlan
 from svc_notebook.tuning.variants.spaces import Variant
 
@@ -66,6 +67,9 @@ class Search:
         Evidence for each finalist: `p` (float, probability that any of the tried variants gains
         as much by chance), `is_sufficient` (bool) and `more_queries` (int or None, number of
         judged queries to add).
+    losses : tuple of GuardLoss
+        Queries of `guard` that a variant lowers, which is refused for it: `variant` (Variant),
+        `query` and `filters` (str), `before` and `after` (float).
 
     Examples
     --------
@@ -86,6 +90,7 @@ class Search:
     diagnosis: RelevanceDiagnosis | None = field(default=None, repr=False)
     compared: tuple[Variant, ...] = field(default=(), repr=False)
     weighed: tuple[Evidence, ...] = field(default=(), repr=False)
+    losses: tuple[GuardLoss, ...] = field(default=(), repr=False)
 
     @property
     def chosen(self) -> Variant | None:
@@ -161,8 +166,11 @@ class Search:
 def _describe(found: Search) -> list[str]:
     done = f"{len(found.trace):,} trials, {int(found.trace['queries'].sum()):,} searches"
     lines = [f"{found.index}: {found.plan!r}"]
+    refused = {str(each.variant): str(each) for each in found.losses}  # one query of each
+    lines += refused.values()
     if not found.finalists:
-        return [*lines, f"{done}: no variant was better than the current index"]
+        better = "no variant that the guard permits" if refused else "no variant"
+        return [*lines, f"{done}: {better} was better than the current index"]
     chosen = found.chosen
     what = "selected" if chosen else "not proposed, best"
     lines.append(f"{done}; {what} on the tune queries: {chosen or found.finalists[0]}")

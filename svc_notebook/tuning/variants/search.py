@@ -30,6 +30,12 @@ from svc_notebook.tuning.tables.tables import (
     check_queries,
 )
 from svc_notebook.tuning.variants.evidence import Evidence, weigh
+from svc_notebook.tuning.variants.guard import (
+    MAX_GUARDED_VARIANTS,
+    GuardLoss,
+    check_guard,
+    find_losses,
+)
 from svc_notebook.tuning.variants.query_parts import part_queries
 from svc_notebook.tuning.variants.result import Search
 from svc_notebook.tuning.variants.samplers import (
@@ -63,6 +69,7 @@ async def search(
     best: int = 3,
     k: int = 10,
     seed: int = 0,
+    guard: Queries | None = None,
     notes: str | Path | None = None,
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
@@ -109,6 +116,10 @@ async def search(
         Number of hits of each query.
     seed : int, default 0
         Seed of the random numbers.
+    guard : str, list, DataFrame or path, default None
+        Judged queries whose score must not fall, such as the most frequent ones. A variant that
+        lowers the score of one is refused, and the query is named. Up to 12 variants are tried
+        with these queries, besides the budget.
     notes : path, default None
         File that stores finished trials, from which the same call resumes.
     client : Client or AsyncClient, default the current client
@@ -127,15 +138,11 @@ async def search(
     Raises
     ------
     BadInput
-        If judgments are missing, there are too few queries, an option is not valid, nothing is
-        proposed for the space, or a hosted service would make more than 2,000 searches without
-        a budget.
-    NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
-    Stopped
-        If the search is cancelled; its `result` is the `Search` so far.
+        If judgments are missing, a query of `guard` has none, there are too few queries, an option
+        is not valid, nothing is proposed for the space, or a hosted service would make more than
+        2,000 searches without a budget. NotFound If the index does not exist. CallFailed If the
+        service cannot be reached or refuses the call. Stopped If the search is cancelled; its
+        `result` is the `Search` so far.
 
     Examples
     --------
@@ -167,6 +174,7 @@ async def search(
     job = _prepare(
         space, queries, judgments, sampler or "grid", metric, budget, holdout, seed, starts
     )
+    guarded = None if guard is None else check_guard(guard, job.judgments)
     client = asynchronous(client)
     require_budget(client, given_budget, job.plan.budget, "a search over variants")
     before = await snapshot(index, client=client)
@@ -177,7 +185,7 @@ async def search(
         work = _RunningSearch(job, tried, known_trials, on_progress, options)
         try:
             await work.tune()
-            finalists = work.finalists(best)
+            finalists = await work.select(best, guarded)
             compared = await work.hold_out(work.compared(finalists)) if finalists else None
         except asyncio.CancelledError:
             raise _stopped(work.found(index, before, None, best, diagnosis), notes) from None
@@ -335,6 +343,8 @@ class _RunningSearch:
         self.on_progress = on_progress or (lambda done, total: None)
         self.options = options
         self.results: dict[tuple[str, int], Result] = {}
+        self.selected: list[Variant] | None = None
+        self.losses: list[GuardLoss] = []
         self.searches = 0
 
     async def tune(self) -> None:
@@ -406,6 +416,30 @@ class _RunningSearch:
         best = sorted(apart.values(), key=ordered.index)
         return [Variant(each.variant) for each in best[: max(1, count)]]
 
+    async def select(self, count: int, guarded: DataFrame | None) -> list[Variant]:
+        """Return the finalists, without those that lower the score of a guarded query."""
+        if guarded is None:
+            self.selected = self.finalists(count)
+            return self.selected
+        passing: list[Variant] = []
+        candidates = self.finalists(MAX_GUARDED_VARIANTS)
+        before = await self._score_guarded(AS_IT_IS, guarded) if candidates else []
+        for variant in candidates:
+            losses = find_losses(
+                variant, guarded, before, await self._score_guarded(variant, guarded)
+            )
+            self.losses += losses
+            passing += [] if losses else [variant]
+            if len(passing) == max(1, count):
+                break
+        self.selected = passing
+        return passing
+
+    async def _score_guarded(self, variant: Variant, guarded: DataFrame) -> list[float | None]:
+        found = await self.field.run(variant, guarded)
+        values, _, _ = score(found, guarded, self.job.judgments, self.job.metric, self.options)
+        return values
+
     def compared(self, finalists: Sequence[Variant]) -> list[Variant]:
         """Return the finalists and, if it was tried, the text score alone."""
         text = self.job.text_score
@@ -457,11 +491,11 @@ class _RunningSearch:
         diagnosis: RelevanceDiagnosis | None,
     ) -> Search:
         """Return the result so far."""
-        finalists = tuple(self.finalists(best))
+        finalists = tuple(self.finalists(best) if self.selected is None else self.selected)
         weighed = [each for each in map(self.weigh, finalists) if each]
         return Search(
             index, self.job.metric, self.job.plan, self.trace(), holdout, finalists, before,
-            diagnosis, tuple(self.compared(finalists)), tuple(weighed),
+            diagnosis, tuple(self.compared(finalists)), tuple(weighed), tuple(self.losses),
         )  # fmt: skip
 
     async def hold_out(self, finalists: Iterable[Variant]) -> Comparison:
