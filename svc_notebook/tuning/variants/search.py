@@ -140,9 +140,13 @@ async def search(
     BadInput
         If judgments are missing, a query of `guard` has none, there are too few queries, an option
         is not valid, nothing is proposed for the space, or a hosted service would make more than
-        2,000 searches without a budget. NotFound If the index does not exist. CallFailed If the
-        service cannot be reached or refuses the call. Stopped If the search is cancelled; its
-        `result` is the `Search` so far.
+        2,000 searches without a budget.
+    NotFound
+        If the index does not exist.
+    CallFailed
+        If the service cannot be reached or refuses the call.
+    Stopped
+        If the search is cancelled; its `result` is the `Search` so far.
 
     Examples
     --------
