@@ -247,13 +247,23 @@ def test_a_key_that_may_only_write_knows_the_columns_that_were_read(
 
 
 def test_a_service_that_returns_no_records_is_loaded_with_a_note() -> None:
+    transports: list[asyncio.Transport] = []
+
+    class Server(DiscardingServer):
+        def connection_made(self, transport: Any) -> None:
+            transports.append(transport)
+            super().connection_made(transport)
+
     async def serve(ready: Event, ended: Event, address: list[str]) -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(DiscardingServer, "127.0.0.1", 0)
+        server = await loop.create_server(Server, "127.0.0.1", 0)
         address.append("http://127.0.0.1:{1}".format(*server.sockets[0].getsockname()))
         ready.set()
         await asyncio.to_thread(ended.wait)
         server.close()
+        for transport in transports:
+            transport.abort()
+        await asyncio.sleep(0)  # transports close in the next turn of the loop
 
     ready, ended, address = Event(), Event(), list[str]()
     thread = Thread(target=lambda: asyncio.run(serve(ready, ended, address)))
