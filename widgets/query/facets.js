@@ -144,7 +144,9 @@ function facetBox(view, name) {
   function switchMode(next) {
     mode = next;
     drawMode();
-    if (facet.chosen.length) view.run("switch", { facet: name, mode });
+    // A value that was clicked just now may not be among the chosen ones yet.
+    const isHeld = facet.chosen.length > 0 || [...clicked.values()].some(({ wanted }) => wanted);
+    if (isHeld) view.run("switch", { facet: name, mode });
   }
 
   function drawMode() {
