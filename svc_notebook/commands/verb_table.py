@@ -1252,9 +1252,9 @@ VERBS: tuple[Verb, ...] = (
         'deploy', 'Deploy settings, synonyms and rules of an index to another service',
         'svc_notebook.functions.transfers.deploy',
         operands=(
-            Option('index', 'name of the index to deploy', completes='index', required=True, positional=True),),
+            Option('index', 'name of the index to deploy', completes='index', positional=True),),
         options=(
-            Option('to', 'profile of the service to deploy to. The environment provides only values that the profile does not have', completes='profile', required=True), 
+            Option('to', 'profile of the service to deploy to. The environment provides only values that the profile does not have', completes='profile'), 
             Option('name', 'name of the index on the target'), 
             Option('parts', 'parts to deploy. `records` replace all records of the target, together with the other parts, in one step', type=list[typing.Literal['settings', 'synonyms', 'rules', 'records']]), 
             Option('replicas', 'deploy the replicas too: all, or those named, each with its name on the target. By default, a replica whose name begins with the name of the index is renamed with it', type=bool), 
@@ -1263,8 +1263,10 @@ VERBS: tuple[Verb, ...] = (
             Option('dry-run', 'write nothing; the `plan` of the result shows the differences', type=bool), 
             Option('resume', 'resume an interrupted deployment of records', type=bool), 
             Option('min-share', 'with records, minimum number of new records, as a share from 0 to 1 of the number of previous records', type=float), 
+            Option('out', 'with `dry_run`, JSON file to which the plan is written, for a review', completes='path'), 
+            Option('plan', 'file that `out` wrote, which is applied as it is, in place of `index` and the other options; refused if the target or the index changed since. After an interruption, the same call writes the rest', completes='path'), 
             Option('note', 'note in the journal')),
-        examples=('deploy products --to shop --dry-run', 'deploy products --to shop --parts settings,rules --yes', 'deploy products-try --to shop --name products --forward-to-replicas'),
+        examples=('deploy products --to shop --dry-run', 'deploy products --to shop --parts settings,rules --yes', 'deploy products-try --to shop --name products --forward-to-replicas', 'deploy products --to shop --dry-run --out plan.json', 'deploy --plan plan.json --yes'),
         destructive='deploy {index} to {to}',
         spares='svc_notebook.functions.transfers.writes_nothing',
         settles='svc_notebook.functions.transfers.settle_deployment',

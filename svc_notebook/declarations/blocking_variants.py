@@ -83,7 +83,7 @@ def _without_callback(signature: Signature) -> Signature:
 
 def _label(declared: Declaration, given: dict[str, Any]) -> str:
     if declared.label in declared.signature.parameters:
-        return str(given[declared.label])
+        return str(given.get(declared.label) or declared.name)
     return declared.label
 
 

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from time import monotonic
 from typing import Any
 
@@ -31,6 +32,7 @@ from svc_notebook.deployment.plan import (
     IndexPlan,
     list_names,
 )
+from svc_notebook.deployment.plan_file import PlanFile, write_plan_file
 from svc_notebook.deployment.record_transfer import RecordChoice, RecordTransfer, open_temporary
 from svc_notebook.deployment.replica_names import (
     is_virtual,
@@ -72,6 +74,8 @@ class DeployRun(DeploymentPlanner):
     min_share: float | None = None
     note: str = ""
     on_progress: OnProgress | None = None
+    out: Path | None = None
+    reviewed: PlanFile | None = None
     _ids: dict[str, str] = field(default_factory=dict)
 
     async def carry_out(self, *, dry_run: bool) -> Deployment:
@@ -88,6 +92,11 @@ class DeployRun(DeploymentPlanner):
         await self.check_rights()
         if dry_run:
             prepared = await self.prepare()
+            if self.reviewed:
+                await self.reviewed.check(self.target, prepared.plans)
+            if self.out:
+                place = self.target.connection.place
+                write_plan_file(self.out, self._options(), place, prepared.plans)
             return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
         async with AsyncExitStack() as stack:
             # Records are copied before the lock is taken, because that can take hours.
@@ -95,6 +104,8 @@ class DeployRun(DeploymentPlanner):
                 await stack.enter_async_context(self._stage_records()) if self.has_records else None
             )
             prepared = await stack.enter_async_context(self._locked())
+            if self.reviewed:
+                await self.reviewed.check(self.target, prepared.plans)
             self._refuse_conflicts(prepared.plan)
             if prepared.plan.kept:
                 warn_user(
@@ -107,6 +118,18 @@ class DeployRun(DeploymentPlanner):
         return Deployment(
             prepared.plan, False, verified, dict(self._ids), records, monotonic() - started
         )
+
+    def _options(self) -> dict[str, Any]:
+        """Return the options by which `deploy` makes the same plan again."""
+        return {
+            "index": self.index,
+            "to": self.profile,
+            "name": self.name,
+            "parts": list(self.parts),
+            "replicas": self.replicas,
+            "forward_to_replicas": self.forward,
+            "force": self.force,
+        }
 
     async def _close_interrupted(self, name: str) -> None:
         """Record what interrupted deployments made, which this one did not continue."""

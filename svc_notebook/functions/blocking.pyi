@@ -423,9 +423,9 @@ def delete_user_events(
     """Request the deletion of all events of a user token."""
 
 def deploy(
-    index: str,
+    index: str | None = None,
     *,
-    to: str,
+    to: str | None = None,
     name: str | None = None,
     parts: OneOrMany = SCOPES,
     replicas: Replicas = False,
@@ -434,6 +434,8 @@ def deploy(
     dry_run: bool = False,
     resume: bool = False,
     min_share: float | None = None,
+    out: str | os.PathLike[str] | None = None,
+    plan: str | os.PathLike[str] | None = None,
     note: str = "",
     client: AnyClient | None = None,
     progress: bool | None = None,

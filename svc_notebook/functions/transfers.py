@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from svc_notebook.api.texts import OneOrMany, list_texts
@@ -12,6 +14,7 @@ from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.deployment.clone import PARTS, Clone, CloneRun, IfCloneExists, Part
 from svc_notebook.deployment.deploy import DeployRun
 from svc_notebook.deployment.plan import Deployment, DeploymentPlan
+from svc_notebook.deployment.plan_file import PlanFile, read_plan_file
 from svc_notebook.deployment.record_transfer import RecordChoice
 from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.errors import BadInput, did_you_mean
@@ -156,7 +159,8 @@ def settle_deployment(given: Mapping[str, Any], client: Client) -> tuple[str, di
     plan = background_loop.run(run.carry_out(dry_run=True)).plan
     print(plan)  # noqa: T201 - the plan is what is confirmed
     force = ", overwriting changes there since the clone" if run.force else ""
-    return f"deploy {run.index} to {run.name} ({plan.describe()}{force})", {}
+    bound = {} if run.reviewed is None else {"to": run.profile}
+    return f"deploy {run.index} to {run.name} ({plan.describe()}{force})", bound
 
 
 def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
@@ -170,9 +174,10 @@ def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
         "deploy products --to shop --dry-run",
         "deploy products --to shop --parts settings,rules --yes",
         "deploy products-try --to shop --name products --forward-to-replicas",
+        "deploy products --to shop --dry-run --out plan.json",
+        "deploy --plan plan.json --yes",
         types={"parts": list[Part], "replicas": bool},
-        required=("to",),
-        completes={"to": "profile"},
+        completes={"index": "index", "to": "profile", "out": "path", "plan": "path"},
         destructive="deploy {index} to {to}",
         spares=writes_nothing,
         settles=settle_deployment,
@@ -182,9 +187,9 @@ def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
     bar="records",
 )
 async def deploy(
-    index: str,
+    index: str | None = None,
     *,
-    to: str,
+    to: str | None = None,
     name: str | None = None,
     parts: OneOrMany = SCOPES,
     replicas: Replicas = False,
@@ -193,6 +198,8 @@ async def deploy(
     dry_run: bool = False,
     resume: bool = False,
     min_share: float | None = None,
+    out: str | os.PathLike[str] | None = None,
+    plan: str | os.PathLike[str] | None = None,
     note: str = "",
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
@@ -208,9 +215,9 @@ async def deploy(
 
     Parameters
     ----------
-    index : str
+    index : str, default that of `plan`
         Name of the index to deploy.
-    to : str
+    to : str, default that of `plan`
         Profile of the service to deploy to. The environment provides only values that the
         profile does not have.
     name : str, default the same name
@@ -234,6 +241,12 @@ async def deploy(
         With records, minimum number of new records, as a share from 0 to 1 of the number of
         previous records; None requires half of 1,000 records or more, and refuses a clone of
         only some records.
+    out : path, default None
+        With `dry_run`, JSON file to which the plan is written, for a review.
+    plan : path, default None
+        File that `out` wrote, which is applied as it is, in place of `index` and the other
+        options; refused if the target or the index changed since. After an interruption, the
+        same call writes the rest.
     note : str, default ""
         Note in the journal.
     client : Client or AsyncClient, default the current client
@@ -250,8 +263,8 @@ async def deploy(
     Raises
     ------
     BadInput
-        If an option is wrong, or both sides changed the same object since the clone; nothing
-        was written.
+        If an option is wrong, both sides changed the same object since the clone, or something
+        changed since `plan` was written; nothing was written.
     NotConnected
         If the profile does not exist, or lacks a value.
     KeyRefused
@@ -278,13 +291,23 @@ async def deploy(
         {
             "index": index, "to": to, "name": name, "parts": parts, "replicas": replicas,
             "forward_to_replicas": forward_to_replicas, "force": force, "resume": resume,
-            "min_share": min_share, "note": note, "client": client, "on_progress": on_progress,
+            "min_share": min_share, "out": out, "plan": plan, "dry_run": dry_run, "note": note,
+            "client": client, "on_progress": on_progress,
         }
     )  # fmt: skip
     return await run.carry_out(dry_run=dry_run)
 
 
 def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
+    reviewed = None
+    if given.get("plan") is not None:
+        reviewed = _read_plan(given)
+        given = {**given, **reviewed.options}
+    if not given.get("index"):
+        raise BadInput("`index` is missing: name the index to deploy, or a file as `plan`")
+    out = given.get("out")
+    if out is not None and not given.get("dry_run"):
+        raise BadInput("`out` writes the plan of a dry run: pass dry_run=True, too")
     parts = _parts(given.get("parts", SCOPES))
     min_share = given.get("min_share")
     check_min_share(min_share, "replace")
@@ -292,6 +315,8 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         raise BadInput(
             "`resume` and `min_share` apply to records: add records to `parts` to deploy them"
         )
+    if "records" in parts and (out is not None or reviewed):
+        raise BadInput("a file contains no records: leave records out of `parts`")
     to = _profile(given.get("to"), "to")
     return DeployRun(
         client=asynchronous(given.get("client")),
@@ -307,7 +332,26 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         min_share=min_share,
         note=given.get("note", ""),
         on_progress=given.get("on_progress"),
+        out=None if out is None else Path(out).expanduser(),
+        reviewed=reviewed,
     )
+
+
+def _read_plan(given: Mapping[str, Any]) -> PlanFile:
+    """Read the plan to apply; options that contradict it are refused."""
+    plan = read_plan_file(Path(given["plan"]).expanduser())
+    usual = {"index": None, "to": None, "name": None, "replicas": False,
+             "forward_to_replicas": False, "force": False, "parts": SCOPES}  # fmt: skip
+    for name, default in usual.items():
+        value = given.get(name, default)
+        if value not in (default, plan.options[name]):
+            raise BadInput(
+                f"`{name}` is part of the plan {plan.path}, which is applied as it is: leave it "
+                "out, or plan again"
+            )
+    if given.get("resume") or given.get("min_share") is not None or given.get("out") is not None:
+        raise BadInput("`plan` is applied as it is: leave out `resume`, `min_share` and `out`")
+    return plan
 
 
 def _profile(given: Any, parameter: str) -> str:

@@ -422,3 +422,81 @@ def test_a_key_for_the_primary_alone_writes_nothing(
         svc.deploy(index, to="narrow", replicas=True, progress=False)
 
     assert shop.get_settings(index)["hitsPerPage"] == 20
+
+
+def test_a_reviewed_plan_is_applied_as_it_is(tuned: str, shop: svc.Client, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    planned = svc.deploy(tuned, to="shop", dry_run=True, out=file, progress=False)
+    listed = json.loads(file.read_text())["changes"][tuned]
+    before = svc.tuning.snapshot(tuned, client=shop)
+
+    svc.set_settings(tuned, {"hitsPerPage": 11}, client=shop)
+    with pytest.raises(BadInput, match=r"settings `hitsPerPage` of .* changed since"):
+        svc.deploy(plan=file, progress=False)
+    svc.set_settings(tuned, {"hitsPerPage": 20}, client=shop)
+    svc.set_settings(tuned, {"minProximity": 3})
+    with pytest.raises(BadInput, match="settings `minProximity`"):
+        svc.deploy(plan=file, progress=False)
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
+    svc.set_settings(tuned, {"minProximity": 1})
+    with pytest.raises(BadInput, match="`force` is part of the plan"):
+        svc.deploy(plan=file, force=True, progress=False)
+    result = svc.deploy(plan=file, progress=False)
+
+    assert result.verified
+    assert not differs(tuned, shop)
+    assert {scope: len(names) for scope, names in listed.items()} == dict(
+        planned.plan.changes.groupby("scope")["name"].count()
+    )
+    assert listed["settings"]["hitsPerPage"] == {"before": 20, "after": 7}
+    assert svc.deploy(plan=file, progress=False).plan.empty
+
+
+def test_an_interrupted_plan_is_finished_by_the_same_call(
+    tuned: str, shop: svc.Client, tmp_path: Path
+) -> None:
+    file = tmp_path / "plan.json"
+    svc.deploy(tuned, to="shop", dry_run=True, out=file, progress=False)
+    svc.set_settings(tuned, {"hitsPerPage": 7}, client=shop)  # as an interrupted one left it
+
+    assert svc.deploy(plan=file, progress=False).verified
+    assert not differs(tuned, shop)
+
+
+def test_a_plan_file_that_cannot_be_applied_is_refused(tuned: str, tmp_path: Path) -> None:
+    file = tmp_path / "plan.json"
+    svc.deploy(tuned, to="shop", dry_run=True, out=file, progress=False)
+    moved = {**json.loads(file.read_text()), "address": "https://elsewhere.test"}
+    other = tmp_path / "other.json"
+    cases: list[tuple[str, dict[str, Any], str]] = [
+        (json.dumps(moved), {"plan": other}, "is a plan for the application"),
+        ("{}", {"plan": other}, "is not a plan"),
+        ("no", {"plan": other}, "is not a plan"),
+        ("", {"plan": tmp_path / "none.json"}, "cannot be read"),
+        ("", {"index": tuned, "to": "shop", "out": other}, "pass dry_run=True"),
+        ("", {"to": "shop"}, "`index` is missing"),
+        ("", {"index": tuned, "to": "shop", "out": other, "dry_run": True,
+              "parts": ["records"]}, "contains no records"),
+    ]  # fmt: skip
+    for text, given, message in cases:
+        other.write_text(text)
+        with pytest.raises(BadInput, match=message):
+            svc.deploy(**given, progress=False)
+
+
+def test_the_command_writes_a_plan_and_asks_before_it_is_applied(
+    tuned: str,
+    service: Running,
+    shop: svc.Client,
+    profiles: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    write_profile(profiles, "work", service, service.adminKey)
+    file, last = str(tmp_path / "plan.json"), ["--profile", "work"]
+
+    assert main(["deploy", tuned, "--to", "shop", "--dry-run", "--out", file, *last]) == 0
+    assert main(["deploy", "--plan", file, *last]) == 2
+    assert f"profile shop, application {shop.connection.app_id}" in capsys.readouterr().err
+    assert main(["deploy", "--plan", file, "--yes", *last]) == 0
+    assert not differs(tuned, shop)
