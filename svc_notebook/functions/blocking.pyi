@@ -49,6 +49,7 @@ from svc_notebook.functions.secured_keys import secured_key as secured_key
 from svc_notebook.functions.settings import SettingsChange
 from svc_notebook.functions.tutorials import copy_tutorials as copy_tutorials
 from svc_notebook.loading.exports.export import Include
+from svc_notebook.loading.options import Accept
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows
@@ -587,6 +588,7 @@ def load(
     in_flight: int | None = None,
     progress: bool | None = None,
     plan: loading.LoadPlan | PathLike[str] | str | Any = None,
+    accept: Accept | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published."""

@@ -13,7 +13,7 @@ from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.functions.frame_records import record_columns
-from svc_notebook.loading.options import IfExists
+from svc_notebook.loading.options import Accept, IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
 from svc_notebook.loading.sources.source import Source
@@ -73,6 +73,7 @@ async def load(
     in_flight: int | None = None,
     on_progress: OnProgress | None = None,
     plan: loading.LoadPlan | PathLike[str] | str | Any = None,
+    accept: Accept | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
@@ -114,6 +115,8 @@ async def load(
     plan : LoadPlan, path or pandera schema, default None
         Plan, or file of a saved plan, whose options are used and whose columns the source must
         have; other options take precedence.
+    accept : {'plan'}, default None
+        Load with all options that the plan of the source proposes.
 
     Returns
     -------
@@ -143,7 +146,8 @@ async def load(
         return await loading.load(
             asynchronous(client), record_columns(source, options), index,
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
-            in_flight=in_flight, on_progress=on_progress, plan=plan, **options,
+            in_flight=in_flight, on_progress=on_progress, plan=plan, accept=accept,
+            **options,
         )  # fmt: skip
 
 

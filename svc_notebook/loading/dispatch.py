@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from svc_notebook.errors import BadInput
@@ -11,7 +12,8 @@ from svc_notebook.loading.dask.load import load_partitions
 from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.contract import read_contract
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
-from svc_notebook.loading.options import IfExists, LoadSettings, RowOptions
+from svc_notebook.loading.load_plan.proposals import accept_proposals, add_proposals
+from svc_notebook.loading.options import Accept, IfExists, LoadSettings, RowOptions
 from svc_notebook.loading.sending.attribute_loss import plan_attribute_loss
 from svc_notebook.loading.sending.concurrency_limiter import DEFAULT_IN_FLIGHT
 from svc_notebook.loading.sending.load import load_source
@@ -35,7 +37,12 @@ def plan(source: Source, index: str, **options: Unpack[RowOptions]) -> LoadPlan:
         source = partitions.first()
     with Database() as db:
         prepared = prepare(source, index, checked, db)
-    return plan_attribute_loss(source, index, prepared)
+        proposed = replace(prepared, plan=add_proposals(prepared))
+    return plan_attribute_loss(source, index, proposed)
+
+
+# The name that the parameter `plan` of a load does not hide.
+plan_source = plan
 
 
 async def push(
@@ -72,6 +79,7 @@ async def load(
     in_flight: int | None = None,
     on_progress: OnProgress | None = None,
     plan: Any = None,
+    accept: Accept | None = None,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
@@ -87,7 +95,10 @@ async def load(
         raise BadInput("`in_flight` must be 1 or more")
     check_min_share(min_share, if_exists)
     contract = None if plan is None else read_contract(plan)
-    checked = LoadSettings.of({**(contract.options if contract else {}), **options})
+    given: dict[str, Any] = {**(contract.options if contract else {}), **options}
+    if accept is not None:
+        given = await _accept(accept, source, index, given)
+    checked = LoadSettings.of(given)
     refuse_early(source, look=dry_run, resume=resume)
     may_be_many = may_have_partitions(source)
     if may_be_many and (partitions := await asyncio.to_thread(find_partitions, source, checked)):
@@ -105,6 +116,15 @@ async def load(
         on_progress=on_progress,
         contract=contract,
     )  # fmt: skip
+
+
+async def _accept(
+    accept: str, source: Source, index: str, options: dict[str, Any]
+) -> dict[str, Any]:
+    """Return the options with all proposals of the plan."""
+    if accept != "plan":
+        raise BadInput(f"`accept` must be 'plan', not {accept!r}")
+    return accept_proposals(await asyncio.to_thread(plan_source, source, index, **options), options)
 
 
 def _check_index(index: object) -> None:

@@ -12,6 +12,7 @@ from svc_notebook.errors import BadInput, did_you_mean
 Nulls = Literal["omit", "null", "error"]
 Duplicates = Literal["reject", "last", "keep", "error"]
 IfExists = Literal["append", "replace", "fail", "merge", "sync"]
+Accept = Literal["plan"]
 # The order of day, month and year.
 Dates = Literal["dmy", "mdy", "ymd"]
 Action = Literal["replace", "update", "update_existing", "delete"]

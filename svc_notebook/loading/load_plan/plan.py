@@ -62,6 +62,23 @@ class ColumnRow(NamedTuple):
     note: str
 
 
+class Proposal(NamedTuple):
+    """An option of a load that the values of a column suggest, with the evidence."""
+
+    option: str
+    value: Any
+    evidence: str
+
+    @property
+    def value_name(self) -> str:
+        """The column that it concerns, if the option has a value for each column."""
+        return next(iter(self.value)) if isinstance(self.value, dict) else ""
+
+    def describe(self) -> str:
+        """Describe it in one line, with the option to copy."""
+        return f"proposal: {self.option}={self.value!r} ({self.evidence})"
+
+
 @dataclass(frozen=True)
 class LoadDifference:
     """The difference between the rows of a merge or a synchronization and the stored records.
@@ -139,6 +156,12 @@ class LoadPlan:
         `svc.plan` knows only with which columns a DataFrame was read.
     options : dict
         Options of the load that differ from their defaults.
+    proposals : tuple of tuple
+        Options that the first 2,000 rows suggest: the option, its value and the evidence.
+        `accept="plan"` loads with all of them.
+    suggested_settings : dict
+        Facets, searchable attributes and custom ranking that the columns suggest, for
+        `svc.set_settings`; a load does not change settings.
     difference : LoadDifference or None
         For a dry run with `merge` or `sync`, what differs from the stored records.
     reading : DelimitedReading or None
@@ -163,6 +186,8 @@ class LoadPlan:
     skipped_lines: int = 0
     deleted_attributes: tuple[str, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
+    proposals: tuple[Proposal, ...] = ()
+    suggested_settings: Mapping[str, list[str]] = field(default_factory=dict)
     difference: LoadDifference | None = None
     reading: DelimitedReading | None = field(default=None, compare=False)
 
@@ -238,7 +263,7 @@ class LoadPlan:
         parts = [
             self._headline(),
             self.columns.to_string(index=False),
-            *write_notes(self.notes),
+            *self._lines(),
             *(msgspec.json.encode(record).decode() for record in self.sample[:1]),
         ]
         if self.difference:
@@ -250,7 +275,7 @@ class LoadPlan:
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
-        notes = "".join(f"<li>{html.escape(note)}</li>" for note in write_notes(self.notes))
+        notes = "".join(f"<li>{html.escape(line)}</li>" for line in self._lines())
         shown = self.rejected[ERROR_COLUMNS].head(10)
         rejected = write_frame(shown) if len(self.rejected) else ""
         sample = "\n".join(msgspec.json.encode(record).decode() for record in self.sample)
@@ -258,6 +283,13 @@ class LoadPlan:
             f"<p>{html.escape(self._headline())}</p>{write_frame(self.columns)}"
             f"<ul>{notes}</ul><pre>{html.escape(sample)}</pre>{self._difference()}{rejected}"
         )
+
+    def _lines(self) -> list[str]:
+        """Return the notes, the proposals and the suggested settings, each in one line."""
+        proposals = [proposal.describe() for proposal in self.proposals]
+        settings = self.suggested_settings
+        suggested = [f"settings that the columns suggest: {dict(settings)}"] if settings else []
+        return [*write_notes(self.notes), *proposals, *suggested]
 
     def _difference(self) -> str:
         if not self.difference:

@@ -19,6 +19,7 @@ from svc_notebook.loading.database import Database
 from svc_notebook.loading.load_plan.contract import LoadContract
 from svc_notebook.loading.load_plan.ids import SCHEME
 from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, prepare
+from svc_notebook.loading.load_plan.proposals import add_proposals
 from svc_notebook.loading.load_plan.row_order import Span
 from svc_notebook.loading.options import IfExists, LoadSettings
 from svc_notebook.loading.sending.attribute_loss import (
@@ -98,6 +99,7 @@ async def load_source(
         read = ReadColumns.of(source, index, client)
         run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
         if dry_run:
+            run.counts.plan = await db.in_thread(add_proposals, prepared)
             await run.note_attribute_loss(if_exists)
             await run.note_difference(if_exists)
         else:
