@@ -12,6 +12,7 @@ import pytest
 from svc_notebook import tuning
 from svc_notebook.client import AsyncClient, Client, ClientConfig, Secret
 from svc_notebook.errors import BadInput
+from svc_notebook.tuning.diagnosis.compound_words import _compare
 from svc_notebook.tuning.diagnosis.diagnosis import _without_harmful
 from svc_notebook.tuning.diagnosis.findings import Finding
 from svc_notebook.tuning.diagnosis.levers import Lever, _text_rankings, find_levers, rank_by_text
@@ -381,3 +382,53 @@ def test_the_text_score_of_sentences_is_tried_without_stop_words(words: int, is_
 
     assert values["ranking"] == ["exact", "custom"]
     assert ("removeStopWords" in values) == is_long
+
+
+def test_units_are_found_and_repaired(client: Client) -> None:
+    colours = ("red", "blue", "green", "white")
+    records: Any = [
+        {"objectID": f"{n}-{colour}", "name": name.format(colour)}
+        for n, name in enumerate(("{} note book", "{} drill 5 mm", "{} lamp"))
+        for colour in colours
+    ]
+    client.replace_all("compounds", records)
+    settings: Any = {"searchableAttributes": ["name"]}
+    client.wait(client.set_settings("compounds", settings), index="compounds")
+    rated: list[dict[str, Any]] = [
+        {"query": query.format(colour), "objectID": f"{n}-{colour}", "rating": 3}
+        for n, query in enumerate(("{} notebook", "{} drill 5mm"))
+        for colour in colours
+    ]
+
+    marked = [{"query": query, "split": "tune"} for query in {row["query"] for row in rated}]
+
+    found = tuning.diagnose("compounds", rated, marked)
+
+    evidence = found.findings.set_index("finding")["evidence"]
+    assert "joined and split words" not in evidence  # the service divides words itself
+    assert "5mm/5 mm" in evidence["units"]
+    row = found.proposals.set_index("name").loc["synonyms"]
+    assert row["where"] == "index"
+    assert row["touched"] == 4
+    compared = tuning.impact("compounds", row["change"], judgments=rated).comparison
+    assert compared
+    assert compared.test()["delta"][0] == pytest.approx(row["gain"])
+    assert row["gain"] > 0
+
+
+def test_words_are_compared_joined_and_apart() -> None:
+    texts = [["red", "note", "book", "5", "mm"], ["x", "ray"], ["bedside"]]
+
+    pairs = {
+        query: [*_compare(query.split(), texts)]
+        for query in ("red notebook", "5mm", "bed side", "note book", "xray", "red note")
+    }
+
+    assert pairs == {
+        "red notebook": [("notebook", "note book")],
+        "5mm": [("5mm", "5 mm")],
+        "bed side": [("bed side", "bedside")],
+        "note book": [],
+        "xray": [],  # a single letter is no word
+        "red note": [],
+    }

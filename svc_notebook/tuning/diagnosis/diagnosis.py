@@ -15,7 +15,7 @@ from svc_notebook.declarations.declaration import public
 from svc_notebook.errors import BadInput
 from svc_notebook.session.connection import AnyClient, asynchronous
 from svc_notebook.tuning.changes.request_part import WordCounts, belongs_to_request
-from svc_notebook.tuning.changes.state import IndexConfiguration, read_state
+from svc_notebook.tuning.changes.state import KINDS, IndexConfiguration, read_state
 from svc_notebook.tuning.diagnosis.findings import Finding, find_all
 from svc_notebook.tuning.diagnosis.levers import Lever, find_levers, rank_by_text
 from svc_notebook.tuning.diagnosis.observation import Observation, observe, observe_again
@@ -309,11 +309,15 @@ def _now(seen: Observation, name: str) -> Any:
 
 
 def _row(tried: TriedValue, gain: Gain, evidence: str, base: Mapping[str, Any]) -> dict[str, Any]:
-    change: dict[str, dict[str, Any]] = {}
+    change: dict[str, Any] = {}
     for name, value in {**base, **tried.choices}.items():
+        if name in KINDS:
+            change[name] = value
+            continue
         part = "request" if belongs_to_request(name, value) else "settings"
         change.setdefault(part, {})[name] = value
-    own = belongs_to_request(tried.lever.name, tried.value)
+    name = tried.lever.name
+    own = name not in KINDS and belongs_to_request(name, tried.value)
     return {
         "finding": tried.lever.finding, "name": tried.lever.name, "value": tried.value,
         "where": "request" if own else "index", "change": change,

@@ -12,6 +12,7 @@ import numpy as np
 from pandas import DataFrame
 
 from svc_notebook.display import format_count, shorten
+from svc_notebook.tuning.diagnosis.compound_words import find_compounds
 from svc_notebook.tuning.diagnosis.observation import Observation
 from svc_notebook.tuning.diagnosis.record_words import (
     MIN_PLURAL_LETTERS,
@@ -31,7 +32,8 @@ MIN_RECORDS_OF_SHARES = 20  # of fewer records, every word would be frequent
 MIN_DECISIONS = 20  # pairs that a criterion must have decided
 NAMES = (
     "failed searches", "zero results", "relevant records not found", "missing words", "plurals",
-    "typos in records", "hits with typos", "frequent words", "ties", "order of criteria",
+    "typos in records", "joined and split words", "units",
+    "hits with typos", "frequent words", "ties", "order of criteria",
     "attribute order", "unjudged hits", "missing records",
 )  # fmt: skip
 
@@ -181,6 +183,13 @@ def _words(seen: Observation, losses: Losses) -> Iterator[Finding]:
             seen, name, len(queries),
             f"{sum(pairs.values()):,} times a relevant record that is not found has a word of "
             f"the query {form}{_examples(shown)}",
+        )  # fmt: skip
+    for name, compounds in find_compounds(seen).items():
+        common = compounds.counts.most_common(MAX_EXAMPLES)
+        yield _finding(
+            seen, name, len(compounds.queries),
+            f"{compounds.counts.total():,} times a relevant record that is not found has words of "
+            f"the query joined or apart{_examples([f'{a}/{b}' for (a, b), _ in common])}",
         )  # fmt: skip
     frequent = {word for word, n in seen.counts.items() if word and n > FREQUENT_SHARE * seen.size}
     concerned = [

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from svc_notebook.api.parameters import default_of
+from svc_notebook.tuning.diagnosis.compound_words import JOINED, UNITS, find_compounds
 from svc_notebook.tuning.diagnosis.findings import (
     Finding,
     attribute_lifts,
@@ -91,6 +92,8 @@ def _values(seen: Observation, finding: str) -> Iterator[tuple[Any, ...]]:
     elif finding == "plurals":
         yield "ignorePlurals", [languages or True]
         yield "alternativesAsExact", [_with_stems(seen)], {"ignorePlurals": languages or True}
+    elif finding in (JOINED, UNITS):
+        yield "synonyms", [find_compounds(seen)[finding].synonyms]
     elif finding == "frequent words":
         yield "removeStopWords", [languages or True]
         if languages:

@@ -84,7 +84,9 @@ class RelevanceDiagnosis:
         """The values of the best change, with which `search` begins; empty without a proposal."""
         best = self.following if len(self.following) else self.proposals
         change = best["change"].iloc[0] if len(best) else {}
-        return {name: value for part in change.values() for name, value in part.items()}
+        lists = {name: value for name, value in change.items() if isinstance(value, list)}
+        parts = [part for part in change.values() if isinstance(part, dict)]
+        return {**lists, **{name: value for part in parts for name, value in part.items()}}
 
     def __repr__(self) -> str:
         lines = [self._headline()]
