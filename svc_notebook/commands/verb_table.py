@@ -118,6 +118,7 @@ VERBS: tuple[Verb, ...] = (
             Option('in-flight', 'number of concurrent batches, 4 by default; for a distributed load, of concurrent partitions, by default as many as the workers have threads', type=int), 
             Option('plan', 'plan, or file of a saved plan, whose options are used and whose columns the source must have; other options take precedence'), 
             Option('accept', 'load with all options that the plan of the source proposes', type=typing.Literal['plan']), 
+            Option('per-second', 'maximum number of rows to send in a second', type=int), 
             Option('id', 'column of the objectIDs, several columns whose values are joined by `-`, or a template such as `{brand}-{sku}`; by default detected, or derived from the content of the row', type=list[str], completes='column'), 
             Option('columns', 'send only these columns', type=list[str], completes='column'), 
             Option('rename', 'new names of columns, which all other options use; in a command line, as old=new or as JSON', type=dict[str, str]), 

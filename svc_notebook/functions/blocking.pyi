@@ -589,6 +589,7 @@ def load(
     progress: bool | None = None,
     plan: loading.LoadPlan | PathLike[str] | str | Any = None,
     accept: Accept | None = None,
+    per_second: int | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published."""

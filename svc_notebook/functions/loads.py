@@ -74,6 +74,7 @@ async def load(
     on_progress: OnProgress | None = None,
     plan: loading.LoadPlan | PathLike[str] | str | Any = None,
     accept: Accept | None = None,
+    per_second: int | None = None,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
@@ -117,6 +118,8 @@ async def load(
         have; other options take precedence.
     accept : {'plan'}, default None
         Load with all options that the plan of the source proposes.
+    per_second : int, default None
+        Maximum number of rows to send in a second; None does not limit them.
 
     Returns
     -------
@@ -147,7 +150,7 @@ async def load(
             asynchronous(client), record_columns(source, options), index,
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, plan=plan, accept=accept,
-            **options,
+            per_second=per_second, **options,
         )  # fmt: skip
 
 

@@ -80,6 +80,7 @@ async def load(
     on_progress: OnProgress | None = None,
     plan: Any = None,
     accept: Accept | None = None,
+    per_second: int | None = None,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
@@ -93,15 +94,21 @@ async def load(
     _check_index(index)
     if in_flight is not None and in_flight < 1:
         raise BadInput("`in_flight` must be 1 or more")
+    if per_second is not None and (not isinstance(per_second, int) or per_second < 1):
+        raise BadInput(f"`per_second` must be a whole number, 1 or more, not {per_second!r}")
     check_min_share(min_share, if_exists)
     contract = None if plan is None else read_contract(plan)
     given: dict[str, Any] = {**(contract.options if contract else {}), **options}
     if accept is not None:
         given = await _accept(accept, source, index, given)
     checked = LoadSettings.of(given)
+    if per_second is not None:
+        checked = replace(checked, batch=min(checked.batch, per_second))
     refuse_early(source, look=dry_run, resume=resume)
     may_be_many = may_have_partitions(source)
     if may_be_many and (partitions := await asyncio.to_thread(find_partitions, source, checked)):
+        if per_second is not None:
+            raise BadInput("`per_second` does not work with a source in partitions; omit it")
         if contract:
             raise BadInput("`plan` does not work with a source in partitions; check one of them")
         return await load_partitions(
@@ -114,7 +121,7 @@ async def load(
         dry_run=dry_run, resume=resume, verify=verify,
         in_flight=in_flight or DEFAULT_IN_FLIGHT,
         on_progress=on_progress,
-        contract=contract,
+        contract=contract, per_second=per_second,
     )  # fmt: skip
 
 

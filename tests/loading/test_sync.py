@@ -141,3 +141,14 @@ def test_a_killed_sync_is_completed_by_another(
     sync(client, path, index)
 
     assert stored(client, index) == records_of(after)
+
+
+def test_a_rate_limits_the_rows_of_a_second(client: Client, index: str) -> None:
+    started = time.monotonic()
+
+    result = sync(client, rows_of(dict.fromkeys(range(30), 1)), index, per_second=20)
+
+    assert (result.published, len(result.tasks)) == (30, 2)
+    assert time.monotonic() - started >= 1
+    with pytest.raises(BadInput, match="`per_second` must be a whole number"):
+        sync(client, rows_of({1: 1}), index, per_second=0)

@@ -84,6 +84,7 @@ async def load_source(
     in_flight: int = 4,
     on_progress: OnProgress | None = None,
     contract: LoadContract | None = None,
+    per_second: int | None = None,
 ) -> LoadResult:
     """Load one source in this process; see `load` for the options.
 
@@ -98,6 +99,7 @@ async def load_source(
             contract.check(prepared.plan)
         read = ReadColumns.of(source, index, client)
         run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
+        run.per_second = per_second
         if dry_run:
             run.counts.plan = await db.in_thread(add_proposals, prepared)
             await run.note_attribute_loss(if_exists)
@@ -185,6 +187,9 @@ class _LoadRun:
         # Rows that are still to be read, and whether some of them may have been sent before.
         self._left = 0
         self._may_repeat = False
+        # The maximum number of rows that are sent in a second, and when the next may be sent.
+        self.per_second: int | None = None
+        self._next_at = 0.0
         action = prepared.options.action
         self.counts = LoadCounts(prepared.plan, index, started, action=action)
 
@@ -447,11 +452,21 @@ class _LoadRun:
             self._left -= batch.rows
             self._check_repeatable(batch)
             if self._stored is None:
+                await self._pace(batch)
                 return batch
             changed = await asyncio.to_thread(keep_changed, batch, self._stored)
             self.counts.unchanged += batch.rows - changed.rows
             if changed.rows:
+                await self._pace(changed)
                 return changed
+
+    async def _pace(self, batch: Batch) -> None:
+        """Wait until a batch can be sent without exceeding the rate."""
+        if self.per_second is None:
+            return
+        now = monotonic()
+        await asyncio.sleep(max(self._next_at - now, 0))
+        self._next_at = max(self._next_at, now) + batch.rows / self.per_second
 
     async def _cut_next(self, batches: Iterator[Batch]) -> Batch | None:
         operations = self._prepared.operations
