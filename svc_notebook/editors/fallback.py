@@ -32,9 +32,11 @@ class Fallback:
     def show(self, widget: dict[str, Any], metadata: dict[str, Any]) -> None:
         """Display a widget, and the HTML as a second output below it.
 
-        The text is part of the second output alone: exports and terminals would repeat it.
+        The text is part of the second output alone: exports and terminals would repeat it. An
+        export that cannot show the widget takes the empty HTML.
         """
         view = {mime: data for mime, data in widget.items() if mime != "text/plain"}
+        view["text/html"] = ""
         _notebook.display(view, metadata=metadata, raw=True)
         if handle := _notebook.display(self._bundle(), raw=True, display_id=True):
             self._handles.append(handle)
