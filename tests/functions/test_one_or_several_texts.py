@@ -224,13 +224,15 @@ def call(taker: Taker, owner: list[Any], arguments: dict[str, Any]) -> str:
 @pytest.mark.parametrize("shape", [SearchParams, Settings, KeyFields, Restrictions, RowOptions])
 def test_a_member_that_is_a_list_takes_no_text_for_its_letters(shape: Any) -> None:
     lists = [
-        name for name, kind in hints(shape).items() if re.search(r"\b(list|Sequence)\[", str(kind))
+        name
+        for name, kind in hints(shape).items()
+        if re.search(r"\b(list|Sequence)\[", str(kind)) and not re.match(r"str \|", str(kind))
     ]
 
     plan: Any = svc.plan
     for name in lists:
         if shape is RowOptions:
-            with pytest.raises(BadInput, match="must be a list of names"):
+            with pytest.raises(BadInput, match=r"must be (a list of names|two columns)"):
                 plan(pd.DataFrame({"objectID": ["1"]}), "films", **{name: TEXT})
             continue
         told = ""

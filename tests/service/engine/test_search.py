@@ -340,7 +340,7 @@ def test_ranking_info_contains_the_value_of_every_criterion() -> None:
     )
 
     assert hit["_rankingInfo"] == {
-        "textScore": pytest.approx(0.2904),
+        "textScore": pytest.approx(0.267),
         "nbTypos": 1,
         "firstMatchedWord": 1,
         "proximityDistance": 1,

@@ -300,13 +300,11 @@ class PageRequests:
             self.logs.append(line)
 
 
-# Failures that may be over at the next visit; others are the same for every visitor of the page.
+# Failures that may be over at the next visit; others are the same for every visitor of the page, as
+# the unknown name of a service for statistics that has ended.
 _TEMPORARY_REASONS = frozenset(
-    {
-        "connection_refused", "dns_error", "network_error", "timeout", "tls_error",
-        "truncated_body",
-    }
-)  # fmt: skip
+    {"connection_refused", "network_error", "timeout", "tls_error", "truncated_body"}
+)
 # Lines per page about requests that failed.
 MAX_LOGS = 20
 
