@@ -404,7 +404,14 @@ ELSEWHERE = {
     *("add_source", "delete_source", "replace_sources"),
     *("assign_users", "move_user", "remove_user", "pending_users"),
     *("cancel_crawler_task", "configure_crawler", "crawl_urls", "crawler_task", "create_crawler"),
-    *("pause_crawler", "reindex_crawler", "rename_crawler", "run_crawler", "try_url"),
+    *(
+        "delete_crawler",
+        "pause_crawler",
+        "reindex_crawler",
+        "rename_crawler",
+        "run_crawler",
+        "try_url",
+    ),
     *("call", "refresh", "secured_key", "wait"),
     *("apply_config", "clone", "deploy", "pull_config"),
 }
