@@ -82,7 +82,7 @@ HOSTILE = [
 ]
 
 
-@pytest.mark.timeout(10)
+@pytest.mark.timeout(30)
 @pytest.mark.parametrize("pattern", HOSTILE)
 def test_a_hostile_url_does_not_block_a_pattern(pattern: str) -> None:
     patterns = read(pattern)
