@@ -57,8 +57,16 @@ def test_a_comparison_is_reported_with_the_way_back(shop: str, tmp_path: Path) -
 def test_the_report_of_a_search_or_impact_has_the_call_that_saves_it(
     shop: str, tmp_path: Path
 ) -> None:
+    # Prefixes of two words: enough queries for a gain that is hardly chance.
+    queries = [word[:size] for word in ("lamp", "blue") for size in range(1, len(word) + 1)]
+    whole = ("lamp", "blue")
+    judged = [
+        {"query": query, "split": "holdout" if query in whole else "tune"} for query in queries
+    ]
+    best = {"l": "2", "b": "5"}
+    judgments = [{"query": query, "objectID": best[query[0]], "rating": 3} for query in queries]
     found = tuning.search(
-        shop, {"customRanking": [["desc(sales)"]]}, JUDGED, JUDGMENTS, budget=4, best=1
+        shop, {"customRanking": [["desc(sales)"]]}, judged, judgments, budget=12, best=1
     )
     tried = tuning.impact(shop, SALES, judgments=JUDGMENTS)
 
