@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from svc_notebook import errors, samples, tuning
     from svc_notebook.client import AsyncClient, Client
     from svc_notebook.editors import Editors
-    from svc_notebook.functions import aio
+    from svc_notebook.functions import aio, blocking
     from svc_notebook.functions.blocking import *
 
     edit: Editors
@@ -57,25 +57,30 @@ _MODULES = {
 }
 
 
-def __getattr__(name: str) -> Any:
-    from svc_notebook.errors import lacking_attribute
+if TYPE_CHECKING:
+    # With `__getattr__`, a misspelt name would be an attribute of any type to type checkers.
+    __all__ += blocking.__all__  # type: ignore[has-type]
+else:
 
-    if name in _MODULES:
-        value: Any = import_module(_MODULES[name])
-    elif name in _CLIENTS:
-        value = getattr(import_module("svc_notebook.client"), name)
-    elif name in __dir__():
-        value = getattr(import_module("svc_notebook.functions.blocking"), name)
-    else:
-        from svc_notebook.official_names import suggest_function
+    def __getattr__(name: str) -> Any:
+        from svc_notebook.errors import lacking_attribute
 
-        raise lacking_attribute(f"module {__name__!r}", name, __dir__(), suggest_function)
-    if name in _LIGHT:
-        register_accessors()
-    else:
-        import_accessors()
-    # Not kept: each use registers the accessors of packages that were imported since.
-    return value
+        if name in _MODULES:
+            value: Any = import_module(_MODULES[name])
+        elif name in _CLIENTS:
+            value = getattr(import_module("svc_notebook.client"), name)
+        elif name in __dir__():
+            value = getattr(import_module("svc_notebook.functions.blocking"), name)
+        else:
+            from svc_notebook.official_names import suggest_function
+
+            raise lacking_attribute(f"module {__name__!r}", name, __dir__(), suggest_function)
+        if name in _LIGHT:
+            register_accessors()
+        else:
+            import_accessors()
+        # Not kept: each use registers the accessors of packages that were imported since.
+        return value
 
 
 def __dir__() -> list[str]:

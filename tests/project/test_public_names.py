@@ -56,7 +56,7 @@ def test_all_is_a_part_of_what_tab_shows() -> None:
 
 def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'serach'; did you mean `search`"):
-        svc.serach  # noqa: B018
+        svc.serach  # type: ignore[attr-defined]  # noqa: B018
 
 
 def test_importing_the_package_imports_nothing_heavy() -> None:
