@@ -70,11 +70,11 @@ async def _list_missing(
 ) -> list[str]:
     """Return what the plans no longer change although the target does not have it."""
     left = current.get(index, {}).get(scope, {})
-    wanted = {name: change["after"] for name, change in names.items() if name not in left}
+    planned = {name: change["after"] for name, change in names.items() if name not in left}
     kind: Any = scope
-    if not wanted or (index in current and await holds(target, index, kind, wanted)):
+    if not planned or (index in current and await holds(target, index, kind, planned)):
         return []
-    return [*wanted]
+    return [*planned]
 
 
 def write_plan_file(

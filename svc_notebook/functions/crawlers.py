@@ -119,16 +119,16 @@ async def create_crawler(
     >>> created["name"]
     'shop-copy'
     """
-    given, own = _config(config), asynchronous(client)
+    given, target_client = _config(config), asynchronous(client)
     if if_exists not in get_args(IfCrawlerExists):
         raise BadInput(f"`if_exists` must be 'fail' or 'replace', not {if_exists!r}")
-    existing = [one["id"] for one in await list_all(own, name) if one["name"] == name]
+    existing = [one["id"] for one in await list_all(target_client, name) if one["name"] == name]
     if not existing:
-        made = await own.create_crawler(name, given)
+        made = await target_client.create_crawler(name, given)
         return {"crawler": made["id"], "name": name, **_warnings(made)}
     if if_exists == "fail" or len(existing) > 1:
         raise BadInput(_describe_existing(name, existing))
-    done = await own.update_crawler(existing[0], config=given)
+    done = await target_client.update_crawler(existing[0], config=given)
     return {**describe_task(existing[0], done), "name": name}
 
 
@@ -265,10 +265,10 @@ async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> Wr
     >>> svc.delete_crawler("old-shop")["crawler"]
     'old-shop'
     """
-    own = asynchronous(client)
-    named = await crawler_id(own, crawler)
+    target_client = asynchronous(client)
+    named = await crawler_id(target_client, crawler)
     try:
-        done = await own.delete_crawler(named)
+        done = await target_client.delete_crawler(named)
     except Refused as error:
         if error.status not in UNKNOWN_ENDPOINT_STATUSES:
             raise

@@ -41,9 +41,9 @@ def find_compounds(seen: Observation) -> dict[str, CompoundPairs]:
         if object_id not in texts:
             texts[object_id] = list(_read_texts(seen, object_id))
         for pair in _compare(fold_words(query), texts[object_id]):
-            own = pairs[UNITS if any(text[0].isdigit() for text in pair) else JOINED]
-            own.counts[pair] += 1
-            own.queries.add(query)
+            kind = pairs[UNITS if any(text[0].isdigit() for text in pair) else JOINED]
+            kind.counts[pair] += 1
+            kind.queries.add(query)
     return pairs
 
 

@@ -317,10 +317,10 @@ def _row(tried: TriedValue, gain: Gain, evidence: str, base: Mapping[str, Any]) 
         part = "request" if belongs_to_request(name, value) else "settings"
         change.setdefault(part, {})[name] = value
     name = tried.lever.name
-    own = name not in KINDS and belongs_to_request(name, tried.value)
+    by_request = name not in KINDS and belongs_to_request(name, tried.value)
     return {
         "finding": tried.lever.finding, "name": tried.lever.name, "value": tried.value,
-        "where": "request" if own else "index", "change": change,
+        "where": "request" if by_request else "index", "change": change,
         "touched": gain.touched, "gain": gain.mean, "low": gain.low, "high": gain.high,
         "evidence": evidence,
     }  # fmt: skip

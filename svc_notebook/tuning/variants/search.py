@@ -321,13 +321,13 @@ def _prepare(
     judged = check_judgments(judgments)
     table = check_queries(judged if queries is None else queries)
     tune, held = part_queries(table, holdout, check_seed(seed))
-    own = Space(space, starts)
+    sampled = Space(space, starts)
     # The coordinate sampler counts the text score itself.
-    reserved = len(own.starts[:1]) * len(tune) if sampler != "coordinate" else 0
-    allowed = budget_of(sampler, own, len(tune), None if budget is None else budget - reserved)
-    variants = count_variants(sampler, own, len(tune), allowed)
-    plan = TrialPlan(sampler, variants, len(own), len(tune), len(held), allowed + reserved)
-    return _VariantSearch(own, plan, metric, tune, held, judged, seed, allowed)
+    reserved = len(sampled.starts[:1]) * len(tune) if sampler != "coordinate" else 0
+    allowed = budget_of(sampler, sampled, len(tune), None if budget is None else budget - reserved)
+    variants = count_variants(sampler, sampled, len(tune), allowed)
+    plan = TrialPlan(sampler, variants, len(sampled), len(tune), len(held), allowed + reserved)
+    return _VariantSearch(sampled, plan, metric, tune, held, judged, seed, allowed)
 
 
 class _RunningSearch:
@@ -440,8 +440,10 @@ class _RunningSearch:
         return passing
 
     async def _score_guarded(self, variant: Variant, guarded: DataFrame) -> list[float | None]:
-        found = await self.field.run(variant, guarded)
-        values, _, _ = score(found, guarded, self.job.judgments, self.job.metric, self.options)
+        guarded_run = await self.field.run(variant, guarded)
+        values, _, _ = score(
+            guarded_run, guarded, self.job.judgments, self.job.metric, self.options
+        )
         return values
 
     def compared(self, finalists: Sequence[Variant]) -> list[Variant]:
@@ -454,8 +456,8 @@ class _RunningSearch:
 
     def weigh(self, finalist: Variant) -> Evidence | None:
         """Return the evidence for a finalist among all trials."""
-        own = self._differences(finalist)
-        if own is None:
+        differences = self._differences(finalist)
+        if differences is None:
             return None
         job = self.job
         tried = [
@@ -463,7 +465,7 @@ class _RunningSearch:
         ]
         queries = job.judgments[QUESTION].drop_duplicates()
         return weigh(
-            own, tried, tune_share=len(job.tune) / (len(job.tune) + len(job.held)),
+            differences, tried, tune_share=len(job.tune) / (len(job.tune) + len(job.held)),
             per_query=len(job.judgments) / max(1, len(queries)), seed=job.seed,
         )  # fmt: skip
 

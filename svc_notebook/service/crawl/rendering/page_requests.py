@@ -281,8 +281,8 @@ class PageRequests:
             body=None,
             cookie="",
         )
-        told = await self._fetcher.load(preflight, limit=MAX_PAGE_BYTES)
-        if allows_request(told.status, told.headers, request.page, names):
+        answer = await self._fetcher.load(preflight, limit=MAX_PAGE_BYTES)
+        if allows_request(answer.status, answer.headers, request.page, names):
             return True
         self._note(
             f"{origin(request.url)} does not allow requests of {origin(request.page)} with the"
