@@ -332,3 +332,27 @@ def test_what_is_wrong_is_refused_before_an_id_is_made(index: str, wrong: Any) -
         svc.save_synonyms(index, [wrong])
 
     assert len(svc.read_synonyms(index)) == 0
+
+
+def test_files_in_the_form_of_the_vendors_command_line_are_read_and_written(
+    typed: Typed, index: str, tmp_path: Path
+) -> None:
+    """One JSON object a line, with what the service adds; settings as one object."""
+    exported = {
+        "rules": [
+            {**rule, "_metadata": {"lastUpdate": 1}, "_highlightResult": {}} for rule in RULES
+        ],
+        "synonyms": [{**synonym, "_highlightResult": {}} for synonym in SYNONYMS],
+    }
+    (tmp_path / "settings.json").write_text('{"hitsPerPage": 5, "version": 2}')
+
+    for kind, rows in exported.items():
+        path, written = tmp_path / f"{kind}.ndjson", tmp_path / f"{kind}-out.ndjson"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        typed(f"{kind} save {index} {path}")
+        typed(f"{kind} export {index} {written}")
+        lines = [json.loads(line) for line in written.read_text().splitlines()]
+        assert sorted(lines, key=lambda row: row["objectID"]) == KINDS[kind]
+    typed(f"settings set {index} --file {tmp_path / 'settings.json'}")
+
+    assert svc.settings(index).set_index("setting")["value"]["hitsPerPage"] == 5
