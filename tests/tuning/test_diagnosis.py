@@ -289,7 +289,8 @@ class _RecordingClient(AsyncClient):
     async def search_many(self, requests: Any, strategy: Any = "none") -> Any:
         batch = [*requests]
         needs_vectors = batch[0].get("mode") == "neuralSearch"
-        is_repeated = needs_vectors and self.batches and batch == self.batches[-1]
+        # Sent again while vectors are built; other batches may come between.
+        is_repeated = needs_vectors and batch in self.batches
         if len(batch) > 1 and not is_repeated:
             self.batches.append(batch)
         return await super().search_many(requests, strategy)
