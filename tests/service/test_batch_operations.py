@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -200,7 +201,10 @@ def test_operations_are_validated_together_as_one_by_one(requests: list[Any]) ->
         )
     ]
 
-    assert found == expected
+    # An operation on its own does not know its position in the batch.
+    assert re.sub(r"position \d+", "position", str(found)) == re.sub(
+        r"position \d+", "position", str(expected)
+    )
 
 
 def _outcome(requests: list[Any], check: Callable[[list[Any]], list[BatchOperation]]) -> Any:
