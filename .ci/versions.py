@@ -116,7 +116,7 @@ def compile_extra(extra: str) -> dict[str, list[str]]:
         command = [
             "uv", "pip", "compile", "pyproject.toml", str(build), "--extra", extra, "--universal",
             "--python-version", OLDEST_PYTHON, "--constraint", str(CONSTRAINTS),
-            "--generate-hashes", "--no-annotate", "--no-header", "--no-emit-index-url",
+            "--generate-hashes", "--no-annotate", "--no-header",
             "--quiet", "--output-file", str(output),
         ]  # fmt: skip
         try:

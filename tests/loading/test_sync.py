@@ -16,6 +16,7 @@ import pytest
 from svc_notebook import loading
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput
+from svc_notebook.loading.sending.unchanged import StoredRecords
 from tests.conftest import Running
 
 
@@ -152,3 +153,13 @@ def test_a_rate_limits_the_rows_of_a_second(client: Client, index: str) -> None:
     assert time.monotonic() - started >= 1
     with pytest.raises(BadInput, match="`per_second` must be a whole number"):
         sync(client, rows_of({1: 1}), index, per_second=0)
+
+
+def test_a_stored_record_is_matched_whatever_characters_its_id_has() -> None:
+    ids = ["a\0b", "é", "e\u0301", 'q"x', "\\", "1", "\u2028", "😀", "tab\t", " a", "A"]
+    records = StoredRecords()
+    records.add([{"objectID": name} for name in ids])
+
+    assert records.take(ids[:-1]).keys() == {*ids[:-1]}
+    assert [*records.read_vanished()] == [["A"]]
+    records.close()

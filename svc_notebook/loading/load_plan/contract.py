@@ -67,21 +67,21 @@ class LoadContract:
 
     def _differences(self, plan: LoadPlan) -> Iterator[str]:
         rows = {row.name: row for row in plan.column_rows}
-        for name in self.columns.keys() - rows.keys():
-            if self.columns[name].required:
+        for name, column in self.columns.items():
+            if name not in rows and column.required:
                 yield f"`{name}` is missing"
         for name, row in rows.items():
-            column = self.columns.get(name)
-            if column is None:
+            saved = self.columns.get(name)
+            if saved is None:
                 if self.strict:
                     yield f"`{name}` is new"
                 continue
             empty = row.missing == plan.rows
-            if column.type and row.sent_as != column.type and not empty:
-                yield f"`{name}` is sent as {row.sent_as}, not {column.type}"
+            if saved.type and row.sent_as != saved.type and not empty:
+                yield f"`{name}` is sent as {row.sent_as}, not {saved.type}"
             share = row.missing / plan.rows if plan.rows else 0
-            if column.missing is not None and share > column.missing + MAX_MISSING_RISE:
-                yield f"`{name}` lacks {share:.0%} of its values, not {column.missing:.0%}"
+            if saved.missing is not None and share > saved.missing + MAX_MISSING_RISE:
+                yield f"`{name}` lacks {share:.0%} of its values, not {saved.missing:.0%}"
 
 
 def save_plan(plan: LoadPlan, path: str | os.PathLike[str]) -> None:
@@ -137,13 +137,15 @@ def _of_schema(schema: Any) -> LoadContract:
             "`plan` must be a plan, the file of a saved plan or a schema of pandera, not "
             f"{type(schema).__name__}"
         )
-    found = {
+    required = {
         name: ContractColumn(name, _type_of(column.dtype),
                              None if column.nullable else 0.0, column.required)
         for name, column in columns.items()
     }  # fmt: skip
     strict = getattr(made, "strict", False) is True
-    return LoadContract(f"the schema {getattr(made, 'name', '') or ''}".strip(), {}, found, strict)
+    return LoadContract(
+        f"the schema {getattr(made, 'name', '') or ''}".strip(), {}, required, strict
+    )
 
 
 def _type_of(dtype: object) -> str:

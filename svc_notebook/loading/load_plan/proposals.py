@@ -119,7 +119,7 @@ def _propose_list(name: str, texts: Sequence[str]) -> Iterator[Proposal]:
 
 def _find_order(texts: Sequence[str]) -> str:
     """Return the order of dates that some value decides; empty if there are none, or both."""
-    dates = [found for text in texts if (found := DATE.fullmatch(text))]
+    dates = [match for text in texts if (match := DATE.fullmatch(text))]
     if len(dates) < MIN_DATE_SHARE * len(texts):
         return ""
     first = any(int(date[1]) > MAX_MONTH for date in dates)

@@ -33,12 +33,12 @@ def compare_batches(
     new = changed = unchanged = 0
     for batch in batches:
         records = records_of(batch)
-        known = stored.take([record["objectID"] for record in records])
+        bodies = stored.take([record["objectID"] for record in records])
         for record in records:
-            found = known.get(record["objectID"])
-            if found is None:
+            body = bodies.get(record["objectID"])
+            if body is None:
                 new += 1
-            elif _compare(record, msgspec.json.decode(found), columns):
+            elif _compare(record, msgspec.json.decode(body), columns):
                 changed += 1
             else:
                 unchanged += 1

@@ -47,6 +47,7 @@ class StoredRecords:
             "CREATE TABLE stored (id TEXT PRIMARY KEY, content BLOB, row INTEGER DEFAULT 0) "
             "WITHOUT ROWID"
         )
+        self._file.execute("CREATE TABLE batch (id TEXT PRIMARY KEY) WITHOUT ROWID")
         self._encode = msgspec.json.encode if whole else digest
 
     def close(self) -> None:
@@ -62,10 +63,13 @@ class StoredRecords:
 
     def take(self, ids: Sequence[str]) -> dict[str, bytes]:
         """Return the digests, or the encoded records, of rows; these records are not vanished."""
-        given = msgspec.json.encode(ids).decode()
-        among = "WHERE id IN (SELECT value FROM json_each(?))"
-        self._file.execute(f"UPDATE stored SET row = 1 {among}", (given,))
-        return dict(self._file.execute(f"SELECT id, content FROM stored {among}", (given,)))
+        among = "WHERE id IN (SELECT id FROM batch)"
+        self._file.execute("BEGIN")
+        self._file.execute("DELETE FROM batch")
+        self._file.executemany("INSERT OR IGNORE INTO batch VALUES (?)", [(each,) for each in ids])
+        self._file.execute(f"UPDATE stored SET row = 1 {among}")
+        self._file.execute("COMMIT")
+        return dict(self._file.execute(f"SELECT id, content FROM stored {among}"))
 
     def count_vanished(self) -> int:
         """Return the number of records that no row has."""

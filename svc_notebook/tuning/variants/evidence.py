@@ -65,16 +65,16 @@ def weigh(
     """
     table = np.nan_to_num(np.array([chosen, *tried], dtype=np.float64))
     p, critical = max_sign_flips(table, MAX_CHANCE, seed=seed)
-    own = chosen[~np.isnan(chosen)]
-    gain = float(own.mean()) if len(own) else 0.0
+    measured = chosen[~np.isnan(chosen)]
+    gain = float(measured.mean()) if len(measured) else 0.0
     least = max(0, FEW_QUERIES - len(chosen))
     more: int | None = least
     if gain <= 0:
         more = least or None
     elif p > MAX_CHANCE:
-        error = float(own.std(ddof=1)) if len(own) > 1 else math.inf
+        error = float(measured.std(ddof=1)) if len(measured) > 1 else math.inf
         needed = ((critical + POWER_ERRORS) * error / gain) ** 2
-        more = max(least, math.ceil(needed) - len(own), 1) if math.isfinite(needed) else least
+        more = max(least, math.ceil(needed) - len(measured), 1) if math.isfinite(needed) else least
     if more:
         more = math.ceil(more / tune_share)
     return Evidence(len(chosen), len(tried), p, gain, more, per_query)

@@ -73,7 +73,7 @@ def allows_request(
     """
     listed = headers.get("access-control-allow-headers", "").lower().split(",")
     allowed = {name.strip() for name in listed}
-    wanted = {name.lower() for name in names}
+    required = {name.lower() for name in names}
     if "*" in allowed:
-        wanted &= {"authorization"}
-    return 200 <= status < 300 and allows_origin(headers, page) and wanted <= allowed
+        required &= {"authorization"}
+    return 200 <= status < 300 and allows_origin(headers, page) and required <= allowed
