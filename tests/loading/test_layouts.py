@@ -475,3 +475,26 @@ def test_an_index_of_texts_without_a_name_is_not_dropped_silently() -> None:
     plan = pack(pd.DataFrame({"a": [1, 2]}, index=["x", "y"])).plan
 
     assert any("the index of the DataFrame has no name" in note for note in plan.changes)
+
+
+@pytest.mark.parametrize("rows", [3, 40])
+def test_a_column_of_lists_is_not_taken_for_the_separator_of_the_file(
+    write: Write, rows: int
+) -> None:
+    for separator, mark in ((",", "|"), (",", ";"), ("\t", "|"), (";", "|"), ("|", ",")):
+        table = [["id", "name", "tags"], *([f"{n}", f"n{n}", f"a{mark}b"] for n in range(rows))]
+        for lines in (table, table[1:]):
+            path = write("".join(f"{separator.join(line)}\n" for line in lines))
+            widths = {len(record) for record in values(path)}
+            assert widths == {3}, (separator, mark, lines[0])
+
+
+@pytest.mark.parametrize("rows", [3, 40])
+def test_commas_in_every_cell_do_not_separate_the_cells_of_other_separators(
+    write: Write, rows: int
+) -> None:
+    for cell in ("1,5", "Last, First", "last,first"):
+        for separator in (";", "\t", "|"):
+            header, row = separator.join(["author", "editor"]), separator.join([cell, cell])
+            records = values(write(f"{header}\n" + f"{row}\n" * rows))
+            assert {*records[0]} == {"author", "editor"}, (cell, separator)

@@ -24,6 +24,8 @@ CERTAIN_SHARE, UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.8, 0.95, 3
 # The minimum number of rows of a table between blanks that has no header, and a number in it.
 MIN_ALIGNED_ROWS = 5
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
+# A comma that separates cells: not a decimal comma, and none of a sentence.
+COMMA_BETWEEN_CELLS = re.compile(r"(?<!\d),(?! )|,(?![\d ])")
 # Blanks belong to the separator if they follow at least this share of the separators.
 PADDED_SHARE = 0.95
 
@@ -50,28 +52,33 @@ def find_separator(text: str, quote: str) -> tuple[str, list[Row]]:
 
 def rate_separator(
     text: str, separator: str, quote: str, rows: Sequence[Row]
-) -> tuple[float, float, int]:
+) -> tuple[float, bool, float, int]:
     """Rate a separator by the share of rows with the most frequent width, and by that width.
 
-    A cell with one quote inside is a part of a value. Of separators with nearly the same share, the
-    one is worse whose cells contain another separator.
+    A cell with one quote inside is a part of a value. Of separators with nearly the same share,
+    that of lists in a column is worse: it does not split the first rows as the others, or its cells
+    contain another separator.
     """
     if any(cell.startswith(" ") for _, row in rows for cell in row):
         rows = parse_rows(text, separator, quote, padded=True)
     width = usual_width(rows)
     if width < 2:
-        return 0, 0, 0
+        return 0, False, 0, 0
     cells = [cell for _, row in rows if len(row) == width for cell in row]
     others = [
         other for other in USUAL_SEPARATORS if other not in (separator, ",") and other in text
     ]
     quoted = [cell for cell in cells if quote in cell]
     halves = sum(cell.count(quote) % 2 for cell in quoted) / len(cells)
-    torn = (
-        sum(any(other in cell for other in others) for cell in cells) / len(cells) if others else 0
-    )
+    has_commas = separator != "," and "," in text
+    torn = sum(
+        any(other in cell for other in others)
+        or (has_commas and bool(COMMA_BETWEEN_CELLS.search(cell)))
+        for cell in cells
+    ) / len(cells)
     share = len(cells) / width / len(rows)
-    return round(share - halves, 1), -torn, width
+    begins = all(len(row) == width for _, row in rows[:2])
+    return round(share - halves, 1), begins, -torn, width
 
 
 def _is_evident(text: str, separator: str, quote: str) -> bool:

@@ -65,13 +65,14 @@ class DelimitedReading:
             candidates.append(self.separator)
         rated = []
         for mark in candidates:
-            share, torn, width = rate_separator(self.text, mark, self.quote, self._rows(mark))
+            share, begins, torn, width = rate_separator(
+                self.text, mark, self.quote, self._rows(mark)
+            )
             what = f"{share:.0%} of the rows have {width:,} cells" if width else "one cell in a row"
             what += f"; {-torn:.0%} of the cells contain another separator" if torn else ""
-            chosen = mark == self.separator
-            rated.append(
-                ReadingSignal("separator", NAMES.get(mark, mark), chosen, what, share + torn)
-            )
+            what += "" if begins or not width else "; the first rows have another number of cells"
+            chosen, points = mark == self.separator, share + torn - (bool(width) and not begins)
+            rated.append(ReadingSignal("separator", NAMES.get(mark, mark), chosen, what, points))
         yield from sorted(rated, key=lambda each: (not each.chosen, -each.points))
 
     def _header_signals(self) -> Iterator[ReadingSignal]:
