@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 from svc_notebook.declarations.former_names import accept_former_names
+from svc_notebook.declarations.shared_entries import complete
 
 if TYPE_CHECKING:
     from svc_notebook.client import Client
@@ -150,11 +151,15 @@ def verb_only(*verbs: VerbDeclaration, **facts: Any) -> Callable[[F], F]:
 
 
 def _declare(function: F, **facts: Any) -> F:
-    found = Declaration(function, inspect.signature(function), **facts)
+    declared = Declaration(function, inspect.signature(function), **facts)
+    calls = declared.is_async and "client" in declared.signature.parameters
+    function.__doc__ = complete(
+        function.__doc__ or "", declared.signature, calls=calls, unit=declared.bar
+    )
     offered = function
-    if found.renamed:
-        offered = cast(F, accept_former_names(function, found.renamed))
-    setattr(offered, _ATTRIBUTE, found)
+    if declared.renamed:
+        offered = cast(F, accept_former_names(function, declared.renamed))
+    setattr(offered, _ATTRIBUTE, declared)
     return offered
 
 

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 _SECTION = re.compile(r"^(?P<title>[A-Z][\w ]+)\n-{3,}$", re.M)
 _HEAD = re.compile(r"^(?P<names>\*{0,2}\w+(?:, \*{0,2}\w+)*)(?: : (?P<type>.*))?$", re.M)
-PARAMETERS = "Parameters"
+PARAMETERS, RAISES = "Parameters", "Raises"
 # The order of sections is that of numpydoc.
-SECTIONS = (PARAMETERS, "Returns", "Yields", "Raises", "Warns", "See Also", "Notes", "Examples")
+SECTIONS = (PARAMETERS, "Returns", "Yields", RAISES, "Warns", "See Also", "Notes", "Examples")
 
 
 class ParameterEntry(NamedTuple):
@@ -30,7 +30,7 @@ def summary(doc: str) -> str:
 
 def read_entries(doc: str) -> dict[str, ParameterEntry]:
     """Return the parameters that a docstring describes, by name."""
-    start, end = _find_section(doc, PARAMETERS)
+    start, end = find_section(doc, PARAMETERS)
     heads = list(_HEAD.finditer(doc, start, end))
     ends = [*(head.start() for head in heads), end][1:]
     return {
@@ -46,7 +46,7 @@ def _entries(head: re.Match[str], body: str, stop: int) -> Iterator[ParameterEnt
         yield ParameterEntry(name.lstrip("*"), head["type"] or "", text, head.start(), stop)
 
 
-def _find_section(doc: str, title: str) -> tuple[int, int]:
+def find_section(doc: str, title: str) -> tuple[int, int]:
     """Return where the content of a section begins and ends; an empty range without one."""
     found = list(_SECTION.finditer(doc))
     for number, section in enumerate(found):
@@ -67,12 +67,18 @@ def replace_entry(doc: str, name: str, text: str) -> str:
 
 def add_entries(doc: str, text: str) -> str:
     """Add entries to the end of the section `Parameters`; make the section if there is none."""
-    _, end = _find_section(doc, PARAMETERS)
+    return insert_section(doc, PARAMETERS, text)
+
+
+def insert_section(doc: str, title: str, text: str) -> str:
+    """Add text to the end of a section; make the section, in its order, if there is none."""
+    _, end = find_section(doc, title)
     if end:
         before, after = doc[:end].rstrip("\n"), doc[end:]
         return f"{before}\n{text}" + (f"\n\n{after}" if after else "")
-    later = [s.start() for s in _SECTION.finditer(doc) if s["title"] in SECTIONS]
-    place = min(later, default=len(doc))
-    before, after = doc[:place].rstrip("\n"), doc[place:]
-    section = f"{PARAMETERS}\n{'-' * len(PARAMETERS)}\n{text}"
+    later_titles = SECTIONS[SECTIONS.index(title) + 1 :]
+    later = [s.start() for s in _SECTION.finditer(doc) if s["title"] in later_titles]
+    start = min(later, default=len(doc))
+    before, after = doc[:start].rstrip("\n"), doc[start:]
+    section = f"{title}\n{'-' * len(title)}\n{text}"
     return f"{before}\n\n{section}" + (f"\n\n{after}" if after else "")

@@ -56,8 +56,6 @@ def workbench(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Initial query.
     value : dict, default None
@@ -70,10 +68,6 @@ def workbench(
         continued.
     rater : str, default ""
         Name of the rater.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    images : bool, default False
-        Fetch pictures from other hosts.
     height : int, default 720
         Height in pixels, at least 240; None is as high as the content.
     **params
@@ -89,7 +83,6 @@ def workbench(
     BadInput
         If an argument is not valid, or a package that editors need is missing.
     NotFound
-        If the index does not exist.
 
     Examples
     --------
@@ -130,18 +123,10 @@ def query(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Initial query.
     value : dict, default None
         Initial search parameters.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    images : bool, default False
-        Fetch pictures from other hosts.
-    height : int, default 560
-        Height in pixels, at least 240; None is as high as the content.
     **params
         Search parameters, which replace those of `value`.
 
@@ -190,18 +175,10 @@ def settings(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     queries : str, list of str, Series or DataFrame with a column `query`, default none
         Queries that are searched before and after each change.
     value : dict, default None
         Settings of the initial draft.
-    forward : bool, default False
-        Make the same changes to the replicas.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    height : int, default 560
-        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -251,20 +228,12 @@ def synonyms(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     queries : str, list of str, Series or DataFrame with a column `query`, default none
         Queries on which a draft is tried.
     value : dict, list of dict, DataFrame or path, default None
         Synonyms of the initial draft.
     params : dict, default None
         Search parameters of the queries.
-    forward : bool, default False
-        Make the same changes to the replicas.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    height : int, default 560
-        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -327,8 +296,6 @@ def judgments(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     queries : str, list, DataFrame or path, default those of `judgments`
         Queries: texts, dicts, or a table with the column `query` and optionally `filters`
         and `params`.
@@ -352,12 +319,6 @@ def judgments(
     file : path, default None
         CSV or Parquet file that is written after each judgment; an existing file is
         continued.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    images : bool, default False
-        Fetch pictures from other hosts.
-    height : int, default 560
-        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -408,22 +369,14 @@ def rules(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     queries : str, list of str, Series or DataFrame with a column `query`, default none
         Queries on which a draft is tried.
     value : dict, list of dict, DataFrame or path, default None
         Rules of the initial draft.
     params : dict, default None
         Search parameters of the queries.
-    forward : bool, default False
-        Make the same changes to the replicas.
     follow : QueryEditor, default None
         Query editor whose pinned and hidden hits become drafts here.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    height : int, default 560
-        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------
@@ -476,16 +429,10 @@ def crawler(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     urls : str, list of str, Series or DataFrame with a column `url`, default none
         URLs of pages to try.
     value : dict, default None
         Configuration of the initial draft.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    height : int, default 560
-        Height in pixels, at least 240; None is as high as the content.
 
     Returns
     -------

@@ -73,20 +73,10 @@ async def read_browse(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    columns : list of str, default all attributes
-        Attributes to return.
     chunksize : int, default None
         Number of rows of each DataFrame; None reads all records into one DataFrame.
     cursor : str, default the beginning
         Position to resume at: `attrs["svc"]["next"]` of a chunk.
-    flatten : bool, default False
-        Give each member of an object its own column, such as `size.width`.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
     extra : dict, default None
         Search parameters to send without validation, such as `{"newParameter": 1}`.
 
@@ -101,9 +91,6 @@ async def read_browse(
     BadInput
         If a search parameter is unknown or has a wrong type.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     CursorRepeated
         If the service repeats a cursor, so that the browse cannot end.
 
@@ -148,8 +135,6 @@ async def read_dask(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     by : str, default None
         Attribute that partitions the index: a facet, or a numeric attribute; each record
         has one value. None divides the pages of a browse, whatever the records contain.
@@ -162,8 +147,6 @@ async def read_dask(
         Attributes to return.
     dtype : dict, default those of the first records of each partition
         Dtypes by column.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -176,9 +159,6 @@ async def read_dask(
     BadInput
         If the attribute cannot partition the index.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -212,18 +192,8 @@ async def read_records(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     ids : list, Series or DataFrame with a column `objectID`
         objectIDs of the records.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    columns : list of str, default all attributes
-        Attributes to return.
-    flatten : bool, default False
-        Give each member of an object its own column, such as `size.width`.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -236,9 +206,6 @@ async def read_records(
     BadInput
         If an id is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -285,12 +252,8 @@ async def export(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     path : path
         File to write; an existing file is replaced.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     query : str, default ""
         Query that the records match; "" matches every record.
     columns : list of str, default all attributes
@@ -303,9 +266,6 @@ async def export(
         Write texts of CSV and TSV so that a spreadsheet does not run them as formulas: `'` before
         texts that begin with `=`, `+`, `-` or `@`, and control characters as escapes. Such a
         file is for reading; `load` would load the texts that were changed.
-    on_progress : callable, default None
-        Function that is called with the number of records fetched and the total number of
-        records.
 
     Returns
     -------
@@ -317,9 +277,6 @@ async def export(
     BadInput
         If the suffix is not supported or an argument is wrong.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     Stopped
         If the export is cancelled.
 
@@ -345,8 +302,6 @@ async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> Dat
     ----------
     frame : DataFrame
         Result of `search`, or of `read_browse` with `chunksize`.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -358,8 +313,6 @@ async def next_page(frame: DataFrame, *, client: AnyClient | None = None) -> Dat
     BadInput
         If the DataFrame is not the result of a search or a browse, or comes from another
         application.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -378,8 +331,6 @@ async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataF
     ----------
     frame : DataFrame
         Result of any function that reads from the service.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -390,8 +341,6 @@ async def refresh(frame: DataFrame, *, client: AnyClient | None = None) -> DataF
     ------
     BadInput
         If the DataFrame was not read from the service, or comes from another application.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -409,8 +358,6 @@ async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> Da
     ----------
     frame : DataFrame
         Result of `search`, `read_browse` or `read_records`.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -421,8 +368,6 @@ async def browse_all(frame: DataFrame, *, client: AnyClient | None = None) -> Da
     ------
     BadInput
         If the DataFrame was not read from one index, or comes from another application.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -53,8 +53,6 @@ async def pull_config(
         Names of the indices.
     check : bool, default False
         Write nothing and only compare; the command has exit status 1 if something differs.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -69,8 +67,6 @@ async def pull_config(
         If an index does not exist.
     KeyRefused
         If the key lacks a right.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -138,8 +134,6 @@ async def apply_config(
         Write nothing and only compare; the command has exit status 1 if something differs.
     note : str, default the name of the folder
         Note in the journal.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -152,8 +146,6 @@ async def apply_config(
         If a file is not valid; nothing was written.
     KeyRefused
         If the key lacks a right; nothing was written.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
         If the service accepts a write but does not publish it within 600 seconds.
 

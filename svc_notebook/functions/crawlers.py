@@ -35,13 +35,6 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     Keys and logins in the configuration are masked; they are sent unmasked when the
     configuration is passed to `create_crawler` or `configure_crawler`.
 
-    Parameters
-    ----------
-    crawler : str
-        Name or id of the crawler.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -52,8 +45,6 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     ------
     BadInput
         If the crawler does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -95,8 +86,6 @@ async def create_crawler(
     if_exists : {'fail', 'replace'}, default 'fail'
         What to do if a crawler has this name: `fail` creates nothing, `replace` replaces the
         whole configuration of that crawler.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -109,8 +98,6 @@ async def create_crawler(
     BadInput
         If the configuration is not one object, or a crawler has this name and `if_exists` is
         `fail`.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -151,14 +138,10 @@ async def configure_crawler(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     config : dict or path
         Top-level members of the configuration to change, or a JSON file that contains them.
     whole : bool, default False
         Replace the whole configuration instead of changing the given members.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -169,8 +152,6 @@ async def configure_crawler(
     ------
     BadInput
         If the crawler does not exist, or the configuration is not one object.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -194,12 +175,8 @@ async def rename_crawler(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     name : str
         New name.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -210,8 +187,6 @@ async def rename_crawler(
     ------
     BadInput
         If the crawler does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -241,8 +216,6 @@ async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> Wr
     ----------
     crawler : str
         Name or id of the crawler; an id if several crawlers have the name.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -255,8 +228,6 @@ async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> Wr
         If the crawler does not exist.
     NotFound
         If the service does not delete crawlers.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -284,13 +255,6 @@ async def delete_crawler(crawler: str, *, client: AnyClient | None = None) -> Wr
 async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Resume a paused crawler, or make it wait for its next schedule.
 
-    Parameters
-    ----------
-    crawler : str
-        Name or id of the crawler.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -300,8 +264,6 @@ async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Write
     ------
     BadInput
         If the crawler does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -316,13 +278,6 @@ async def run_crawler(crawler: str, *, client: AnyClient | None = None) -> Write
 async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Pause a crawler.
 
-    Parameters
-    ----------
-    crawler : str
-        Name or id of the crawler.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -332,8 +287,6 @@ async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Wri
     ------
     BadInput
         If the crawler does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -363,15 +316,11 @@ async def try_url(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     url : str
         URL to crawl.
     config : dict or path, default None
         Members of the configuration that replace those of the crawler for this test, or a
         JSON file that contains them.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -383,8 +332,6 @@ async def try_url(
     ------
     BadInput
         If the crawler does not exist, or the configuration is not one object.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -39,16 +39,10 @@ async def reindex_crawler(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     wait : bool, default False
         Wait until the records of the crawl are published.
     timeout : float, default None
         Maximum wait in seconds; None waits without limit.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of URLs whose outcome is known.
 
     Returns
     -------
@@ -63,8 +57,6 @@ async def reindex_crawler(
     TaskFailed
         If the crawl is not done at the timeout, or the crawler is blocked or paused during
         the wait.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -108,8 +100,6 @@ async def crawl_urls(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     urls : str, list of str, Series or DataFrame with a column `url`
         URLs to crawl.
     save : bool, default None
@@ -119,10 +109,6 @@ async def crawl_urls(
         Wait until the URLs are crawled.
     timeout : float, default None
         Maximum wait in seconds; None waits without limit.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of URLs whose outcome is known.
 
     Returns
     -------
@@ -136,8 +122,6 @@ async def crawl_urls(
     TaskFailed
         If the URLs are not crawled at the timeout, or the crawler is blocked or paused
         during the wait.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -178,18 +162,12 @@ async def crawler_task(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     task : str
         Id of the task.
     wait : bool, default False
         Wait until the task is done.
     timeout : float, default 600
         Maximum wait in seconds; None waits without limit.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of URLs whose outcome is known.
 
     Returns
     -------
@@ -203,8 +181,6 @@ async def crawler_task(
     TaskFailed
         If the task is not done at the timeout, or the crawler is blocked or paused during
         the wait.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -228,12 +204,8 @@ async def cancel_crawler_task(
 
     Parameters
     ----------
-    crawler : str
-        Name or id of the crawler.
     task : str, default None
         Id of the task; None selects the task that blocks the crawler.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -244,8 +216,6 @@ async def cancel_crawler_task(
     ------
     BadInput
         If the crawler does not exist, or no task blocks it.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -269,13 +239,6 @@ async def read_crawlers(
 ) -> DataFrame:
     """Read the crawlers and their states.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
-
     Returns
     -------
     DataFrame
@@ -284,11 +247,6 @@ async def read_crawlers(
         `lastReindexEndedAt` (datetime64[us, UTC], missing before the first crawl),
         `blockingTaskId` and `blockingError` (str, empty unless blocked) and `warnings` (str,
         separated by semicolons).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -316,10 +274,6 @@ async def read_crawler_urls(
     ----------
     crawlers : str or list of str
         Names or ids of the crawlers.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -331,8 +285,6 @@ async def read_crawler_urls(
     ------
     BadInput
         If the crawler does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -377,10 +329,6 @@ async def read_crawled_urls(
         Reason of the outcome, as counted by `read_crawler_urls`; None returns all.
     limit : int, default None
         Maximum number of URLs of each crawler; None returns all.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -396,8 +344,6 @@ async def read_crawled_urls(
         If the crawler or the status does not exist.
     NotFound
         If the service does not store the outcome of each URL.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -436,20 +382,11 @@ async def read_domains(
     ----------
     app_id : str, default None
         Id of the application whose domains are read; None reads those of all applications.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
     DataFrame
         One row per domain: `appId` and `domain` (str) and `verified` (bool).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -55,12 +55,8 @@ async def save_entries(
 
     Parameters
     ----------
-    dictionary : {'stopwords', 'plurals', 'compounds'}
-        Name of the dictionary.
     entries : dict, list of dict, DataFrame or path
         Entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -72,10 +68,7 @@ async def save_entries(
     ------
     BadInput
         If an entry has a wrong or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -110,12 +103,8 @@ async def replace_entries(
 
     Parameters
     ----------
-    dictionary : {'stopwords', 'plurals', 'compounds'}
-        Name of the dictionary.
     entries : dict, list of dict, DataFrame or path
         New entries: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -127,10 +116,7 @@ async def replace_entries(
     ------
     BadInput
         If the entries are empty, or one has a wrong or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -165,12 +151,8 @@ async def delete_entries(
 
     Parameters
     ----------
-    dictionary : {'stopwords', 'plurals', 'compounds'}
-        Name of the dictionary.
     ids : str or list of str
         objectIDs of the entries.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -182,10 +164,7 @@ async def delete_entries(
     ------
     NotFound
         If an entry does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -225,13 +204,6 @@ async def clear_entries(
 ) -> WriteSummary:
     """Delete all custom entries of a dictionary.
 
-    Parameters
-    ----------
-    dictionary : {'stopwords', 'plurals', 'compounds'}
-        Name of the dictionary.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -242,10 +214,7 @@ async def clear_entries(
     ------
     BadInput
         If the dictionary does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -269,13 +238,9 @@ async def export_entries(
 
     Parameters
     ----------
-    dictionary : {'stopwords', 'plurals', 'compounds'}
-        Name of the dictionary.
     path : path
         File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
         existing file is replaced.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -286,8 +251,6 @@ async def export_entries(
     ------
     BadInput
         If the suffix is not supported or the file cannot be written.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -329,8 +292,6 @@ async def dictionary_settings(
         Codes of the languages whose standard entries to enable.
     reset : bool, default False
         Enable the standard entries of every language.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -343,10 +304,7 @@ async def dictionary_settings(
     ------
     BadInput
         If a change does not name the dictionary, or contradicts itself.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -480,16 +438,10 @@ async def read_dictionary(
 
     Parameters
     ----------
-    dictionary : {'stopwords', 'plurals', 'compounds'}
-        Name of the dictionary.
     query : str, default ""
         Words or word prefixes that an entry contains; "" matches every entry.
     language : str, default None
         Language code, such as `en`; None reads every language.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -503,8 +455,6 @@ async def read_dictionary(
     ------
     BadInput
         If the dictionary does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -521,23 +471,11 @@ async def read_languages(
 ) -> DataFrame:
     """Read the number of custom entries that each language has in each dictionary.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
-
     Returns
     -------
     DataFrame
         One row per language: `language` (str) and `stopwords`, `plurals` and `compounds`
         (Int64, missing if the language has no such dictionary).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -56,8 +56,6 @@ async def call(
         Arguments by name, or strings `name=value`.
     body : dict, default None
         More arguments by name.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -69,8 +67,6 @@ async def call(
     BadInput
         If the endpoint does not exist, or an argument is unknown, repeated or of a wrong
         type.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -60,8 +60,6 @@ def evaluate(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     judgments : DataFrame or path
         Judgments with the columns `query`, `objectID` and `rating`: a table, or a CSV or
         Parquet file.
@@ -70,9 +68,6 @@ def evaluate(
         `rbp(p)`, `judged@k`.
     k : int, default as many as the metrics need, at least 10
         Number of hits of each query.
-    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
-        Treatment of hits without a judgment: no gain, left out, or both bounds of the
-        score.
     relevant : float, default 1
         Lowest rating of a relevant record.
     at_least : list of str, default None
@@ -85,8 +80,6 @@ def evaluate(
         Fail if a requirement is undecided.
     save : path, default None
         CSV or Parquet file to write the run to.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -166,15 +159,10 @@ def compare(
         `rbp(p)`, `judged@k`.
     k : int, default as many as the metrics need, at least 10
         Number of hits of each query.
-    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
-        Treatment of hits without a judgment: no gain, left out, or both bounds of the
-        score.
     relevant : float, default 1
         Lowest rating of a relevant record.
     seed : int, default 0
         Seed of the random numbers of intervals and tests.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------

@@ -54,8 +54,6 @@ async def send_events(
         Events: one, several, the rows of a table, or a CSV, JSON or NDJSON file.
     index : str, default None
         Name of the index of events that do not name one.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -66,8 +64,6 @@ async def send_events(
     ------
     BadInput
         If the events are empty, or one has a wrong, missing or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -194,10 +190,6 @@ async def read_events(
     until : str or datetime, default None
         End of the time range (exclusive), in UTC unless it has a zone, or age; None does not
         restrict it.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -213,8 +205,6 @@ async def read_events(
         If a time is not valid.
     NotFound
         If the service is not a local service.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -254,10 +244,6 @@ async def read_searches(
     until : str or datetime, default None
         End of the time range (exclusive), in UTC unless it has a zone, or age; None does
         not restrict it.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -272,8 +258,6 @@ async def read_searches(
         If a time is not valid.
     NotFound
         If the service is not a local service.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -326,8 +310,6 @@ async def delete_user_events(user: str, *, client: AnyClient | None = None) -> W
     ----------
     user : str
         User token.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -338,8 +320,6 @@ async def delete_user_events(user: str, *, client: AnyClient | None = None) -> W
     ------
     BadInput
         If the user token is not valid.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

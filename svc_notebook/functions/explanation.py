@@ -45,12 +45,8 @@ async def explain(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Query; "" matches every record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -66,9 +62,6 @@ async def explain(
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -103,12 +103,8 @@ async def show_search(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Query; "" matches every record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -119,9 +115,6 @@ async def show_search(
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

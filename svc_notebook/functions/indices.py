@@ -32,13 +32,6 @@ async def read_indices(
 ) -> DataFrame:
     """List the indices.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
-
     Returns
     -------
     DataFrame
@@ -46,11 +39,6 @@ async def read_indices(
         bytes), `createdAt` and `updatedAt` (datetime64[us, UTC]), `lastBuildTimeS` (int64,
         seconds), `numberOfPendingTasks` (int64), `pendingTask` (bool), `primary` (str, empty
         for an index that is not a replica) and `replicas` (object, a list or None).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -73,13 +61,6 @@ async def read_indices(
 async def clear_index(index: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Delete all records of an index and keep its settings, synonyms and rules.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -89,11 +70,7 @@ async def clear_index(index: str, *, client: AnyClient | None = None) -> WriteSu
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -124,13 +101,6 @@ async def _is_empty(client: AsyncClient, index: str) -> bool:
 async def drop_index(index: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Delete an index with its records, settings, synonyms and rules.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -140,11 +110,7 @@ async def drop_index(index: str, *, client: AnyClient | None = None) -> WriteSum
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -190,14 +156,10 @@ async def copy_index(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     destination : str
         Name of the index that is created or replaced.
     scope : {'settings', 'synonyms', 'rules'} or list of these, default None
         Parts to copy; None copies everything, records included.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -210,11 +172,7 @@ async def copy_index(
     BadInput
         If `scope` names an unknown part.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -250,12 +208,8 @@ async def move_index(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     destination : str
         New name.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -266,11 +220,7 @@ async def move_index(
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------

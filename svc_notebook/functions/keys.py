@@ -48,8 +48,6 @@ async def get_key(
         Key, its first characters, or the result of `add_key`.
     index : str, default None
         Name of the index that the key belongs to; None for a key of the application.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -61,8 +59,6 @@ async def get_key(
     ------
     NotFound
         If the key does not exist, or several keys have these first characters.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -99,10 +95,6 @@ async def add_key(
     ----------
     index : str, default None
         Name of the index that the key is for; None creates a key of the application.
-    reveal : bool, default False
-        Return the key as text instead of masked.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -114,8 +106,6 @@ async def add_key(
     ------
     BadInput
         If a field is wrong or unknown.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -159,8 +149,6 @@ async def update_key(
         Key, its first characters, or the result of `add_key`.
     index : str, default None
         Name of the index that the key belongs to; None for a key of the application.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -174,8 +162,6 @@ async def update_key(
         If no field is given, or one is wrong or unknown.
     NotFound
         If the key does not exist, or several keys have these first characters.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -237,10 +223,6 @@ async def delete_key(
         Key, its first characters, or the result of `add_key`.
     index : str, default None
         Name of the index that the key belongs to; None for a key of the application.
-    reveal : bool, default False
-        Return the key as text instead of masked.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -251,8 +233,6 @@ async def delete_key(
     ------
     NotFound
         If the key does not exist, or several keys have these first characters.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -278,8 +258,6 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> WriteS
     ----------
     key : str, Secret or dict
         Whole key, or the result of `delete_key`.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -290,8 +268,6 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> WriteS
     ------
     NotFound
         If the key is not among the deleted keys.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -310,22 +286,12 @@ async def restore_key(key: AnyKey, *, client: AnyClient | None = None) -> WriteS
 async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     """Return the address, the application and the rights of the client.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
         `address`, `application`, `rights` (list) and `description` of the key; for a secured
         key `restrictions` instead of the last two; for the admin key, if the service does not
         list it, `rights` of `admin`.
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -460,10 +426,6 @@ async def read_keys(
         of the application.
     reveal : bool, default False
         Return unmasked keys; by default, keys are masked to their first four characters.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -473,11 +435,6 @@ async def read_keys(
         (datetime64[us, UTC]), `validity` (int64, seconds left, 0 for unlimited),
         `maxHitsPerQuery` and `maxQueriesPerIPPerHour` (int64, 0 for unlimited),
         `queryParameters` (str) and `referers` (object, a list or None).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

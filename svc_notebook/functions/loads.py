@@ -88,10 +88,6 @@ async def load(
         Rows to load: a file (CSV, JSON, Parquet, Excel, XML, SQLite, others) here or at a URL
         (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), or data of pandas, Polars,
         DuckDB, Ibis or Arrow.
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     if_exists : {'append', 'replace', 'fail', 'merge', 'sync'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
         records, fail, send only new and changed records, or do that and delete the records
@@ -110,9 +106,6 @@ async def load(
     in_flight : int, default None
         Number of concurrent batches, 4 by default; for a distributed load, of concurrent
         partitions, by default as many as the workers have threads.
-    on_progress : callable, default None
-        Function that is called with the number of rows sent and the total number of rows,
-        or None.
     plan : LoadPlan, path or pandera schema, default None
         Plan, or file of a saved plan, whose options are used and whose columns the source must
         have; other options take precedence.
@@ -131,8 +124,6 @@ async def load(
     ------
     BadInput
         If the source or an option is wrong.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
         If the service does not publish the records within 600 seconds.
     Stopped
@@ -164,8 +155,6 @@ def plan(source: Source, index: str, **options: Unpack[loading.RowOptions]) -> l
         Rows to load: a file (CSV, JSON, Parquet, Excel, XML, SQLite, others) here or at a URL
         (`https://`, `s3://`, `gs://`, `az://`, others of fsspec), or data of pandas, Polars,
         DuckDB, Ibis or Arrow.
-    index : str
-        Name of the index.
 
     Returns
     -------
@@ -228,10 +217,6 @@ async def push(
     ----------
     df : DataFrame or dicts
         Rows to send; an asynchronous stream of dicts is accepted too.
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     if_exists : {'append', 'replace', 'fail', 'merge', 'sync'}, default 'append'
         What to do with an existing index: add or overwrite records by objectID, replace all
         records, fail, send only new and changed records, or do that and delete the records
@@ -245,9 +230,6 @@ async def push(
         stored as sent.
     in_flight : int, default 4
         Number of concurrent batches.
-    on_progress : callable, default None
-        Function that is called with the number of rows sent and the total number of rows,
-        or None.
 
     Returns
     -------
@@ -259,8 +241,6 @@ async def push(
     ------
     BadInput
         If the rows or an option are wrong.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
         If the service does not publish the records within 600 seconds.
     Stopped
@@ -295,12 +275,8 @@ async def diff_records(
     ----------
     df : DataFrame or dicts
         Rows to compare.
-    index : str
-        Name of the index.
     missing : {'ignore', 'report'}, default 'ignore'
         Whether to list stored records without a row, last, with the state `missing`.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -313,8 +289,6 @@ async def diff_records(
     ------
     BadInput
         If the rows or an option are wrong.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -362,8 +336,6 @@ async def replace_records(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     source : path, glob, URL, SQL query, DataFrame, Arrow table or dicts
         New records.
     min_share : float, default 0.5
@@ -371,11 +343,6 @@ async def replace_records(
         records.
     skip_rejected : bool, default False
         Replace the records although some rows of the source are rejected.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of rows sent and the total number of rows,
-        or None.
 
     Returns
     -------
@@ -387,8 +354,6 @@ async def replace_records(
     BadInput
         If the source or an option is wrong, a row is rejected, or there are too few new
         records.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
         If the service does not publish the records within 600 seconds.
     Stopped

@@ -36,10 +36,6 @@ async def read_logs(
     ----------
     length : int, default 100
         Maximum number of requests, up to 1,000.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -48,11 +44,6 @@ async def read_logs(
         `answer_code` (int64), `processing_time_ms` (int64, milliseconds), `ip`, `index` and
         `query_params` (str), `query_nb_hits` (int64), `query_body`, `answer` and
         `query_headers` (str), `nb_api_calls` (int64) and `sha1` (str).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -54,16 +54,10 @@ async def pin(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str
         Whole query; case is ignored.
-    object_id : str or int
-        objectID of the record.
     position : int, default 0
         Position of the record, from 0 for the first.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -77,10 +71,7 @@ async def pin(
         If the position or the query is not valid.
     NotFound
         If the index or the record does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -117,14 +108,8 @@ async def hide(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str
         Whole query; case is ignored.
-    object_id : str or int
-        objectID of the record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -138,10 +123,7 @@ async def hide(
         If the query is not valid.
     NotFound
         If the index or the record does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -176,14 +158,8 @@ async def unpin(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str
         Whole query; case is ignored.
-    object_id : str or int
-        objectID of the record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -195,10 +171,7 @@ async def unpin(
     ------
     NotFound
         If the index does not exist, or the record is not pinned for the query.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -229,14 +202,8 @@ async def unhide(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str
         Whole query; case is ignored.
-    object_id : str or int
-        objectID of the record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -248,10 +215,7 @@ async def unhide(
     ------
     NotFound
         If the index does not exist, or the record is not hidden for the query.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------

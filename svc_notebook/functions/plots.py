@@ -42,8 +42,6 @@ def plot_logs(
         all.
     axes : sequence of three Axes, default None
         Axes to draw into; None creates a figure.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -86,8 +84,6 @@ def plot_facets(
         Maximum number of values of each facet, 1 or more.
     axes : sequence of Axes, default None
         Axes to draw into, one for each facet; None creates a figure.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -122,8 +118,6 @@ def plot_clusters(
         Result of `read_clusters`; None reads the clusters.
     axes : sequence of three Axes, default None
         Axes to draw into; None creates a figure.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -154,8 +148,6 @@ def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | N
         Result of `read_crawler_urls` or `read_crawled_urls`, or name or id of a crawler.
     axes : Axes, default None
         Axes to draw into; None creates a figure.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------

@@ -77,16 +77,12 @@ async def delete_records(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     ids : str, list, Series or DataFrame with a column `objectID`, default None
         objectIDs of the records.
     filters : str, default None
         Filters that the deleted records match, such as `price < 10`.
     dry_run : bool, default False
         Delete nothing; return how many records there are and would be left.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -99,11 +95,7 @@ async def delete_records(
     BadInput
         If not exactly one of `ids` and `filters` is given.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------

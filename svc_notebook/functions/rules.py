@@ -27,12 +27,8 @@ async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> d
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     id : str
         objectID of the rule.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -43,8 +39,6 @@ async def get_rule(index: str, id: str, *, client: AnyClient | None = None) -> d
     ------
     NotFound
         If the index or the rule does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -83,13 +77,9 @@ async def save_rules(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     rules : dict, list of dict, DataFrame or path
         Rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One without
         an objectID gets an id that is derived from its content.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     extra : dict, default None
         Members to add to each object without validation; objects are merged at every depth.
 
@@ -104,10 +94,7 @@ async def save_rules(
     ------
     BadInput
         If a rule has a wrong or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -144,13 +131,9 @@ async def replace_rules(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     rules : dict, list of dict, DataFrame or path
         New rules: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
         without an objectID gets an id that is derived from its content.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     extra : dict, default None
         Members to add to each object without validation; objects are merged at every depth.
 
@@ -165,10 +148,7 @@ async def replace_rules(
     ------
     BadInput
         If the rules are empty, or one has a wrong or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -205,12 +185,8 @@ async def delete_rules(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     ids : str or list of str
         objectIDs of the rules.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -222,10 +198,7 @@ async def delete_rules(
     ------
     NotFound
         If the index or a rule does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -244,13 +217,6 @@ async def clear_rules(
 ) -> WriteSummary:
     """Delete all rules of an index.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -260,11 +226,7 @@ async def clear_rules(
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -285,13 +247,9 @@ async def export_rules(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     path : path
         File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
         existing file is replaced.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -303,9 +261,6 @@ async def export_rules(
     BadInput
         If the suffix is not supported or the file cannot be written.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -331,18 +286,12 @@ async def read_rules(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Words or word prefixes that a rule contains; "" matches every rule.
     context : str, default None
         Context that a rule must name; None does not restrict contexts.
     enabled : bool, default None
         Return only enabled (true) or only disabled (false) rules; None returns both.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -353,9 +302,6 @@ async def read_rules(
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

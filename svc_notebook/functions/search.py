@@ -48,22 +48,12 @@ async def search(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Query; "" matches every record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     criteria : bool, default False
         Add a column for the value of each ranking criterion.
     highlight : bool, default False
         Add a column `highlighted.X` for each attribute X, in which matches are marked.
-    columns : list of str, default all attributes
-        Attributes to return.
-    flatten : bool, default False
-        Give each member of an object its own column, such as `size.width`.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
     extra : dict, default None
         Search parameters to send without validation, such as `{"newParameter": 1}`.
 
@@ -79,9 +69,6 @@ async def search(
     BadInput
         If a search parameter is unknown or has a wrong type.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -128,22 +115,12 @@ async def search_many(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     queries : str or list of str
         Queries, one search for each.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     criteria : bool, default False
         Add a column for the value of each ranking criterion.
     highlight : bool, default False
         Add a column `highlighted.X` for each attribute X, in which matches are marked.
-    columns : list of str, default all attributes
-        Attributes to return.
-    flatten : bool, default False
-        Give each member of an object its own column, such as `size.width`.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
     extra : dict, default None
         Search parameters to send without validation, such as `{"newParameter": 1}`.
 
@@ -158,9 +135,6 @@ async def search_many(
     BadInput
         If a search parameter is unknown or has a wrong type.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -196,12 +170,8 @@ async def read_facets(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Query; "" matches every record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     extra : dict, default None
         Search parameters to send without validation, such as `{"newParameter": 1}`.
 
@@ -217,9 +187,6 @@ async def read_facets(
     BadInput
         If a search parameter is unknown or has a wrong type.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -248,14 +215,10 @@ async def read_facet_values(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     facet : str
         Name of the facet, which the settings declare `searchable`.
     text : str, default ""
         Words or word prefixes that a value contains; "" matches every value.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -268,9 +231,6 @@ async def read_facet_values(
     BadInput
         If a search parameter is unknown or has a wrong type.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -305,14 +265,10 @@ async def facets_or_values(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Words to search for.
     facet : str, default None
         Search the values of this facet.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -339,14 +295,10 @@ async def count_values(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     facet : str
         Name of the facet.
     values : list or Series
         Values to count; each distinct value is counted once.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -358,9 +310,6 @@ async def count_values(
     BadInput
         If a value is missing or is not a scalar.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

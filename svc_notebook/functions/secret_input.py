@@ -41,8 +41,6 @@ def restore_key_in_shell(
         `-` to read the key from standard input; a prompt requests it otherwise.
     env : str, default None
         Environment variable that contains the key.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -85,8 +83,6 @@ def secured_key_in_shell(
         `-` to read the parent key from standard input; a prompt requests it otherwise.
     env : str, default None
         Environment variable that contains the parent key.
-    reveal : bool, default False
-        Return the key as text instead of masked.
 
     Returns
     -------
@@ -148,8 +144,6 @@ def restore_key_in_cell(
     ----------
     key : str, Secret or dict, default None
         Variable that contains the key; a prompt requests it otherwise.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -188,8 +182,6 @@ def secured_key_in_cell(
     ----------
     parent : str, Secret or dict, default None
         Variable that contains the parent key; a prompt requests it otherwise.
-    reveal : bool, default False
-        Return the key as text instead of masked.
 
     Returns
     -------

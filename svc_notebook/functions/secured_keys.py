@@ -31,8 +31,6 @@ def secured_key(
     ----------
     parent : str, Secret or dict
         Key with the right `search`, or the result of `add_key`.
-    reveal : bool, default False
-        Return the key as text instead of masked.
 
     Returns
     -------

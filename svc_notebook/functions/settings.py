@@ -56,10 +56,6 @@ async def settings(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     extra : dict, default None
         Settings to send without validation.
 
@@ -74,11 +70,7 @@ async def settings(
     BadInput
         If a setting is unknown or has a wrong type.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -123,14 +115,10 @@ async def set_settings(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     given : dict, default None
         Settings by name; a value of None resets the setting to its default.
     file : path, default None
         JSON file with an object of settings.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     extra : dict, default None
         Settings to send without validation, for a service that has more of them.
 
@@ -146,10 +134,7 @@ async def set_settings(
     ------
     BadInput
         If no setting is given, or one is unknown or has a wrong type.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -219,12 +204,8 @@ async def reset_settings(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     names : str or list of str, default None
         Settings to reset; None resets all that differ from their defaults.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -237,11 +218,7 @@ async def reset_settings(
     BadInput
         If the setting does not exist.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -291,15 +268,11 @@ async def diff_settings(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     other : str, path or dict, default None
         Name of another index, JSON file as a path, or settings by name; None compares with
         the defaults.
     file : path, default None
         JSON file with an object of settings.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -313,9 +286,6 @@ async def diff_settings(
     BadInput
         If both `other` and `file` are given, or the file is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -389,13 +359,6 @@ async def _settings_of(client: AsyncClient, index: str) -> dict[str, Any] | None
 async def read_settings(index: str, *, client: AnyClient | None = None) -> DataFrame:
     """Read the settings of an index.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     DataFrame
@@ -405,9 +368,6 @@ async def read_settings(index: str, *, client: AnyClient | None = None) -> DataF
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

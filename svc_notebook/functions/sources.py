@@ -38,18 +38,11 @@ async def add_source(
         Address, or network in CIDR notation.
     description : str, default ""
         Description of the network.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
     dict
         `source`, and the number of networks `before` and `after`.
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -84,8 +77,6 @@ async def replace_sources(sources: Documents, *, client: AnyClient | None = None
     sources : dict, list of dict, DataFrame or path
         Networks with `source` and `description`: one, several, the rows of a table, or a
         CSV, JSON or NDJSON file. An empty list allows every network.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -96,8 +87,6 @@ async def replace_sources(sources: Documents, *, client: AnyClient | None = None
     ------
     BadInput
         If a network has a wrong or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -131,8 +120,6 @@ async def delete_source(source: str, *, client: AnyClient | None = None) -> Writ
     ----------
     source : str
         Address or network, as on the allowlist.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -143,8 +130,6 @@ async def delete_source(source: str, *, client: AnyClient | None = None) -> Writ
     ------
     NotFound
         If the network is not on the allowlist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -167,23 +152,11 @@ async def read_sources(
 ) -> DataFrame:
     """Read the networks from which requests are allowed.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
-
     Returns
     -------
     DataFrame
         One row per network: `source` (str, an address or a network in CIDR notation) and
         `description` (str). An empty DataFrame allows every network.
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -28,12 +28,8 @@ async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     id : str
         objectID of the synonym.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -44,8 +40,6 @@ async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -
     ------
     NotFound
         If the index or the synonym does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -84,13 +78,9 @@ async def save_synonyms(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     synonyms : dict, list of dict, DataFrame or path
         Synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
         without an objectID gets an id that is derived from its content.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     extra : dict, default None
         Members to add to each object without validation; objects are merged at every depth.
 
@@ -105,10 +95,7 @@ async def save_synonyms(
     ------
     BadInput
         If a synonym has a wrong or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -141,13 +128,9 @@ async def replace_synonyms(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     synonyms : dict, list of dict, DataFrame or path
         New synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
         without an objectID gets an id that is derived from its content.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     extra : dict, default None
         Members to add to each object without validation; objects are merged at every depth.
 
@@ -162,10 +145,7 @@ async def replace_synonyms(
     ------
     BadInput
         If the synonyms are empty, or one has a wrong or unknown member.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -199,12 +179,8 @@ async def delete_synonyms(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     ids : str or list of str
         objectIDs of the synonyms.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -216,10 +192,7 @@ async def delete_synonyms(
     ------
     NotFound
         If the index or a synonym does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -242,13 +215,6 @@ async def clear_synonyms(
 ) -> WriteSummary:
     """Delete all synonyms of an index.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -258,11 +224,7 @@ async def clear_synonyms(
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------
@@ -283,13 +245,9 @@ async def export_synonyms(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     path : path
         File to write; its suffix `.csv`, `.json` or `.ndjson` determines the format. An
         existing file is replaced.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -301,9 +259,6 @@ async def export_synonyms(
     BadInput
         If the suffix is not supported or the file cannot be written.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -329,17 +284,11 @@ async def read_synonyms(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Words or word prefixes that a synonym contains; "" matches every synonym.
     type : str, default ""
         Type of synonym, or several separated by commas: `synonym`, `onewaysynonym`,
         `altcorrection1`, `altcorrection2`, `placeholder`; "" selects every type.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -352,9 +301,6 @@ async def read_synonyms(
     Raises
     ------
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -54,11 +54,6 @@ async def wait(
         application.
     timeout : float, default 600
         Maximum wait in seconds; None waits without limit.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of tasks published and the total number of
-        tasks.
 
     Returns
     -------
@@ -69,8 +64,6 @@ async def wait(
     ------
     BadInput
         If a task is not a number or a response of a write.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
         If tasks are not published at the timeout; its `tasks` are the remaining ones.
 
@@ -106,8 +99,6 @@ async def read_writes(
         Maximum number of tasks.
     status : bool, default False
         Read the status of each task from the service.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -178,10 +169,6 @@ async def read_tasks(
     index : str, default None
         Name of the index of tasks that do not name theirs; None for tasks of the
         application.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
@@ -193,8 +180,6 @@ async def read_tasks(
     ------
     BadInput
         If a task is not a number or a response of a write.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

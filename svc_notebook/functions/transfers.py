@@ -92,9 +92,6 @@ async def clone(
         Resume an interrupted clone with the same options.
     client : Client or AsyncClient, default the current client
         Client of the service that receives the clone.
-    on_progress : callable, default None
-        Function that is called with the number of records copied and the total number of
-        records.
 
     Returns
     -------
@@ -247,13 +244,8 @@ async def deploy(
         File that `out` wrote, which is applied as it is, in place of `index` and the other
         options; refused if the target or the index changed since. After an interruption, the
         same call writes the rest.
-    note : str, default ""
-        Note in the journal.
     client : Client or AsyncClient, default the current client
         Client of the service that has the index.
-    on_progress : callable, default None
-        Function that is called with the number of records copied and the total number of
-        records.
 
     Returns
     -------
@@ -270,7 +262,6 @@ async def deploy(
     KeyRefused
         If a key lacks a right; nothing was written.
     NotFound
-        If the index does not exist.
     CallFailed
         If a service cannot be reached or refuses a call.
     TaskFailed

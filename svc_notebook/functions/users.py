@@ -19,13 +19,6 @@ from svc_notebook.session.connection import AnyClient, asynchronous
 async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, Any]:
     """Read the cluster of a user and the size of its data.
 
-    Parameters
-    ----------
-    user : str
-        Id of the user.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -35,8 +28,6 @@ async def get_user(user: str, *, client: AnyClient | None = None) -> dict[str, A
     ------
     NotFound
         If the user is not on a cluster.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -66,8 +57,6 @@ async def assign_users(
         Ids of the users.
     cluster : str
         Name of the cluster.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -78,8 +67,6 @@ async def assign_users(
     ------
     BadInput
         If no user is named.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -108,12 +95,8 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
 
     Parameters
     ----------
-    user : str
-        Id of the user.
     cluster : str
         Name of the new cluster.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -124,8 +107,6 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
     ------
     NotFound
         If the user is not on a cluster.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -146,13 +127,6 @@ async def move_user(user: str, cluster: str, *, client: AnyClient | None = None)
 async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSummary:
     """Remove a user and its data.
 
-    Parameters
-    ----------
-    user : str
-        Id of the user.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
@@ -162,8 +136,6 @@ async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSum
     ------
     NotFound
         If the user is not on a cluster.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -181,20 +153,10 @@ async def remove_user(user: str, *, client: AnyClient | None = None) -> WriteSum
 async def pending_users(*, client: AnyClient | None = None) -> dict[str, Any]:
     """Return whether users are being moved, and to which clusters.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     dict
         `pending` (bool) and `clusters` (dict of lists of user ids by cluster).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -214,23 +176,11 @@ async def read_clusters(
 ) -> DataFrame:
     """Read the clusters and the number of records and users on each.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
-
     Returns
     -------
     DataFrame
         One row per cluster: `clusterName` (str), `nbRecords` and `nbUserIDs` (int64) and
         `dataSize` (int64, bytes).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -256,21 +206,12 @@ async def read_users(
         Text to search for in user ids; "" matches every user.
     cluster : str, default None
         Name of the cluster whose users are read; None reads the users of every cluster.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
 
     Returns
     -------
     DataFrame
         One row per user: `userID` and `clusterName` (str), `nbRecords` (int64) and `dataSize`
         (int64, bytes).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -287,23 +228,11 @@ async def read_top_users(
 ) -> DataFrame:
     """Read the users with the most records of each cluster.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    dtype_backend : {'numpy_nullable', 'pyarrow'}, default None
-        Dtypes of the result, as in pandas; None selects the dtypes listed below.
-
     Returns
     -------
     DataFrame
         One row per user: `clusterName` (str), `rank` (int64, from 1 in each cluster), `userID`
         (str), `nbRecords` (int64) and `dataSize` (int64, bytes).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -333,8 +262,6 @@ async def users_or_top(
         Name of the cluster whose users are read; None reads the users of every cluster.
     top : bool, default False
         Read the users with the most records of each cluster.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -345,8 +272,6 @@ async def users_or_top(
     ------
     BadOption
         If `top` is given together with `query` or `cluster`.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     """
     if not top:
         return await read_users(query, cluster=cluster, client=client)

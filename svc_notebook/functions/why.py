@@ -47,12 +47,8 @@ async def why(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Query; "" matches every record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -68,9 +64,6 @@ async def why(
     BadInput
         If a search parameter is unknown or has a wrong type.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -22,14 +22,10 @@ async def count_hits(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     query : str, default ""
         Words to search for.
     words : int, default 1
         Minimum number of words.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -78,6 +74,7 @@ def test_it_is_a_function_of_both_kinds(tree: Path) -> None:
     code = (
         "import inspect, svc_notebook as svc\n"
         "assert 'count_hits' in dir(svc)\n"
+        "assert 'Name of the index.' in inspect.getdoc(svc.count_hits)\n"
         "print(inspect.signature(svc.count_hits), inspect.iscoroutinefunction(svc.count_hits))\n"
         "print(inspect.iscoroutinefunction(svc.aio.count_hits))\n"
         "print(inspect.getdoc(svc.count_hits).splitlines()[0])"

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 
 import svc_notebook as svc
+from svc_notebook.commands.discovery import discover
 from svc_notebook.declarations.docstrings import (
     add_entries,
     read_entries,
     replace_entry,
     summary,
 )
+from svc_notebook.declarations.shared_entries import ENTRIES, complete
 from tests.looping import loop_over
 
 DOC = """Search an index.
@@ -90,3 +92,42 @@ def test_help_describes_every_parameter(name: str) -> None:
 
 def doc_of(function: object) -> str:
     return inspect.getdoc(function) or ""
+
+
+def test_shared_entries_are_supplied_in_the_order_of_parameters() -> None:
+    def copy(index: str, b: int = 1, *, flatten: bool = True, client: object = None) -> None: ...
+
+    doc = complete(
+        "Copy.\n\nParameters\n----------\nb : int\n    Two.\n\nRaises\n------\nNotFound\n"
+        "\nExamples\n--------\n>>> 1",
+        inspect.signature(copy),
+        calls=True,
+    )
+
+    assert list(read_entries(doc)) == ["index", "b", "client"]  # `flatten` has another default
+    assert doc.endswith(
+        "Raises\n------\nNotFound\n    If the index does not exist.\nCallFailed\n"
+        "    If the service cannot be reached or refuses the call.\n\nExamples\n--------\n>>> 1"
+    )
+
+
+def test_every_parameter_is_described_and_no_shared_entry_is_written_again() -> None:
+    offenders = []
+    for declared in discover():
+        function = inspect.unwrap(declared.function)
+        entries = read_entries(inspect.getdoc(declared.function) or "")
+        offenders += [
+            f"{function.__name__}: {name}"
+            for name, parameter in declared.signature.parameters.items()
+            if name not in entries and parameter.kind is not parameter.VAR_KEYWORD
+            if not declared.described_by
+        ]
+        source = inspect.getsource(function)
+        offenders += [
+            f"{function.__name__}: `{shared.head}` is supplied"
+            for name, shared in ENTRIES.items()
+            if f"{shared.head}\n        {shared.text}" in source
+            and getattr(declared.signature.parameters.get(name), "default", ...) == shared.default
+        ]
+
+    assert offenders == []

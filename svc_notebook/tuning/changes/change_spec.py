@@ -44,16 +44,10 @@ async def apply(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     change : dict or list of dict
         Settings by name; one synonym or rule, or several; or a dict of `settings`,
         `synonyms`, `rules` and `request`, in which None deletes a synonym or rule by its
         objectID.
-    note : str, default ""
-        Note in the journal.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -66,10 +60,7 @@ async def apply(
     ------
     BadInput
         If the change is empty, or a part of it is wrong.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------

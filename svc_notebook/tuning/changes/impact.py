@@ -155,8 +155,6 @@ async def impact(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     change : dict or list of dict
         Settings by name; one synonym or rule, or several; or a dict of `settings`,
         `synonyms`, `rules` and `request`, in which None deletes a synonym or rule by its
@@ -171,8 +169,6 @@ async def impact(
         `rbp(p)`, `judged@k`.
     k : int, default 10
         Number of hits of each query.
-    client : Client or AsyncClient, default the current client
-        Client to use.
     **options
         Options of `compare`.
 
@@ -187,9 +183,6 @@ async def impact(
     BadInput
         If there are neither queries nor judgments, or the change is wrong.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

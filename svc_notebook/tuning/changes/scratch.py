@@ -429,13 +429,6 @@ def scratch(index: str, *, client: AnyClient | None = None) -> Scratch:
 def async_scratch(index: str, *, client: AnyClient | None = None) -> AsyncScratch:
     """Create a temporary copy of an index as an asynchronous context manager.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     AsyncScratch
@@ -465,11 +458,6 @@ async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
     by a load that `resume=True` continues; `drop_scratches` deletes it. The key needs the right
     `listIndexes`.
 
-    Parameters
-    ----------
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     DataFrame
@@ -478,11 +466,6 @@ async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
         earlier release or of a crawler), `entries` (int64), `updatedAt` (datetime64[us, UTC]),
         `owner` (str: `this machine`, `another machine` or `unknown`) and `in_use` (bool, whether a
         process of this machine uses it).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -524,8 +507,6 @@ async def drop_scratches(
     names : str or list of str, default None
         Names of the temporary indices, in use or not; None selects those of this machine that no
         process uses and whose purpose is known.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -536,8 +517,6 @@ async def drop_scratches(
     ------
     BadInput
         If a name is not the name of a temporary index.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
         If the service accepts a deletion but does not publish it within 600 seconds.
 

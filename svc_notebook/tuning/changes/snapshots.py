@@ -134,12 +134,8 @@ async def snapshot(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     path : path, default None
         JSON file to write; None writes no file.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -151,9 +147,6 @@ async def snapshot(
     BadInput
         If the suffix is not `.json`, or the file cannot be written.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -252,8 +245,6 @@ async def diff(one: Side, other: Side, *, client: AnyClient | None = None) -> Di
         Name of an index, JSON file of a snapshot, or snapshot.
     other : str, path, Snapshot or dict
         Name of an index, JSON file of a snapshot, or snapshot to compare with it.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -267,9 +258,6 @@ async def diff(one: Side, other: Side, *, client: AnyClient | None = None) -> Di
     BadInput
         If a snapshot cannot be read or is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -308,14 +296,8 @@ async def restore(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     source : str, path, Snapshot or dict
         JSON file of a snapshot, snapshot, or name of another index.
-    note : str, default ""
-        Note in the journal.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -328,11 +310,7 @@ async def restore(
     BadInput
         If the snapshot cannot be read or is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------

@@ -37,13 +37,6 @@ MAX_VALUE_CHARACTERS = 24  # of a value in the summary of a change
 async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFrame:
     """Return the changes made to an index from this machine, newest first.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     DataFrame
@@ -52,11 +45,6 @@ async def history(index: str, *, client: AnyClient | None = None) -> pd.DataFram
         `after` (object, dicts by name), `note` (string), `parent` (string, the change that it
         undid) and `state` (string, `done`, or `open` for a change that was interrupted or whose
         outcome is unknown, about which a warning is given).
-
-    Raises
-    ------
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -149,16 +137,10 @@ async def undo(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     change_id : str, default None
         Id of the change; None selects the newest that was not undone.
     force : bool, default False
         Overwrite values that were changed again since.
-    note : str, default ""
-        Note in the journal.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -170,10 +152,7 @@ async def undo(
     ------
     BadInput
         If the change does not exist, or values were changed again since.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     TaskFailed
-        If the service accepts the write but does not publish it within 600 seconds.
 
     Examples
     --------

@@ -80,11 +80,6 @@ async def diagnose(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to read.
     metric : str, default 'ndcg@10'
@@ -99,11 +94,6 @@ async def diagnose(
         Maximum number of searches, those included that read the index. None allows about 100 for
         each query (`plan_diagnosis` returns the number), but of a hosted service no more than
         2,000. Values for the findings with the most queries are tried first.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of searches done and the total number of
-        searches.
 
     Returns
     -------
@@ -116,9 +106,6 @@ async def diagnose(
         If an option is not valid, fewer than two queries can be read, the budget is too small to
         try one value, or a hosted service would make more than 2,000 searches without a budget.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -79,10 +79,6 @@ async def rate(
         Name of the rater: name the model and the version of the prompt.
     human : DataFrame, list of dict or path, default None
         Judgments of people, to measure the agreement on the pairs that both have rated.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of rated pairs and the number of all pairs.
 
     Returns
     -------
@@ -99,9 +95,6 @@ async def rate(
         If an option is not valid, the cost is too high, or the function returns something else
         than a rating for each pair.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

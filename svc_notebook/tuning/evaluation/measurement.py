@@ -38,11 +38,6 @@ async def measure(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     metrics : str or list of str, default 'ndcg@10'
         Metrics to compute: `ndcg@k`, `ndcg_exp@k`, `p@k`, `r@k`, `rr@k`, `ap@k`, `err@k`,
         `rbp(p)`, `judged@k`.
@@ -54,19 +49,11 @@ async def measure(
         Number of hits of each query.
     name : str, default the index and the parameters
         Name of the run.
-    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
-        Treatment of hits without a judgment: no gain, left out, or both bounds of the
-        score.
     gains : dict of float, default None
         Gain of each rating; None uses the rating itself. Gains of several raters are
         averaged.
     relevant : float, default 1
         Minimum gain of a relevant record.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of searches done and the total number of
-        searches.
 
     Returns
     -------
@@ -78,9 +65,6 @@ async def measure(
     BadInput
         If a query, a judgment, a metric or a parameter is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------
@@ -114,16 +98,6 @@ async def measure(
 async def missing(index: str, judgments: Table, *, client: AnyClient | None = None) -> DataFrame:
     """Return the judgments of records that the index does not have.
 
-    Parameters
-    ----------
-    index : str
-        Name of the index.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-
     Returns
     -------
     DataFrame
@@ -135,9 +109,6 @@ async def missing(index: str, judgments: Table, *, client: AnyClient | None = No
     BadRecord
         If a judgment is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

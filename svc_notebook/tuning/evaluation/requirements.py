@@ -153,11 +153,6 @@ async def check_relevance(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     at_least : dict of float, default None
         Required mean of each metric.
     no_worse_than : DataFrame, list of dict or path, default None
@@ -172,20 +167,12 @@ async def check_relevance(
         Search parameters of every query.
     k : int, default as many as the metrics need, at least 10
         Number of hits of each query.
-    unjudged : {'zero', 'skip', 'bound'}, default 'zero'
-        Treatment of hits without a judgment: no gain, left out, or both bounds of the
-        score.
     relevant : float, default 1
         Minimum gain of a relevant record.
     save : path, default None
         CSV or Parquet file that the run is written to, as a baseline.
     seed : int, default 0
         Seed of the random numbers of intervals.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of searches done and the total number of
-        searches.
 
     Returns
     -------
@@ -197,9 +184,6 @@ async def check_relevance(
     BadInput
         If nothing is required, or a metric, a bound or a table is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

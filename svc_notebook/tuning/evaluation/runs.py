@@ -60,8 +60,6 @@ async def run(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     queries : str, list, DataFrame or path
         Queries: texts, dicts, a table with the column `query`, or a CSV or Parquet file of
         it. The queries of judgments or of a run are used if one is given.
@@ -71,11 +69,6 @@ async def run(
         Number of hits of each query, up to 1,000.
     name : str, default the index and the parameters
         Name of the run.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of searches done and the total number of
-        searches.
 
     Returns
     -------
@@ -94,9 +87,6 @@ async def run(
     BadInput
         If a query, a parameter or `k` is not valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

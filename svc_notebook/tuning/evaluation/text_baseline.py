@@ -48,8 +48,6 @@ async def baseline(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     judgments : DataFrame, list of dict or path, default None
         Judgments whose queries are searched; not used for the ranking.
     queries : str, list, DataFrame or path, default those of the judgments
@@ -71,8 +69,6 @@ async def baseline(
         Language of the stop words to remove, or the words; None removes none.
     name : str, default 'bm25'
         Name of the run.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -87,9 +83,6 @@ async def baseline(
         If there are neither judgments nor queries, an option is not valid, or the extra
         `tuning` is not installed.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -162,11 +162,6 @@ async def fit_custom_ranking(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
-    judgments : DataFrame, list of dict or path
-        Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet
-        file of them.
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to search for; their column `split` divides them, if there is one.
     attributes : list of str, default those that agree most with the grades
@@ -181,8 +176,6 @@ async def fit_custom_ranking(
         Number of hits of each query.
     seed : int, default 0
         Seed of the random numbers.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -196,9 +189,6 @@ async def fit_custom_ranking(
         If no record has such an attribute, there are too few queries, or an option is not
         valid.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

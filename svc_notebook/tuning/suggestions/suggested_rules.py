@@ -46,8 +46,6 @@ async def suggest_rules(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     judgments : DataFrame, list of dict or path
         Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet file
         of them; `svc.tuning.clicks.judgments` makes them from clicks.
@@ -59,8 +57,6 @@ async def suggest_rules(
         Maximum number of suggestions.
     k : int, default 10
         Number of hits of each query.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -79,9 +75,6 @@ async def suggest_rules(
     BadInput
         If the judgments lack a column.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

@@ -68,8 +68,6 @@ async def suggest_synonyms(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     queries : str, list, DataFrame or path, default None
         Queries to find synonyms for.
     judgments : DataFrame, list of dict or path, default None
@@ -85,8 +83,6 @@ async def suggest_synonyms(
         Maximum number of suggestions.
     k : int, default 10
         Number of hits of each query.
-    client : Client or AsyncClient, default the current client
-        Client to use.
 
     Returns
     -------
@@ -105,9 +101,6 @@ async def suggest_synonyms(
     BadInput
         If there are neither queries, judgments nor searches.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
 
     Examples
     --------

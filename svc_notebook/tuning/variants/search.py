@@ -86,8 +86,6 @@ async def search(
 
     Parameters
     ----------
-    index : str
-        Name of the index.
     space : dict of lists, default the space that `diagnose` proposes
         Values to try by name of a setting, a search parameter, or `synonyms` and `rules`, such
         as `{"ignorePlurals": [False, ["en"]]}`. `optionalWords` and `similarQuery` can be
@@ -122,11 +120,6 @@ async def search(
         with these queries, besides the budget.
     notes : path, default None
         File that stores finished trials, from which the same call resumes.
-    client : Client or AsyncClient, default the current client
-        Client to use.
-    on_progress : callable, default None
-        Function that is called with the number of searches done and the total number of
-        searches.
     **options
         Options of `evaluate`.
 
@@ -142,9 +135,6 @@ async def search(
         is not valid, nothing is proposed for the space, or a hosted service would make more than
         2,000 searches without a budget.
     NotFound
-        If the index does not exist.
-    CallFailed
-        If the service cannot be reached or refuses the call.
     Stopped
         If the search is cancelled; its `result` is the `Search` so far.
 

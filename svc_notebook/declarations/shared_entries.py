@@ -1,0 +1,130 @@
+"""Entries of docstrings that many functions share; a declaration supplies those not written."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from inspect import Parameter, Signature
+from typing import NamedTuple
+
+from svc_notebook.declarations.docstrings import (
+    PARAMETERS,
+    RAISES,
+    find_section,
+    insert_section,
+    read_entries,
+)
+
+
+class SharedEntry(NamedTuple):
+    """The entry of a parameter, for functions in which it has this default."""
+
+    head: str
+    text: str
+    default: object = Parameter.empty
+
+
+ENTRIES = {
+    "client": SharedEntry(
+        "client : Client or AsyncClient, default the current client", "Client to use.", None
+    ),
+    "columns": SharedEntry(
+        "columns : list of str, default all attributes", "Attributes to return.", None
+    ),
+    "crawler": SharedEntry("crawler : str", "Name or id of the crawler."),
+    "dictionary": SharedEntry(
+        "dictionary : {'stopwords', 'plurals', 'compounds'}", "Name of the dictionary."
+    ),
+    "dtype_backend": SharedEntry(
+        "dtype_backend : {'numpy_nullable', 'pyarrow'}, default None",
+        "Dtypes of the result, as in pandas; None selects the dtypes listed below.",
+        None,
+    ),
+    "flatten": SharedEntry(
+        "flatten : bool, default False",
+        "Give each member of an object its own column, such as `size.width`.",
+        False,
+    ),
+    "forward": SharedEntry(
+        "forward : bool, default False", "Make the same changes to the replicas.", False
+    ),
+    "height": SharedEntry(
+        "height : int, default 560",
+        "Height in pixels, at least 240; None is as high as the content.",
+        560,
+    ),
+    "images": SharedEntry(
+        "images : bool, default False", "Fetch pictures from other hosts.", False
+    ),
+    "index": SharedEntry("index : str", "Name of the index."),
+    "judgments": SharedEntry(
+        "judgments : DataFrame, list of dict or path",
+        "Judgments with the columns `query`, `objectID` and `rating`, or a CSV or Parquet\n"
+        "    file of them.",
+    ),
+    "note": SharedEntry('note : str, default ""', "Note in the journal.", ""),
+    "object_id": SharedEntry("object_id : str or int", "objectID of the record."),
+    "reveal": SharedEntry(
+        "reveal : bool, default False", "Return the key as text instead of masked.", False
+    ),
+    "unjudged": SharedEntry(
+        "unjudged : {'zero', 'skip', 'bound'}, default 'zero'",
+        "Treatment of hits without a judgment: no gain, left out, or both bounds of the\n"
+        "    score.",
+        "zero",
+    ),
+    "user": SharedEntry("user : str", "Id of the user."),
+}
+CALLBACK = "on_progress"
+CALL_FAILED = "CallFailed"
+# A name alone below `Raises` gets its text from here.
+ERRORS = {
+    CALL_FAILED: "If the service cannot be reached or refuses the call.",
+    "NotFound": "If the index does not exist.",
+    "TaskFailed": "If the service accepts the write but does not publish it within 600 seconds.",
+}
+_BARE_ERROR = re.compile(rf"^({'|'.join(ERRORS)})$(?!\n )", re.M)
+
+
+def complete(doc: str, signature: Signature, *, calls: bool, unit: str = "") -> str:
+    """Return a docstring with the shared entries that it does not contain.
+
+    `calls` says whether the function calls the service; `unit` is what its progress counts.
+    """
+    doc = inspect.cleandoc(doc)
+    start, end = find_section(doc, RAISES)
+    raised = doc[start:end]
+    if calls and not re.search(rf"^{CALL_FAILED}$", raised, re.M):
+        doc = insert_section(doc, RAISES, CALL_FAILED)
+        start, end = find_section(doc, RAISES)
+    raised = _BARE_ERROR.sub(lambda match: f"{match[0]}\n    {ERRORS[match[0]]}", doc[start:end])
+    return _complete_parameters(f"{doc[:start]}{raised}{doc[end:]}", signature, unit)
+
+
+def _complete_parameters(doc: str, signature: Signature, unit: str) -> str:
+    """Insert the entries of parameters before the entry of the next parameter."""
+    written = read_entries(doc)
+    following: int | None = None
+    last: list[str] = []
+    for parameter in reversed([*signature.parameters.values()]):
+        if parameter.name in written:
+            following = written[parameter.name].start
+        elif entry := _entry(parameter, unit):
+            if following is None:
+                last.insert(0, entry)
+            else:
+                doc = f"{doc[:following]}{entry}\n{doc[following:]}"
+    return insert_section(doc, PARAMETERS, "\n".join(last)) if last else doc
+
+
+def _entry(parameter: Parameter, unit: str) -> str:
+    if parameter.name == CALLBACK and unit:
+        return (
+            f"{CALLBACK} : callable, default None\n"
+            f"    Function that is called with the number of {unit} done and their total number,\n"
+            "    or None if it is not known."
+        )
+    shared = ENTRIES.get(parameter.name)
+    if shared is None or shared.default != parameter.default:
+        return ""
+    return f"{shared.head}\n    {shared.text}"
