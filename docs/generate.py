@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from generators.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
+from generators.generated_modules import FILES, PACKAGE
+from generators.verbs_page import write_page
 
 from svc_notebook import errors
 from svc_notebook.api import ENDPOINTS, Endpoint
@@ -20,9 +23,6 @@ from svc_notebook.api.endpoint import describe_access
 from svc_notebook.api.parameter_meanings import GROUPS
 from svc_notebook.api.parameters import PARAMETERS, Parameter
 from svc_notebook.api.validation import type_name
-from svc_notebook.commands.endpoint_coverage import accessors_of, functions_of, instead_of, verbs_of
-from svc_notebook.commands.generated_modules import FILES, PACKAGE
-from svc_notebook.commands.help import write_page
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.frames.provenance import READERS
 from svc_notebook.frames.schemas import SCHEMAS

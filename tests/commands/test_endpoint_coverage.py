@@ -8,18 +8,18 @@ from typing import Any
 
 import pandas as pd
 import pytest
-
-import svc_notebook as svc
-from svc_notebook.accessors import FrameAccessor, SeriesAccessor
-from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
-from svc_notebook.client import AsyncClient, ClientConfig, Secret
-from svc_notebook.commands.endpoint_coverage import (
+from generators.endpoint_coverage import (
     accessors_of,
     declared_for,
     functions_of,
     instead_of,
     verbs_of,
 )
+
+import svc_notebook as svc
+from svc_notebook.accessors import FrameAccessor, SeriesAccessor
+from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
+from svc_notebook.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.functions import aio, keys
 from tests.looping import loop_over

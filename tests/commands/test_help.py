@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from generators.verbs_page import write_page
 
 from svc_notebook.commands.help import help as help_on
-from svc_notebook.commands.help import write_page
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.commands.verb import Face, Verb
 from svc_notebook.errors import BadOption

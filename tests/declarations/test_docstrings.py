@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 
+from generators.discovery import discover
+
 import svc_notebook as svc
-from svc_notebook.commands.discovery import discover
 from svc_notebook.declarations.docstrings import (
     add_entries,
     read_entries,

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from svc_notebook.commands.discovery import discover
+from generators.discovery import discover
 from svc_notebook.declarations.declaration import Declaration
 from svc_notebook.declarations.docstrings import summary
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 
-from svc_notebook.commands.discovery import discover
+from generators.discovery import discover
 from svc_notebook.commands.registry import VERBS
 from svc_notebook.declarations.declaration import Declaration
 

@@ -1,0 +1,1 @@
+"""Modules, types and pages that are written from the declarations of functions."""
