@@ -119,8 +119,8 @@ def start_service(data: Path, *options: str) -> tuple[subprocess.Popen[str], Run
     return process, Running(**json.loads(process.stdout.readline()))
 
 
-def stop_service(process: subprocess.Popen[str], seconds: float = 10) -> int:
-    """End a service cleanly; returns its exit status."""
+def stop_service(process: subprocess.Popen[str], seconds: float = 60) -> int:
+    """End a service cleanly; returns its exit status. A busy machine needs over ten seconds."""
     process.terminate()
     assert process.stdout
     process.stdout.close()

@@ -46,12 +46,15 @@ class Shot:
 class Attack:
     """Shots without end, the same for the same seed."""
 
-    def __init__(self, seed: int, service: Running, names: list[str], crawler: str = "c") -> None:
+    def __init__(
+        self, seed: int, service: Running, names: list[str], crawler: str = "c", victim: str = "d"
+    ) -> None:
+        """Aim at a crawler; deletions aim at another one, so that the first lasts."""
         self._dice = Random(seed)
         self._service = service
         self._values = Values(self._dice)
         self._names = [*NAMES, *names]
-        self._crawler_id = crawler
+        self._crawler_id, self._victim_id = crawler, victim
         self._crawler = b"authorization: " + basic_word(service).encode()
         secured = make_secured_key(service.searchKey, hitsPerPage=3, filters="n > 0")
         self._keys = [service.searchKey, secured, "", "wrong", "k" * 5000, "\xff"]
@@ -93,7 +96,8 @@ class Attack:
         names = [name for name, place in row.places.items() if place == "path"]
         parts = {name: self._part(row.types[name]) for name in names}
         if "crawler" in parts and self._odds(0.7):
-            parts["crawler"] = self._crawler_id
+            deletes = row.name == "delete_crawler"
+            parts["crawler"] = self._victim_id if deletes else self._crawler_id
         path = row.path.format_map(parts)
         if self._odds(0.03):
             path = self._dice.choice([path + "/", "/" + path, path[:-1], path + "/x/y", path * 30])

@@ -62,8 +62,11 @@ def aftermath(tmp_path_factory: pytest.TempPathFactory) -> Aftermath:
             config = {"name": "crawled", "config": CRAWL}
             headers = {"authorization": basic_word(running)}
             workers = warm_workers(client, running.pid)
-            made = client.post("/api/1/crawlers", json=config, headers=headers).json()["id"]
-            shots = islice(Attack(SEED, running, [victim], made).shots(), SHOTS)
+            made = [
+                client.post("/api/1/crawlers", json=config, headers=headers).json()["id"]
+                for _ in range(2)
+            ]
+            shots = islice(Attack(SEED, running, [victim], *made).shots(), SHOTS)
             answered = Pipes(running.url).send(shots)
             finish(client, client.post("/1/indexes/after", json={"objectID": "1"}))
             after, grown = look(client, kept), peak(running.pid) - megabytes

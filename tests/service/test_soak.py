@@ -1,25 +1,32 @@
-"""A service under writes, searches, browses and changes of settings stays as large as it is.
+"""A service under mixed load stays as large as it is, with its search workers.
 
-`SVC_SOAK_SECONDS` sets how long it is used; half a minute shows what grows with each browse.
+`SVC_SOAK_SECONDS` sets how long it is used; half a minute shows what grows with each request.
+`SVC_SOAK_PAUSE` sets the pause of each caller after each request in seconds, `SVC_SOAK_LOG` a file
+that receives one line of JSON for each look.
 """
 
 from __future__ import annotations
 
+import itertools
+import json
 import os
 import random
-import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import httpx
+import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 
 from tests.conftest import Running, start_service, stop_service
 
 SECONDS = float(os.environ.get("SVC_SOAK_SECONDS", "40"))
+PAUSE_SECONDS = float(os.environ.get("SVC_SOAK_PAUSE", "0.005"))
+LOG = os.environ.get("SVC_SOAK_LOG")
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(120 + 2 * SECONDS),
@@ -27,21 +34,31 @@ pytestmark = [
 ]
 
 RECORDS = 20_000
+# Records of one write.
 WRITTEN = 20
-"""Records of one write."""
-BROWSE_EVERY_SECONDS = 1.0 if SECONDS < 120 else 5.0
-CONFIGURE_EVERY_SECONDS = 10.0
-LOOK_EVERY_SECONDS = 0.5
+WORKERS = 2
+SEARCHERS = 3
+LOOK_SECONDS = 0.5 if SECONDS < 300 else 20.0
+# Of so many rounds of writes, one also browses, and so on.
+BROWSE_ROUNDS, CURATION_ROUNDS, SETTINGS_ROUNDS, INDEX_ROUNDS = 5, 7, 50, 60
 SETTINGS: list[dict[str, Any]] = [
-    {"customRanking": ["desc(price)"], "attributesForFaceting": ["brand"]},
-    {"customRanking": ["asc(price)"], "attributesForFaceting": ["brand", "colour"]},
+    {"customRanking": ["desc(price)"], "attributesForFaceting": ["searchable(brand)"]},
+    {
+        "customRanking": ["asc(price)"],
+        "attributesForFaceting": ["searchable(brand)", "colour"],
+        "ignorePlurals": ["en"],
+    },
 ]
 
 
 class Usage(NamedTuple):
-    """What a service uses at one moment."""
+    """What a service uses at one moment, its workers included."""
 
     seconds: float
+    # Memory that belongs to no file, of the service and of all its workers.
+    service_mb: float
+    workers_mb: float
+    # Resident memory of all processes, with pages of files, which the system takes back as needed.
     rss_mb: float
     threads: int
     files: int
@@ -65,7 +82,7 @@ def batch(records: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[tuple[Running, Path]]:
-    process, running = start_service(tmp_path)
+    process, running = start_service(tmp_path, "--workers", str(WORKERS))
     draw = random.Random(1)
     with running.client() as client:
         call(client, "PUT", "/1/indexes/p/settings", SETTINGS[0])
@@ -80,6 +97,7 @@ def shop(tmp_path: Path) -> Iterator[tuple[Running, Path]]:
 def call(client: httpx.Client, verb: str, path: str, body: Any = None) -> Any:
     answer = client.request(verb, path, json=body)
     assert answer.is_success, answer.text
+    time.sleep(PAUSE_SECONDS)
     return answer.json()
 
 
@@ -89,84 +107,162 @@ def wait(client: httpx.Client, task: int) -> None:
 
 
 def measure(running: Running, folder: Path, start: float) -> Usage:
-    status = Path(f"/proc/{running.pid}/status").read_text().splitlines()
-    facts = dict(line.split(":", 1) for line in status)
+    service = psutil.Process(running.pid)
+    processes = [service, *service.children(recursive=True)]
+    anonymous = [process.memory_info().rss - process.memory_info().shared for process in processes]
+    # Files that are deleted and still held take room, too.
+    disk = sum(path.stat().st_blocks * 512 for path in list_files(folder))
     return Usage(
         time.monotonic() - start,
-        int(facts["VmRSS"].split()[0]) / 1024,
-        int(facts["Threads"]),
-        len(list(Path(f"/proc/{running.pid}/fd").iterdir())),
-        # Files that are deleted and still held take room, too.
-        int(
-            subprocess.run(["du", "-sk", folder], capture_output=True, check=False).stdout.split()[
-                0
-            ]
-        )
-        / 1024,
+        anonymous[0] / 2**20,
+        sum(anonymous[1:]) / 2**20,
+        sum(process.memory_info().rss for process in processes) / 2**20,
+        sum(process.num_threads() for process in processes),
+        sum(process.num_fds() for process in processes),
+        disk / 2**20,
     )
 
 
+def list_files(folder: Path) -> list[Path]:
+    """Return the files of a folder that are still there."""
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
 class Use:
-    """Uses a service: each chore as often as it is due."""
+    """Uses a service as several callers do, until told to stop."""
 
-    def __init__(self, client: httpx.Client) -> None:
-        self.client = client
-        self.draw = random.Random(2)
-        self.browses = self.changes = self.writes = 0
+    def __init__(self, running: Running) -> None:
+        self.running = running
+        self.stop = threading.Event()
+        self.failures: list[BaseException] = []
+        self.searches = self.rounds = 0
+        chores = [self.write, *([self.search] * SEARCHERS)]
+        self.threads = [
+            threading.Thread(target=self.run, args=(chore, random.Random(seed)))
+            for seed, chore in enumerate(chores)
+        ]
 
-    def write_and_search(self) -> None:
-        """Replace some records, and search, as one caller after the other would."""
-        numbers = self.draw.sample(range(RECORDS), WRITTEN)
-        records = [make_record(number, self.draw) for number in numbers]
-        task = call(self.client, "POST", "/1/indexes/p/batch", batch(records))["taskID"]
-        word = f"w{self.draw.randrange(5000)}"
-        call(self.client, "POST", "/1/indexes/p/query", {"query": word, "facets": ["brand"]})
-        self.writes += 1
-        wait(self.client, task)
+    def run(self, chore: Callable[[httpx.Client, random.Random, int], None], draw: Any) -> None:
+        with self.running.client() as client:
+            for number in itertools.count():
+                if self.stop.is_set():
+                    return
+                try:
+                    chore(client, draw, number)
+                except (AssertionError, httpx.HTTPError, KeyError) as error:
+                    self.failures.append(error)
+                    self.stop.set()
 
-    def browse(self) -> None:
-        """Begin a browse; only every other goes on for a while, and few to the end."""
-        self.browses += 1
-        answer = call(self.client, "POST", "/1/indexes/p/browse", {"hitsPerPage": 1000})
-        pages = self.draw.choice([0, 0, 3, RECORDS])
-        while "cursor" in answer and pages:
-            pages -= 1
-            answer = call(self.client, "POST", "/1/indexes/p/browse", {"cursor": answer["cursor"]})
+    def search(self, client: httpx.Client, draw: random.Random, number: int) -> None:
+        """Search in most of the ways there are, report events, and send a faulty request."""
+        word = f"w{draw.randrange(5000)}"
+        hits = call(
+            *(client, "POST", "/1/indexes/p/query"),
+            {"query": word, "facets": ["brand"], "clickAnalytics": True, "getRankingInfo": True},
+        )
+        queries = [
+            {"indexName": "p", "query": f"{word[:3]} w{draw.randrange(5000)}", "hitsPerPage": 50},
+            {"indexName": "p", "filters": f"price < {draw.randrange(1000)}", "distinct": True},
+            {"indexName": "p", "type": "facet", "facet": "brand", "facetQuery": "brand 1"},
+        ]
+        call(client, "POST", "/1/indexes/*/queries", {"requests": queries})
+        if hits["hits"]:
+            event = {
+                "eventType": "click",
+                "eventName": "c",
+                "index": "p",
+                "positions": [1],
+                "userToken": f"user-{draw.randrange(10**6)}",
+                "queryID": hits["queryID"],
+                "objectIDs": [hits["hits"][0]["objectID"]],
+            }
+            call(client, "POST", "/1/events", {"events": [event]})
+        if number % 5 == 0:
+            refused = client.post("/1/indexes/p/query", json={"filters": f"price << {number}"})
+            assert refused.status_code == 400
+            assert client.get(f"/1/indexes/p/missing-{number}").status_code == 404
+        self.searches += 4
 
-    def configure(self) -> None:
-        """Change how the index sorts and what it stores."""
-        self.changes += 1
-        settings = SETTINGS[self.changes % len(SETTINGS)]
-        wait(self.client, call(self.client, "PUT", "/1/indexes/p/settings", settings)["taskID"])
+    def write(self, client: httpx.Client, draw: random.Random, number: int) -> None:
+        """Replace and delete records; sometimes browse, curate and configure."""
+        numbers = draw.sample(range(RECORDS), WRITTEN)
+        records = [make_record(n, draw) for n in numbers]
+        task = call(client, "POST", "/1/indexes/p/batch", batch(records))["taskID"]
+        call(client, "GET", f"/1/indexes/p/{records[0]['objectID']}")
+        wait(client, task)
+        if number % BROWSE_ROUNDS == 0:
+            browse(client, draw)
+        if number % CURATION_ROUNDS == 0:
+            curate(client, draw)
+        if number % SETTINGS_ROUNDS == 0:
+            settings = SETTINGS[number // SETTINGS_ROUNDS % len(SETTINGS)]
+            wait(client, call(client, "PUT", "/1/indexes/p/settings", settings)["taskID"])
+        if number % INDEX_ROUNDS == 0:
+            copy_and_delete(client, number)
+        self.rounds += 1
+
+
+def browse(client: httpx.Client, draw: random.Random) -> None:
+    """Begin a browse; only every other continues for a while, and few to the end."""
+    answer = call(client, "POST", "/1/indexes/p/browse", {"hitsPerPage": 1000})
+    pages = draw.choice([0, 0, 3, RECORDS])
+    while "cursor" in answer and pages:
+        pages -= 1
+        answer = call(client, "POST", "/1/indexes/p/browse", {"cursor": answer["cursor"]})
+
+
+def curate(client: httpx.Client, draw: random.Random) -> None:
+    """Save a synonym and a rule, each one of a hundred."""
+    number = draw.randrange(100)
+    words = [f"w{draw.randrange(5000)}" for _ in range(3)]
+    synonym = {"objectID": f"s{number}", "type": "synonym", "synonyms": words}
+    call(client, "PUT", f"/1/indexes/p/synonyms/s{number}", synonym)
+    rule = {
+        "objectID": f"r{number}",
+        "conditions": [{"pattern": words[0], "anchoring": "contains"}],
+        "consequence": {"promote": [{"objectID": f"product-{number}", "position": 0}]},
+    }
+    task = call(client, "PUT", f"/1/indexes/p/rules/r{number}", rule)["taskID"]
+    wait(client, task)
+
+
+def copy_and_delete(client: httpx.Client, number: int) -> None:
+    """Copy the index under a new name, search the copy, and delete it."""
+    operation = {"operation": "copy", "destination": f"copy-{number}"}
+    wait(client, call(client, "POST", "/1/indexes/p/operation", operation)["taskID"])
+    call(client, "POST", f"/1/indexes/copy-{number}/query", {"query": "w1"})
+    wait(client, call(client, "DELETE", f"/1/indexes/copy-{number}")["taskID"])
 
 
 def test_a_service_in_use_does_not_grow(shop: tuple[Running, Path]) -> None:
     running, folder = shop
     start = time.monotonic()
-    due = {"browse": start, "configure": start, "look": start}
     looks: list[Usage] = []
-    with running.client() as client:
-        use = Use(client)
-        while (now := time.monotonic()) < start + SECONDS:
-            use.write_and_search()
-            if now >= due["browse"]:
-                due["browse"] = now + BROWSE_EVERY_SECONDS
-                use.browse()
-            if now >= due["configure"]:
-                due["configure"] = now + CONFIGURE_EVERY_SECONDS
-                use.configure()
-            if now >= due["look"]:
-                due["look"] = now + LOOK_EVERY_SECONDS
-                looks.append(measure(running, folder, start))
+    use = Use(running)
+    for thread in use.threads:
+        thread.start()
+    while time.monotonic() < start + SECONDS and not use.stop.wait(LOOK_SECONDS):
+        looks.append(measure(running, folder, start))
+        if LOG:
+            with Path(LOG).open("a", encoding="utf-8") as file:
+                fields = {name: round(value, 1) for name, value in looks[-1]._asdict().items()}
+                file.write(json.dumps({**fields, "searches": use.searches, "rounds": use.rounds}))
+                file.write("\n")
+    use.stop.set()
+    for thread in use.threads:
+        thread.join(30)
 
-    for one in looks[:: max(len(looks) // 20, 1)]:
-        sys.stdout.write(" ".join(f"{n} {value:.0f}" for n, value in one._asdict().items()) + "\n")
-    sys.stdout.write(f"{use.writes} writes, {use.browses} browses, {use.changes} settings\n")
+    for look in looks[:: max(len(looks) // 20, 1)]:
+        line = " ".join(f"{name} {value:.0f}" for name, value in look._asdict().items())
+        sys.stdout.write(f"{line}\n")
+    sys.stdout.write(f"{use.searches} searches, {use.rounds} rounds of writes\n")
+    assert not use.failures, use.failures
     # In the first third, what is kept for later searches grows to its limits.
     third = len(looks) // 3
     early, late = looks[third : 2 * third], looks[-third:]
-    assert use.browses > 15
-    assert median(late, "rss_mb") < 1.15 * median(early, "rss_mb") + 20
+    assert use.rounds > 15
+    for name in ("service_mb", "workers_mb"):
+        assert median(late, name) < 1.15 * median(early, name) + 20, name
     assert most(late, "threads") <= most(early, "threads") + 2
     assert most(late, "files") <= most(early, "files") + 5
     # Tasks and logs are kept for a while; segments of the past are not.
@@ -174,8 +270,8 @@ def test_a_service_in_use_does_not_grow(shop: tuple[Running, Path]) -> None:
 
 
 def median(looks: Sequence[Usage], name: str) -> float:
-    return float(sorted(getattr(one, name) for one in looks)[len(looks) // 2])
+    return float(sorted(getattr(look, name) for look in looks)[len(looks) // 2])
 
 
 def most(looks: Sequence[Usage], name: str) -> float:
-    return float(max(getattr(one, name) for one in looks))
+    return float(max(getattr(look, name) for look in looks))

@@ -54,8 +54,13 @@ def find_crawler(store: Store, id: str) -> StoredCrawler:
     """Return a crawler; raises `Refused` with 403 if it does not exist (api.md, Errors)."""
     rows = store.read(f"SELECT {COLUMNS} FROM crawlers WHERE id = ?", id)
     if not rows:
-        raise Refused(f"Crawler {id[:80]} does not exist", status=403)
+        raise unknown_crawler(id)
     return StoredCrawler(*rows[0])
+
+
+def unknown_crawler(id: str) -> Refused:
+    """Return the error for a crawler that does not exist."""
+    return Refused(f"Crawler {id[:80]} does not exist", status=403)
 
 
 def read_crawlers(store: Store) -> list[StoredCrawler]:
@@ -66,14 +71,25 @@ def read_crawlers(store: Store) -> list[StoredCrawler]:
 
 
 def current_config(store: Store, crawler: StoredCrawler) -> Config:
-    """Return the current configuration of a crawler."""
-    [[config]] = store.read(
+    """Return the current configuration of a crawler; raises `Refused` if it was deleted."""
+    rows = store.read(
         "SELECT config FROM crawler_versions WHERE crawler = ? AND version = "
         "(SELECT version FROM crawlers WHERE number = ?)",
         crawler.number,
         crawler.number,
     )
-    return dict(msgspec.json.decode(config))
+    if not rows:
+        raise unknown_crawler(crawler.id)
+    return dict(msgspec.json.decode(rows[0][0]))
+
+
+def current_configs(store: Store) -> list[Config]:
+    """Return the current configurations of all crawlers."""
+    rows = store.read(
+        "SELECT config FROM crawler_versions JOIN crawlers ON crawler = crawlers.number "
+        "AND crawler_versions.version = crawlers.version ORDER BY crawlers.number"
+    )
+    return [msgspec.json.decode(config) for (config,) in rows]
 
 
 def insert_crawler(connection: sqlite3.Connection, name: str, config: Config) -> str:
@@ -101,6 +117,14 @@ def delete_crawler(connection: sqlite3.Connection, number: int) -> None:
     connection.execute("DELETE FROM crawler_tasks WHERE crawler = ?", [number])
     connection.execute("DELETE FROM crawler_versions WHERE crawler = ?", [number])
     connection.execute("DELETE FROM crawlers WHERE number = ?", [number])
+
+
+def require_crawler(connection: sqlite3.Connection, crawler: StoredCrawler) -> None:
+    """Raise `Refused` if a crawler was deleted since it was read; a write begins with it."""
+    if not connection.execute(
+        "SELECT 1 FROM crawlers WHERE number = ?", [crawler.number]
+    ).fetchone():
+        raise unknown_crawler(crawler.id)
 
 
 def add_version(connection: sqlite3.Connection, number: int, config: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from svc_notebook.service.crawlers.crawler import (
     add_version,
     change_crawler,
     current_config,
+    current_configs,
     delete_crawler,
     find_crawler,
     insert_crawler,
@@ -244,7 +245,7 @@ class Crawlers:
 
     def domains(self) -> list[str]:
         """Return the domains of all start URLs, without duplicates."""
-        configs = [self.config(crawler) for crawler in self.all()]
+        configs = current_configs(self._dependencies.store)
         urls = (url for one in configs for name in START_URL_MEMBERS for url in one.get(name) or ())
         return sorted({host for url in urls if (host := urlsplit(url).hostname)})
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
-from svc_notebook.errors import BadInput
+from svc_notebook.errors import BadInput, Refused
 from svc_notebook.service.crawlers.crawl import last_crawl, sweep_crawls
 from svc_notebook.service.crawlers.crawler import StoredCrawler, current_config, read_crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
@@ -125,8 +125,9 @@ class CrawlScheduler:
         if (late or any(self._current_jobs(crawlers))) and not self._can_crawl():
             return MAX_CHECK_INTERVAL_SECONDS
         for crawler in late:
-            config = current_config(self._dependencies.store, crawler)
-            begin_reindex(self._dependencies, crawler, part_due(config, crawler.due or now))
+            with suppress(Refused):  # it was deleted since it was read
+                config = current_config(self._dependencies.store, crawler)
+                begin_reindex(self._dependencies, crawler, part_due(config, crawler.due or now))
         current_jobs = dict(
             self._current_jobs(read_crawlers(self._dependencies.store) if late else crawlers)
         )

@@ -11,7 +11,7 @@ from uuid import uuid4
 import msgspec
 
 from svc_notebook.errors import BadInput
-from svc_notebook.service.crawlers.crawler import StoredCrawler
+from svc_notebook.service.crawlers.crawler import StoredCrawler, require_crawler
 from svc_notebook.service.store import Store
 
 Kind = Literal["run", "pause", "update", "reindex", "part", "urls"]
@@ -100,7 +100,11 @@ def insert_task(
     time: float,
     urls: Sequence[str] = (),
 ) -> str:
-    """Insert a task, pending if it needs further work, otherwise done; return its id."""
+    """Insert a task, pending if it needs further work, otherwise done; return its id.
+
+    Raises `Refused` if the crawler was deleted since it was read.
+    """
+    require_crawler(connection, crawler)
     new_id = str(uuid4())
     state = "pending" if kind in ("reindex", "part", "urls") else "done"
     connection.execute(

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
+from svc_notebook.errors import Refused
 from svc_notebook.service.app import App
 from svc_notebook.service.crawlers.crawler import find_crawler
+from svc_notebook.service.crawlers.reindex import begin_reindex
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import MIGRATIONS, Store
 from tests.service.crawlers.conftest import CRAWLERS, Desk, Site, configuration
@@ -69,6 +71,28 @@ def test_a_deleted_crawler_ends_its_crawl_and_keeps_its_index(
     desk.until(lambda: not any(store.read(f"SELECT 1 FROM {name}") for name in tables))
     desk.until(lambda: desk.indices() == ["docs"])
     assert len(desk.titles()) == 4
+
+
+def test_a_crawler_deleted_between_two_steps_of_a_request_does_not_exist(
+    desk: Desk, app: App
+) -> None:
+    dependencies, store = app.service.crawlers._dependencies, app.service.store
+    path = desk.make(CONFIG)
+    crawler = find_crawler(store, path[1:])
+    desk.ask("DELETE", f"/local/1/crawlers{path}")
+
+    for request in (
+        lambda: begin_reindex(dependencies, crawler),
+        lambda: begin_reindex(dependencies, crawler, CONFIG),
+        lambda: app.service.crawlers._change(crawler, "pause", {"running": False}),
+        lambda: app.service.crawlers._queue_urls(crawler, ["https://site.test/a"], None),
+        lambda: app.service.crawlers.config(crawler),
+    ):
+        with pytest.raises(Refused, match="does not exist"):
+            request()
+    assert app.service.crawlers.domains() == []
+    assert not store.read("SELECT 1 FROM crawler_tasks")
+    assert not store.read("SELECT 1 FROM crawls WHERE state != 'dropped'")
 
 
 def test_crawlers_are_listed_a_page_at_a_time(desk: Desk) -> None:
