@@ -38,7 +38,11 @@ function render(mount) {
       {
         name: "json",
         title: "JSON",
-        draw: () => jsonPanel(view, { label: "Configuration as JSON", action: "Use as draft" }).el,
+        draw: () => jsonPanel(view, {
+          label: "Configuration as JSON, or JavaScript: new Crawler({ … })",
+          action: "Use as draft",
+          takeScript: (text) => view.run("take_script", { text }),
+        }).el,
       },
       { name: "failed", title: "Failed URLs", draw: () => failed.el },
     ],

@@ -66,7 +66,8 @@ def _write_member(name: str, value: Any) -> Any:
         return [*map(_write, value)]
     if name == "document":
         return {
-            "argument": value.argument, "shape": _path(value.shape), "many": value.many
+            "argument": value.argument, "shape": _path(value.shape), "many": value.many,
+            **({"script": True} if value.script else {}),
         }  # fmt: skip
     return _path(value) if name == "spread" else value
 

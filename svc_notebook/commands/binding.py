@@ -24,6 +24,7 @@ from svc_notebook.commands.verb import (
 )
 from svc_notebook.declarations.declaration import BodyDocument
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
+from svc_notebook.functions.crawler_scripts import is_script
 from svc_notebook.functions.text_values import read_word
 
 
@@ -234,10 +235,13 @@ class _Binding:
     def _take_document(self, body: str, document: BodyDocument) -> None:
         if document.argument in self.given:
             raise BadOption(f"the {self.verb.body} are given twice: in the line and in the body")
-        found = read_documents(body, document.shape)
-        if not document.many and len(found) != 1:
-            raise BadOption(f"the body must contain one object, not {len(found)}")
-        self.given[document.argument] = found if document.many else found[0]
+        if document.script and is_script(body):
+            self.given[document.argument] = body
+            return
+        objects = read_documents(body, document.shape)
+        if not document.many and len(objects) != 1:
+            raise BadOption(f"the body must contain one object, not {len(objects)}")
+        self.given[document.argument] = objects if document.many else objects[0]
 
     def _check_required(self) -> None:
         known = (*self.verb.placed(self.face), *self.verb.named(self.face).values())

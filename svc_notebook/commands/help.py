@@ -144,6 +144,7 @@ def _body(verb: Verb) -> Iterator[str]:
         f"`%%svc {verb.name} ...` reads the {verb.body} from the cell body: JSON, or YAML such "
         f"as `name: value`{several}"
     ).rstrip(",")
+    text += ", or JavaScript such as `new Crawler({ ... })`" if verb.document.script else ""
     yield from textwrap.wrap(f"{text}.", _LINE_WIDTH)
     if verb.members():
         names = ", ".join(name for name in verb.members() if not name.startswith("_"))

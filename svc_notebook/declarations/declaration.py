@@ -27,11 +27,15 @@ _ATTRIBUTE = "__declaration__"
 
 @dataclass(frozen=True)
 class BodyDocument:
-    """The content of a body other than options: objects of a shape, for one argument."""
+    """The content of a body other than options: objects of a shape, for one argument.
+
+    With `script`, the function also takes JavaScript, as text.
+    """
 
     argument: str
     shape: Any
     many: bool = True
+    script: bool = False
 
 
 @dataclass(frozen=True)

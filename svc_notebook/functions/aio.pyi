@@ -14,6 +14,7 @@ from svc_notebook.functions.configuration_files import pull_config as pull_confi
 from svc_notebook.functions.crawlers import configure_crawler as configure_crawler
 from svc_notebook.functions.crawlers import create_crawler as create_crawler
 from svc_notebook.functions.crawlers import delete_crawler as delete_crawler
+from svc_notebook.functions.crawlers import export_crawler as export_crawler
 from svc_notebook.functions.crawlers import get_crawler as get_crawler
 from svc_notebook.functions.crawlers import pause_crawler as pause_crawler
 from svc_notebook.functions.crawlers import rename_crawler as rename_crawler
@@ -141,6 +142,7 @@ __all__ = [
     "drop_index",
     "explain",
     "export",
+    "export_crawler",
     "export_entries",
     "export_rules",
     "export_synonyms",

@@ -104,6 +104,7 @@ __all__ = [
     "explain",
     "explain_key",
     "export",
+    "export_crawler",
     "export_entries",
     "export_rules",
     "export_synonyms",
@@ -502,6 +503,14 @@ def export(
     **params: Unpack[SearchOptions],
 ) -> loading.Export:
     """Write every record of an index that passes the filters to a file."""
+
+def export_crawler(
+    crawler: str,
+    path: str | Path | None = None,
+    *,
+    client: AnyClient | None = None,
+) -> str:
+    """Write the configuration of a crawler as JavaScript: `new Crawler({ ... })`."""
 
 def export_entries(
     dictionary: DictionaryName,

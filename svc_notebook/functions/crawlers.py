@@ -15,6 +15,14 @@ from svc_notebook.client.crawlers import crawler_id, list_all
 from svc_notebook.client.secret import discreet
 from svc_notebook.declarations.declaration import BodyDocument, public, verb
 from svc_notebook.errors import UNKNOWN_ENDPOINT_STATUSES, BadInput, NotFound, Refused
+from svc_notebook.functions.crawler_scripts import (
+    MASK,
+    check_suffix,
+    read_script,
+    read_script_source,
+    write_script,
+    write_script_file,
+)
 from svc_notebook.functions.curation import WriteSummary
 from svc_notebook.functions.documents import take_documents
 from svc_notebook.session.connection import AnyClient, asynchronous
@@ -60,9 +68,10 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     verb(
         "crawlers create",
         "crawlers create docs docs-crawler.json",
+        "crawlers create docs crawler.js",
         variable="config",
         body="configuration",
-        document=BodyDocument("config", dict, many=False),
+        document=BodyDocument("config", dict, many=False, script=True),
     ),
     endpoints=("create_crawler",),
 )
@@ -81,8 +90,10 @@ async def create_crawler(
     name : str
         Name of the crawler.
     config : dict or path
-        Configuration, or a JSON file that contains it; JavaScript functions can be plain
-        texts.
+        Configuration, in which JavaScript functions can be plain texts; or a JavaScript text
+        such as `new Crawler({ ... })`, `module.exports = { ... }` or `export default { ... }`;
+        or a `.json`, `.js`, `.mjs`, `.cjs` or `.ts` file that contains either. JavaScript needs
+        the extra `crawl`.
     if_exists : {'fail', 'replace'}, default 'fail'
         What to do if a crawler has this name: `fail` creates nothing, `replace` replaces the
         whole configuration of that crawler.
@@ -96,8 +107,8 @@ async def create_crawler(
     Raises
     ------
     BadInput
-        If the configuration is not one object, or a crawler has this name and `if_exists` is
-        `fail`.
+        If the configuration is not one object, a script cannot be evaluated, or a crawler has
+        this name and `if_exists` is `fail`.
 
     Examples
     --------
@@ -126,7 +137,7 @@ async def create_crawler(
         "crawlers config docs all.json --whole",
         variable="config",
         body="configuration",
-        document=BodyDocument("config", dict, many=False),
+        document=BodyDocument("config", dict, many=False, script=True),
     ),
     endpoints=("update_crawler", "update_crawler_config"),
 )
@@ -139,7 +150,8 @@ async def configure_crawler(
     Parameters
     ----------
     config : dict or path
-        Top-level members of the configuration to change, or a JSON file that contains them.
+        Top-level members of the configuration to change, as an object, a JavaScript text or a
+        file, as `create_crawler` takes them.
     whole : bool, default False
         Replace the whole configuration instead of changing the given members.
 
@@ -165,6 +177,59 @@ async def configure_crawler(
     else:
         done = await own.update_crawler_config(named, given)
     return describe_task(crawler, done)
+
+
+@public(
+    verb(
+        "crawlers export",
+        "crawlers export docs crawler.js",
+        "crawlers export docs",
+        names={"path": "file"},
+    ),
+    endpoints=("get_crawler",),
+)
+async def export_crawler(
+    crawler: str, path: str | Path | None = None, *, client: AnyClient | None = None
+) -> str:
+    """Write the configuration of a crawler as JavaScript: `new Crawler({ ... })`.
+
+    `create_crawler` and `configure_crawler` take the text. The key of the crawler is left out, and
+    it keeps it; headers, logins and the proxy are masked, and have to be written before the
+    text is used.
+
+    Parameters
+    ----------
+    path : str or Path, default None
+        `.js`, `.mjs`, `.cjs` or `.ts` file to write; None to write none.
+
+    Returns
+    -------
+    str
+        The JavaScript text.
+
+    Raises
+    ------
+    BadInput
+        If the crawler does not exist, or the file cannot be written or has another suffix.
+
+    Examples
+    --------
+    >>> text = svc.export_crawler("shop", "shop.js")
+    >>> text.splitlines()[0]
+    'new Crawler({'
+    >>> svc.create_crawler("shop-2", "shop.js")["name"]
+    'shop-2'
+    """
+    if path is not None:
+        check_suffix(path)
+    target_client = asynchronous(client)
+    named = await crawler_id(target_client, crawler)
+    state: dict[str, Any] = {**await target_client.get_crawler(named, withConfig=True)}
+    config = {name: value for name, value in state.get("config", {}).items() if name != "apiKey"}
+    text = write_script(_mask(config, MASK))
+    if path is not None:
+        write_script_file(path, text)
+    return text
 
 
 @public(verb("crawlers rename", "crawlers rename docs manual"), endpoints=("update_crawler",))
@@ -304,7 +369,7 @@ async def pause_crawler(crawler: str, *, client: AnyClient | None = None) -> Wri
         "crawlers test docs https://example.com/page",
         variable="config",
         body="configuration",
-        document=BodyDocument("config", dict, many=False),
+        document=BodyDocument("config", dict, many=False, script=True),
     ),
     endpoints=("test_crawler_url",),
 )
@@ -319,8 +384,8 @@ async def try_url(
     url : str
         URL to crawl.
     config : dict or path, default None
-        Members of the configuration that replace those of the crawler for this test, or a
-        JSON file that contains them.
+        Members of the configuration that replace those of the crawler for this test, as an
+        object, a JavaScript text or a file, as `create_crawler` takes them.
 
     Returns
     -------
@@ -358,10 +423,12 @@ def _describe_existing(name: str, ids: list[str]) -> str:
 
 
 def _config(given: Config) -> dict[str, Any]:
-    found = take_documents(given, dict, "config")
-    if len(found) != 1:
-        raise BadInput(f"a configuration must be one object, not {len(found)}")
-    return {name: _encode_member(name, _unmask(value)) for name, value in found[0].items()}
+    if script := read_script_source(given):
+        return read_script(*script)
+    documents = take_documents(given, dict, "config")
+    if len(documents) != 1:
+        raise BadInput(f"a configuration must be one object, not {len(documents)}")
+    return {name: _encode_member(name, _unmask(value)) for name, value in documents[0].items()}
 
 
 def _encode_member(name: str, value: Any) -> Any:
@@ -381,13 +448,13 @@ def _encode_action(action: Any) -> Any:
     return {name: _encode_member(name, value) for name, value in action.items()}
 
 
-def _mask(value: Any, *, secret: bool = False) -> Any:
-    """Return JSON in which each secret text is a `Secret`."""
+def _mask(value: Any, mask: str | None = None, *, secret: bool = False) -> Any:
+    """Return JSON in which each secret text is a `Secret`, or the mask."""
     if isinstance(value, Mapping):
-        return {n: _mask(held, secret=secret or n in SECRETS) for n, held in value.items()}
+        return {n: _mask(held, mask, secret=secret or n in SECRETS) for n, held in value.items()}
     if isinstance(value, list):
-        return [_mask(one, secret=secret) for one in value]
-    return Secret(value) if secret and isinstance(value, str) else value
+        return [_mask(item, mask, secret=secret) for item in value]
+    return (mask or Secret(value)) if secret and isinstance(value, str) else value
 
 
 def _unmask(value: Any) -> Any:

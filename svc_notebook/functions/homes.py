@@ -36,6 +36,7 @@ COROUTINES: dict[str, str] = {
     "drop_index": "svc_notebook.functions.indices.drop_index",
     "explain": "svc_notebook.functions.explanation.explain",
     "export": "svc_notebook.functions.browse.export",
+    "export_crawler": "svc_notebook.functions.crawlers.export_crawler",
     "export_entries": "svc_notebook.functions.dictionaries.export_entries",
     "export_rules": "svc_notebook.functions.rules.export_rules",
     "export_synonyms": "svc_notebook.functions.synonyms.export_synonyms",

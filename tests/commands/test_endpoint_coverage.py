@@ -136,6 +136,7 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
         name: [(("c",), {})]
         for name in (
             "get_crawler",
+            "export_crawler",
             "run_crawler",
             "pause_crawler",
             "reindex_crawler",

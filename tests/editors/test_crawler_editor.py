@@ -15,9 +15,10 @@ import svc_notebook as svc
 from svc_notebook.client import Client, ClientConfig, Secret, background_loop
 from svc_notebook.client.crawlers import wait_crawled
 from svc_notebook.editors.crawler_editor.editor import CrawlerEditor
-from svc_notebook.editors.crawler_editor.secret_mask import MASK, SecretMask
+from svc_notebook.editors.crawler_editor.secret_mask import SecretMask
 from svc_notebook.editors.rpc import wait_for
 from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.functions.crawler_scripts import MASK
 from svc_notebook.magics.extension import run
 from tests.conftest import Running, start_service, stop_service
 from tests.service.crawl.site import Site
@@ -288,3 +289,19 @@ def saved(client: Client, name: str) -> dict[str, Any]:
     [found] = client.list_crawlers(name=name)["items"]
     told: Any = client.get_crawler(found["id"], withConfig=True)
     return dict(told["config"])
+
+
+def test_a_script_becomes_the_draft_and_keeps_the_key(editor: CrawlerEditor) -> None:
+    key = editor.value["apiKey"]
+    text = "new Crawler({ rateLimit: 3, actions: [{ indexName: 'a', recordExtractor: () => [] }] })"
+
+    wait_for(editor.take_script(text))
+
+    assert editor.value["rateLimit"] == 3
+    assert editor.value["apiKey"] == key
+    assert "startUrls" not in editor.value
+    editor.undo()
+    assert "startUrls" in editor.value
+    script: Any = editor.codes()["JavaScript"].replace("rateLimit: 5", "rateLimit: 4")
+    editor.edit(script)
+    assert editor.value == {**editor.saved, "rateLimit": 4}

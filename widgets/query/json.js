@@ -5,8 +5,13 @@ import { button, fill, freshId, h } from "../kit/dom.js";
 
 /** @typedef {import("../kit/frame.js").Frame} Frame */
 
-/** @param {Frame} view @param {{label?: string, action?: string}} [words] */
-export function jsonPanel(view, { label = "Search parameters as JSON", action = "Search with this JSON" } = {}) {
+/** The beginning of a script, after its comments, which JSON cannot have. */
+const SCRIPT = /^\s*(?:\/\/|\/\*|\(|new\s|module\.|export\s|import\s|const\s|let\s|var\s|["']use strict|\{\s*(?:[A-Za-z_$']|\/))/;
+
+/** With `takeScript`, text that is not JSON is given to it.
+ * @param {Frame} view
+ * @param {{label?: string, action?: string, takeScript?: (text: string) => void}} [options] */
+export function jsonPanel(view, { label = "Search parameters as JSON", action = "Search with this JSON", takeScript } = {}) {
   const id = freshId("json");
   const errorText = h("p", { class: "wrong-text", id: `${id}-wrong`, role: "alert" });
   const area = h("textarea", {
@@ -31,9 +36,11 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
     }
   }
 
+  const isScript = () => Boolean(takeScript) && SCRIPT.test(area.value);
+
   function check() {
     const value = read();
-    const problem = typeof value === "string" ? value : "";
+    const problem = typeof value === "string" && !isScript() ? value : "";
     fill(errorText, problem);
     area.setAttribute("aria-invalid", problem ? "true" : "false");
     apply.disabled = Boolean(problem) || isReadOnly();
@@ -44,7 +51,9 @@ export function jsonPanel(view, { label = "Search parameters as JSON", action = 
 
   function put() {
     const value = check();
-    if (value && !isReadOnly()) view.propose(value);
+    if (!value || isReadOnly()) return;
+    if (typeof value === "string") takeScript?.(area.value);
+    else view.propose(value);
   }
 
   function show() {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -21,6 +22,7 @@ from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.editors.snippets import write_crawler
 from svc_notebook.editors.traits import Texts
 from svc_notebook.errors import BadInput, BadOption
+from svc_notebook.functions.crawler_scripts import read_script, write_script
 
 Config = dict[str, Any]
 CONFIGURATION_SECONDS = 60.0  # timeout of the task that applies a configuration
@@ -69,7 +71,9 @@ class CrawlerEditor(Editor):
         return config
 
     def check(self, value: Any) -> Config:
-        """Accept any object; the service validates its members when the draft is tried."""
+        """Accept any object, or a script; the service validates its members in a test."""
+        if isinstance(value, str):
+            value = self._keep_key(read_script(value, keep_masks=True))
         if not isinstance(value, Mapping):
             raise BadInput("the value of a crawler editor must be a dict: a configuration")
         checked: Config = self._mask.hide_new(dict(value))
@@ -122,7 +126,8 @@ class CrawlerEditor(Editor):
         """Write how to try the page and to change the configuration; secrets stay masked."""
         url = self.shown.get("url") or next(iter(self._list_pages()), "https://example.com/")
         changes = self._changes(self.saved, self.value)
-        return write_crawler(self.client.connection, self.index, self._crawler, url, changes)
+        snippets = write_crawler(self.client.connection, self.index, self._crawler, url, changes)
+        return {**snippets, "JavaScript": write_script(self.value)}
 
     # Methods for cells.
 
@@ -145,6 +150,17 @@ class CrawlerEditor(Editor):
         return found
 
     # Calls for views.
+
+    @call
+    async def take_script(self, text: str) -> None:
+        """Set the draft to the configuration that JavaScript such as `new Crawler({})` describes.
+
+        A key that the script does not have stays.
+        """
+        self._refuse_read_only()
+        config = await asyncio.to_thread(read_script, text, keep_masks=True)
+        checked = self.check(self._keep_key(config))
+        self._change_draft(lambda draft: draft.put(checked))
 
     @call(latest=True)
     async def run_test(self, url: str) -> None:
@@ -206,6 +222,11 @@ class CrawlerEditor(Editor):
         starts = self.value.get("startUrls") or []
         listed = starts if isinstance(starts, list) else []
         return list(dict.fromkeys([*self.urls, *(url for url in listed if isinstance(url, str))]))
+
+    def _keep_key(self, config: Config) -> Config:
+        """Add the application and the key of the draft to a configuration that has none."""
+        kept = {name: self.value[name] for name in ("appId", "apiKey") if name in self.value}
+        return {**kept, **config}
 
     def _changes(self, saved: Config, value: Config) -> Config:
         return {

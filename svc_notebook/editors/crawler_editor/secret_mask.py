@@ -10,9 +10,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from svc_notebook.errors import BadOption
+from svc_notebook.functions.crawler_scripts import MASK
 from svc_notebook.functions.crawlers import SECRETS
-
-MASK = "••••••"
 
 Place = tuple[str | int, ...]
 

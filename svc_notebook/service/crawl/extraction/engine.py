@@ -19,7 +19,14 @@ from contextlib import suppress
 from typing import IO, Any, NoReturn
 
 import msgspec
-from py_mini_racer import JSEvalException, JSFunction, JSMappedObject, JSOOMException, MiniRacer
+from py_mini_racer import (
+    JSEvalException,
+    JSFunction,
+    JSMappedObject,
+    JSOOMException,
+    JSParseException,
+    MiniRacer,
+)
 
 from svc_notebook.service.crawl.extraction.document import read_document
 from svc_notebook.service.crawl.extraction.page import FetchedPage, Unreadable, own_code_location
@@ -29,6 +36,9 @@ from svc_notebook.service.crawl.extraction.worker import receive, send
 # The source of a function that was defined as a method in the configuration.
 METHOD = re.compile(r"\s*(?:async\s+)?(recordExtractor|linkExtractor)\s*\(")
 SOURCE_NAME = "recordExtractor"
+# The place and the kind of an error before its text, and a place in its stack.
+SCRIPT_MESSAGE = re.compile(r"^\S+:\d+: (?:(?:Type|Syntax|Reference)?Error: )?")
+SCRIPT_PLACE = re.compile(rf"\b{SOURCE_NAME}:(\d+):(\d+)")
 V8_MESSAGE = re.compile(r"(?:<anonymous>|recordExtractor):(\d+): (.*)\n(.*)\n( *)\^")
 
 
@@ -50,6 +60,21 @@ def locate(message: str) -> str:
         return f"{text} (at its end)"
     shift = 1 if line == "1" else 0
     return f"{text} (line {line}, column {len(space) + 1 - shift})"
+
+
+def locate_in_script(error: JSEvalException) -> str:
+    """Return an error of a configuration's script with the line and column where it occurred."""
+    message = str(error)
+    first, *rest = message.strip().splitlines()
+    text = SCRIPT_MESSAGE.sub("", first)
+    if place := SCRIPT_PLACE.search("\n".join(rest)):
+        return f"{text} (line {place[1]}, column {place[2]})"
+    parsed = V8_MESSAGE.match(message) if isinstance(error, JSParseException) else None
+    if parsed is None:
+        return text
+    line, _, code, space = parsed.groups()
+    at_end = code.startswith("//# sourceURL")
+    return f"{text} (at its end)" if at_end else f"{text} (line {line}, column {len(space) + 1})"
 
 
 # The memory of Python, V8 and the page parser, in addition to that of an extractor.
@@ -160,6 +185,24 @@ class Engine:
             "", lambda context: _call_script(context, "testSelectors", html, selectors)
         )
 
+    def configuration(self, text: str) -> dict[str, Any]:
+        """Evaluate the script of a configuration; the result is JSON.
+
+        `syntax` is true if the text cannot be parsed; nothing of it was run then.
+        """
+        self.prepare()
+        context, self.next = self.next, None
+        assert context is not None
+        try:
+            context.call("prepareConfiguration")
+            value = context.racer.eval(f"{text}\n//# sourceURL={SOURCE_NAME}")
+            return {"value": context.call("readConfiguration", value)}
+        except JSEvalException as error:
+            message = self._memory_error(context, error) or locate_in_script(error)
+            return {"error": message, "syntax": isinstance(error, JSParseException)}
+        finally:
+            context.close()
+
     def _run(self, source: str, name: str, *arguments: str) -> dict[str, Any]:
         return self._in_context(
             source,
@@ -199,13 +242,9 @@ class Engine:
             reusable = context.is_reusable()
             return answer
         except JSEvalException as error:
-            # V8 does not always report that a run was aborted for lack of memory.
-            exhausted = (
-                isinstance(error, JSOOMException) or context.racer.was_hard_memory_limit_reached()
-            )
-            limit = f"it took more than {self.memory >> 20} MB of memory"
+            limit = self._memory_error(context, error)
             raise RunAborted(
-                {"error": limit if exhausted else locate(str(error)), "exhausted": exhausted}
+                {"error": limit or locate(str(error)), "exhausted": bool(limit)}
             ) from error
         except NotAFunction as error:
             return {"error": str(error)}
@@ -215,6 +254,13 @@ class Engine:
             else:
                 self.is_clean[source] = not context.is_watched
                 context.close()
+
+    def _memory_error(self, context: ScriptContext, error: JSEvalException) -> str:
+        """Return the memory limit as an error, if it aborted a run."""
+        # V8 does not always report that a run was aborted for lack of memory.
+        if isinstance(error, JSOOMException) or context.racer.was_hard_memory_limit_reached():
+            return f"it took more than {self.memory >> 20} MB of memory"
+        return ""
 
     def _keep_context(self, source: str, context: ScriptContext) -> None:
         self.contexts[source] = context

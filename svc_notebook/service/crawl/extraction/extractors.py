@@ -121,6 +121,22 @@ class Extractors:
         if error := self._answer("check", source).get("error"):
             raise BadInput(error)
 
+    def read_configuration(self, *texts: str) -> dict[str, Any]:
+        """Evaluate the script of a configuration, with the limits of an extractor.
+
+        Of several spellings of the script, the first that can be parsed is evaluated. Returns the
+        configuration, in which functions are tagged with their source; raises `BadInput`.
+        """
+        answer: dict[str, Any] = {}
+        for text in texts:
+            answer = self._answer("configuration", text)
+            if not answer.get("syntax"):
+                break
+        if "error" in answer:
+            raise BadInput(answer["error"])
+        config: dict[str, Any] = msgspec.json.decode(answer["value"])
+        return config
+
     def check_selectors(self, selectors: Sequence[str]) -> None:
         """Raise `BadInput` for invalid selectors; a leading `!` is allowed."""
         self._found("<p></p>", selectors)

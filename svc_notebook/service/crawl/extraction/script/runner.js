@@ -1,6 +1,7 @@
 // Run an extractor: its arguments, its logs and its result.
 
 import "./attributes.js";
+import { defineGlobals, encodeConfiguration } from "./configuration.js";
 import "./manipulation.js";
 import "./traversal.js";
 import { makeHelpers } from "./helpers.js";
@@ -55,6 +56,12 @@ export function testSelectors(html, selectors) {
     return wanted.map((/** @type {string} */ selector) => select(selector, [root]).length > 0);
   }, (value) => value);
 }
+
+/** Prepare the evaluation of a configuration's script. */
+export const prepareConfiguration = () => defineGlobals();
+
+/** Return the configuration of an evaluated script as JSON. @param {any} value */
+export const readConfiguration = (value) => encodeConfiguration(value);
 
 /** The result of the run; null while a promise is pending. */
 export const readOutcome = () => outcome;
