@@ -231,6 +231,8 @@ class App:
             return None
         for impression in reply.impressions:
             self.service.impressions.add(cast("SearchImpression", impression))
+        for search in reply.counted:
+            self.service.search_counts.add(search)
         if reply.refusal:
             raise reply.refusal.error()
         self._record(endpoint, caller, state, reply.facts, redirects=())

@@ -91,6 +91,9 @@ class Events:
             connection.execute(
                 "UPDATE shown SET token = '' WHERE token = ? AND time <= ?", (token, requested)
             )
+            connection.execute(
+                "DELETE FROM counted WHERE user = ? AND time <= ?", (token, requested)
+            )
             connection.execute("DELETE FROM forgotten WHERE rowid = ?", (row,))
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+import zlib
+from collections.abc import Iterable, Sequence
+from urllib.parse import parse_qsl, urlencode
 
 import msgspec
 
@@ -12,17 +14,23 @@ from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.service.events import (
     CLEANUP_SECONDS,
     MAX_AGE_MS,
+    MAX_SEARCH_DISTANCE_MS,
     RowSelection,
     conditions,
     current_milliseconds,
     delete_old_rows,
 )
+from svc_notebook.service.rules.filters import FILTERS
 from svc_notebook.service.store import Store
 
 # Maximum number of searches kept, and of hits kept per search.
 MAX_SEARCHES, MAX_HITS_PER_SEARCH = 250_000, 100
 # Maximum number of searches waiting to be written; while the disk is full, further ones are lost.
 MAX_PENDING_SEARCHES = 50_000
+# An hour after a search no event of it can arrive. Without any, it then keeps only the first hits,
+# and the parameters that readers use; so many searches are thinned in one transaction.
+MAX_THINNED_HITS, THINNED_PER_CLEANUP = 20, 20_000
+THINNED_PARAMETERS = {"query", *FILTERS, "page", "hitsPerPage", "offset", "length"}
 
 
 class Impressions:
@@ -82,6 +90,22 @@ class Impressions:
         if time.monotonic() >= self._cleanup_after:
             self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
             delete_old_rows(self._store, "shown", current_milliseconds() - MAX_AGE_MS, MAX_SEARCHES)
+            self._thin(current_milliseconds() - MAX_SEARCH_DISTANCE_MS)
+
+    def _thin(self, before: int) -> None:
+        """Shorten searches without events that are older than a time."""
+        rows = self._store.read(
+            "SELECT number, body, EXISTS (SELECT 1 FROM outcomes WHERE query_id = query) "
+            "FROM shown WHERE thinned = 0 AND time < ? LIMIT ?",
+            before,
+            THINNED_PER_CLEANUP,
+        )
+        if rows:
+            with self._store.writing() as connection:
+                connection.executemany(
+                    "UPDATE shown SET body = ?, thinned = 1 WHERE number = ?",
+                    [(body if used else _shorten(body), number) for number, body, used in rows],
+                )
 
 
 def _row(one: SearchImpression) -> tuple[str, int, str, str, bytes]:
@@ -92,5 +116,14 @@ def _row(one: SearchImpression) -> tuple[str, int, str, str, bytes]:
 
 
 def _impression(token: str, body: bytes) -> SearchImpression:
-    one: SearchImpression = msgspec.json.decode(body)
-    return {**one, "userToken": token}
+    plain = body if body.startswith(b"{") else zlib.decompress(body)
+    impression: SearchImpression = msgspec.json.decode(plain)
+    return {**impression, "userToken": token}
+
+
+def _shorten(body: bytes) -> bytes:
+    impression = _impression("", body)
+    pairs: Sequence[tuple[str, str]] = parse_qsl(impression["params"], keep_blank_values=True)
+    impression["params"] = urlencode([pair for pair in pairs if pair[0] in THINNED_PARAMETERS])
+    impression["objectIDs"] = impression["objectIDs"][:MAX_THINNED_HITS]
+    return zlib.compress(msgspec.json.encode(impression))

@@ -35,7 +35,7 @@ MAX_PRELOADED_RECORDS = 200_000
 
 
 class Maintenance:
-    """The background thread that maintains engines and their files and runs periodic functions."""
+    """The background threads that maintain engines and their files and run periodic functions."""
 
     def __init__(
         self,
@@ -49,7 +49,11 @@ class Maintenance:
         self._catalog = catalog
         self._periodic = periodic
         self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="svc-maintenance", daemon=True)
+        # Two threads: what periodic functions write must not wait for a long merge.
+        self._threads = [
+            threading.Thread(target=self._work, name="svc-maintenance", daemon=True),
+            threading.Thread(target=self._run_periodic, name="svc-periodic", daemon=True),
+        ]
         self._last_seen_task = -1
         self._failures: dict[Callable[[], None], str] = {}
         self._merged: dict[int, int] = {}
@@ -60,8 +64,9 @@ class Maintenance:
         self._release_after = self._quiet_since + RELEASE_INTERVAL_SECONDS
 
     def start(self) -> None:
-        """Start the thread."""
-        self._thread.start()
+        """Start the threads."""
+        for thread in self._threads:
+            thread.start()
 
     def stop(self) -> None:
         """Stop without waiting for current work; files are replaced atomically."""
@@ -71,7 +76,12 @@ class Maintenance:
         self._run(self._preload)
         self._run(self._warm_all)
         while not self._stopping.wait(POLL_SECONDS):
-            for function in (*self._periodic, self._check, self._release):
+            for function in (self._check, self._release):
+                self._run(function)
+
+    def _run_periodic(self) -> None:
+        while not self._stopping.wait(POLL_SECONDS):
+            for function in self._periodic:
                 self._run(function)
 
     def _run(self, work: Callable[[], None]) -> None:

@@ -27,6 +27,7 @@ import uvicorn
 from platformdirs import user_data_dir
 
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.analytics.search_counts import Retention
 from svc_notebook.service.app import App
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
@@ -75,6 +76,8 @@ def serve(
     search_timeout: float | None = None,
     workers: int | None = None,
     embedder: str | None = None,
+    analytics_days: int = Retention().days,
+    analytics_searches: int = Retention().searches,
 ) -> int:
     """Run the local service in the foreground until it is stopped.
 
@@ -117,6 +120,11 @@ def serve(
         Function `module:function` from a list of texts to an array with a vector for each; its
         vectors replace the local ones in the mode `neuralSearch`. The current folder is searched
         for the module, too: this is the only option that runs code of that folder.
+    analytics_days : int, default 90
+        Number of days for which searches count in analytics.
+    analytics_searches : int, default 1000000
+        Maximum number of searches that count in analytics, the latest ones; each takes about
+        250 bytes on disk.
 
     Returns
     -------
@@ -130,6 +138,7 @@ def serve(
         check_clusters(clusters)
         check_search_timeout(seconds)
         processes = choose_workers(workers)
+        retention = check_retention(analytics_days, analytics_searches)
         facts = read_credentials(app_id, admin_key, admin_key_file)
         embed = Embedder.load(embedder) if embedder else None
         # All files created from here on are private to this user: they contain all keys.
@@ -143,6 +152,7 @@ def serve(
             allow_private_crawl=allow_private_crawl,
             embedder=embed,
             browser=browser,
+            retention=retention,
         )
         if reset_allowlist:
             service.sources.reset()
@@ -221,6 +231,13 @@ def check_search_timeout(seconds: float) -> None:
         raise LocalServiceFailed(
             f"invalid search timeout of {seconds:g} s: use {MIN_TIMEOUT_SECONDS:g} s or more"
         )
+
+
+def check_retention(days: int, searches: int) -> Retention:
+    """Return how long searches count in analytics; raises `LocalServiceFailed`."""
+    if days < 1 or searches < 1:
+        raise LocalServiceFailed("--analytics-days and --analytics-searches must be 1 or more")
+    return Retention(days, searches)
 
 
 def choose_workers(given: int | None) -> int:

@@ -12,6 +12,7 @@ import msgspec
 
 from svc_notebook.errors import Refused
 from svc_notebook.service import limits
+from svc_notebook.service.analytics.search_counts import Retention, SearchCounter
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.embedder import Embedder
@@ -51,6 +52,7 @@ class Service:
         allow_private_crawl: bool = False,
         embedder: Embedder | None = None,
         browser: str | None = None,
+        retention: Retention | None = None,
     ) -> None:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = Store(folder / DATABASE)
@@ -59,6 +61,7 @@ class Service:
         self.logs = RequestLog(self.store)
         self.events = Events(self.store)
         self.impressions = Impressions(self.store)
+        self.search_counts = SearchCounter(self.store, retention or Retention())
         self.deletion_limit = MinuteCallLimit(limits.MAX_DELETIONS_PER_MINUTE)
         self.sources = Sources(self.store)
         self.tasks = TaskQueue(self.store)
@@ -79,6 +82,7 @@ class Service:
         periodic = (
             self.logs.flush,
             self.impressions.flush,
+            self.search_counts.flush,
             self.events.delete_due,
             self.cursors.drop_expired,
         )
@@ -100,7 +104,7 @@ class Service:
         self._maintenance.stop()
         self._writer.stop()
         try:
-            for flush in (self.logs.flush, self.impressions.flush):
+            for flush in (self.logs.flush, self.impressions.flush, self.search_counts.flush):
                 self._flush(flush)
         finally:
             self.store.close()

@@ -16,6 +16,27 @@ import msgspec
 
 from svc_notebook.errors import LocalServiceFailed
 
+# Adds the outcomes of events: one row for each clicked or converted object of a search. The revenue
+# of an object without a price is its share of the event's value.
+_ADD_OUTCOMES = """
+    INSERT INTO outcomes
+    SELECT e.number,
+        coalesce(json_extract(e.text, '$.objectData[' || o.key || '].queryID'),
+                 json_extract(e.text, '$.queryID')) AS query_id,
+        coalesce(json_extract(e.text, '$.eventSubtype'), e.kind), o.value,
+        json_extract(e.text, '$.positions[' || o.key || ']'),
+        upper(json_extract(e.text, '$.currency')),
+        coalesce(
+            CAST(json_extract(e.text, '$.objectData[' || o.key || '].price') AS REAL)
+            * coalesce(json_extract(e.text, '$.objectData[' || o.key || '].quantity'), 1),
+            CAST(json_extract(e.text, '$.value') AS REAL) / e.objects)
+    FROM (
+        SELECT number, kind, CAST(body AS TEXT) AS text,
+            coalesce(json_array_length(CAST(body AS TEXT), '$.objectIDs'), 1) AS objects
+        FROM events
+    ) AS e, json_each(coalesce(json_extract(e.text, '$.objectIDs'), '[null]')) AS o
+    WHERE e.kind <> 'view' AND query_id IS NOT NULL
+"""
 # One migration per version; a released migration is never changed.
 MIGRATIONS = (
     """
@@ -151,6 +172,51 @@ MIGRATIONS = (
     ALTER TABLE crawls ADD COLUMN warning TEXT;
     ALTER TABLE crawl_urls ADD COLUMN referrer INTEGER;
     ALTER TABLE crawl_urls ADD COLUMN ended REAL;
+    """,
+    # Counted searches; `objects` are numbers of `counted_objects`, four bytes each.
+    f"""
+    ALTER TABLE shown ADD COLUMN thinned INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX shown_not_thinned ON shown (time) WHERE thinned = 0;
+    CREATE TABLE counted (
+        number INTEGER PRIMARY KEY,
+        time INTEGER NOT NULL,
+        index_name TEXT NOT NULL,
+        query TEXT NOT NULL,
+        hits INTEGER NOT NULL,
+        user TEXT NOT NULL,
+        superseded INTEGER NOT NULL DEFAULT 0,
+        query_id TEXT,
+        filters TEXT,
+        tags TEXT,
+        country TEXT,
+        objects BLOB,
+        test INTEGER,
+        variant INTEGER
+    );
+    CREATE INDEX counted_of_index ON counted (index_name, time);
+    CREATE INDEX counted_of_query_id ON counted (query_id) WHERE query_id IS NOT NULL;
+    CREATE INDEX counted_superseded ON counted (time) WHERE superseded = 1;
+    CREATE TABLE counted_objects (number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE);
+    CREATE TABLE outcomes (
+        event INTEGER NOT NULL,
+        query_id TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        object TEXT,
+        position INTEGER,
+        currency TEXT,
+        revenue REAL
+    );
+    CREATE INDEX outcomes_of_query_id ON outcomes (query_id);
+    CREATE INDEX outcomes_of_event ON outcomes (event);
+    {_ADD_OUTCOMES};
+    CREATE TRIGGER events_add_outcomes AFTER INSERT ON events BEGIN
+        {_ADD_OUTCOMES} AND e.number = new.number;
+        UPDATE counted SET superseded = 0 WHERE superseded = 1
+            AND query_id IN (SELECT query_id FROM outcomes WHERE event = new.number);
+    END;
+    CREATE TRIGGER events_delete_outcomes AFTER DELETE ON events BEGIN
+        DELETE FROM outcomes WHERE event = old.number;
+    END;
     """,
 )
 # Page cache per connection in kilobytes: large for the writer, small for each reader, because there

@@ -18,6 +18,8 @@ ELSEWHERE = {
     "userToken": "test_keys.py",
     "mode": "test_neural_search.py",
     "semanticSearch": "test_neural_search.py",
+    "analytics": "test_search_counts.py",
+    "analyticsTags": "test_search_counts.py",
 }
 WORKING = [name for name, one in PARAMETERS.items() if one.effect == "works"]
 WAYS = [

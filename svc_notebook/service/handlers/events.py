@@ -39,7 +39,9 @@ def delete_user_token(call: RequestContext, user_token: str) -> None:
     """Accept a request to delete a user's events; they are deleted in the background."""
     check_token(user_token, "userToken")
     call.service.deletion_limit.count(call.headers)
-    call.service.impressions.flush()  # so that the user's searches are stored and lose the token
+    # So that the user's searches are stored, and lose the token or are deleted.
+    call.service.impressions.flush()
+    call.service.search_counts.flush()
     call.service.events.request_deletion(user_token)
 
 

@@ -18,6 +18,7 @@ from svc_notebook.api.shapes import FacetAnswer, FacetHit, SearchAnswer
 from svc_notebook.api.validation import write_text
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
+from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
@@ -72,10 +73,14 @@ def answer_search(
     for hidden in hidden_attributes(call.caller, index):
         for facets in (found.facets, found.facets_stats):
             (facets or {}).pop(hidden, None)
+    ids = [hit["objectID"] for hit in answer["hits"]]
     if "queryID" in answer:
         before = answer.get("offset", answer.get("page", 0) * answer.get("hitsPerPage", 0))
-        ids = [hit["objectID"] for hit in answer["hits"]]
         record_impression(call, name, params, answer, before, ids)
+    if params.get("analytics", True):
+        sent = call.caller.restrict(searched.original, index.name)
+        moment, address = current_milliseconds(), call.caller.address
+        call.service.search_counts.add(CountedSearch.of(moment, name, address, sent, answer, ids))
     full = len(found.hits) >= found.paging.get("hitsPerPage", found.paging.get("length", 0))
     kept = keep_fields(answer, option(index, params, "responseFields"))
     return cast("SearchAnswer", kept), full

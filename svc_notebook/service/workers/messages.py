@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 import msgspec
 
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
+from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.http.auth import Caller, read_embedded
 from svc_notebook.service.keyring import StoredKey
 
@@ -138,6 +139,7 @@ class WorkerReply(msgspec.Struct, array_like=True):
     plain: bytes = b""
     facts: dict[str, Any] = {}
     impressions: list[dict[str, Any]] = []
+    counted: list[CountedSearch] = []
     reads: list[tuple[int, list[str]]] = []
     refusal: Refusal | None = None
     joined: bool = False

@@ -380,7 +380,8 @@ def _join(replies: Sequence[WorkerReply]) -> WorkerReply | None:
         RESULTS_START + b",".join(results) + RESULTS_END,
         replies[0].headers,
         facts={"results": [fact for reply in replies for fact in reply.facts["results"]]},
-        impressions=[one for reply in replies for one in reply.impressions],
+        impressions=[impression for reply in replies for impression in reply.impressions],
+        counted=[search for reply in replies for search in reply.counted],
         joined=True,
     )
 

@@ -15,11 +15,12 @@ import threading
 import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import msgspec
 
 from svc_notebook.errors import BadInput, NotFound, Refused
+from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.engine.deadline import Deadline, SearchCancelled, limit_time
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
@@ -52,6 +53,8 @@ from svc_notebook.service.workers.messages import (
     frame,
 )
 from svc_notebook.service.workers.snapshots import read_readers
+
+T = TypeVar("T")
 
 # The members of an answer that the logs show.
 LOGGED_MEMBERS = ("nbHits", "params", "queryID")
@@ -105,11 +108,12 @@ class WorkerService:
     def __init__(self, store: Store, catalog: WorkerCatalog) -> None:
         self.store = store
         self.catalog = catalog
-        self.impressions = CollectedImpressions()
+        self.impressions: Collected[dict[str, Any]] = Collected()
+        self.search_counts: Collected[CountedSearch] = Collected()
 
 
-class CollectedImpressions(list[dict[str, Any]]):
-    """The impressions of one call, which the service stores."""
+class Collected(list[T]):
+    """The impressions or counted searches of one call, which the service stores."""
 
     add = list.append
 
@@ -191,6 +195,7 @@ class SearchWorker:
         service = WorkerService(self._store, WorkerCatalog(self._resources, named))
         reply = self._search(request.call, service)
         reply.impressions = list(service.impressions)
+        reply.counted = list(service.search_counts)
         reply.reads = service.catalog.in_flight_writes.reads
         return reply
 

@@ -1,0 +1,1 @@
+"""Analytics: counted searches, their figures, and what is built from them."""
