@@ -55,7 +55,10 @@ PAGES = {
             "functions.why",
         ),
     ),
-    "loads": ("Loads and exports", ("functions.loads", "functions.records", "samples")),
+    "loads": (
+        "Loads and exports",
+        ("functions.loads", "functions.load_history", "functions.records", "samples"),
+    ),
     "indices": ("Indices and settings", ("functions.indices", "functions.settings")),
     "deployment": (
         "Between services",

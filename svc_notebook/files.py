@@ -247,3 +247,10 @@ def user_state_folder(name: str) -> Path:
     from platformdirs import user_state_path
 
     return user_state_path("svc-notebook", appauthor=False) / name
+
+
+def user_data_folder(name: str) -> Path:
+    """Return a folder for what this user keeps, such as journals; it may not exist yet."""
+    from platformdirs import user_data_path
+
+    return user_data_path("svc-notebook", appauthor=False) / name

@@ -73,6 +73,12 @@ ENTRIES = {
         "    score.",
         "zero",
     ),
+    "undo_rows": SharedEntry(
+        "undo_rows : int, default 100000",
+        "Maximum number of records that the load may change to be undone by `undo_load`: their\n"
+        "    previous versions are read before, and kept on this machine. 0 keeps nothing.",
+        100_000,
+    ),
     "user": SharedEntry("user : str", "Id of the user."),
 }
 CALLBACK = "on_progress"

@@ -17,7 +17,7 @@ import msgspec
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput
-from svc_notebook.files import add_checksum, verify_checksum, write_atomically
+from svc_notebook.files import add_checksum, user_data_folder, verify_checksum, write_atomically
 from svc_notebook.tuning.changes.state import IndexConfiguration, Objects, Scope, is_default
 
 DIGEST_HEX_DIGITS = 24
@@ -127,8 +127,6 @@ def read_origin(client: AsyncClient, index: str) -> Origin | None:
 
 
 def _path(client: AsyncClient, index: str) -> Path:
-    from platformdirs import user_data_path
-
     text = "\0".join([*client.connection.place, index])
     name = hashlib.sha256(text.encode()).hexdigest()[:32]
-    return user_data_path("svc-notebook", appauthor=False) / "origins" / f"{name}.json"
+    return user_data_folder("origins") / f"{name}.json"

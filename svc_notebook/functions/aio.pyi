@@ -55,6 +55,7 @@ from svc_notebook.functions.keys import read_keys as read_keys
 from svc_notebook.functions.keys import restore_key as restore_key
 from svc_notebook.functions.keys import update_key as update_key
 from svc_notebook.functions.keys import whoami as whoami
+from svc_notebook.functions.load_history import undo_load as undo_load
 from svc_notebook.functions.loads import diff_records as diff_records
 from svc_notebook.functions.loads import load as load
 from svc_notebook.functions.loads import push as push
@@ -208,6 +209,7 @@ __all__ = [
     "settings",
     "show_search",
     "try_url",
+    "undo_load",
     "unhide",
     "unpin",
     "update_key",

@@ -38,6 +38,8 @@ from svc_notebook.functions.events import Moment
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.functions.hit_renderer import show as show
 from svc_notebook.functions.keys import AnyKey
+from svc_notebook.functions.load_history import LoadUndoSummary
+from svc_notebook.functions.load_history import loads as loads
 from svc_notebook.functions.loads import plan as plan
 from svc_notebook.functions.plots import plot_clusters as plot_clusters
 from svc_notebook.functions.plots import plot_crawl as plot_crawl
@@ -49,6 +51,7 @@ from svc_notebook.functions.secured_keys import secured_key as secured_key
 from svc_notebook.functions.settings import SettingsChange
 from svc_notebook.functions.tutorials import copy_tutorials as copy_tutorials
 from svc_notebook.loading.exports.export import Include
+from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.options import Accept
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
@@ -116,6 +119,7 @@ __all__ = [
     "get_user",
     "hide",
     "load",
+    "loads",
     "local",
     "move_index",
     "move_user",
@@ -182,6 +186,7 @@ __all__ = [
     "stop",
     "trust",
     "try_url",
+    "undo_load",
     "unhide",
     "unpin",
     "update_key",
@@ -599,6 +604,7 @@ def load(
     plan: loading.LoadPlan | PathLike[str] | str | Any = None,
     accept: Accept | None = None,
     per_second: int | None = None,
+    undo_rows: int = DEFAULT_UNDO_ROWS,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published."""
@@ -669,6 +675,7 @@ def push(
     verify: bool = False,
     in_flight: int | None = None,
     progress: bool | None = None,
+    undo_rows: int = DEFAULT_UNDO_ROWS,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Send the rows of a DataFrame, or dicts, to an index; return when they are published."""
@@ -1127,6 +1134,16 @@ def try_url(
     client: AnyClient | None = None,
 ) -> dict[str, Any]:
     """Crawl one URL as a test; nothing is stored."""
+
+def undo_load(
+    load_id: str,
+    *,
+    dry_run: bool = False,
+    force: bool = False,
+    client: AnyClient | None = None,
+    progress: bool | None = None,
+) -> LoadUndoSummary:
+    """Undo a load: restore the records that it replaced or deleted, and delete those it added."""
 
 def unhide(
     index: str,

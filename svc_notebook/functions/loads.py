@@ -13,6 +13,7 @@ from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.functions.frame_records import record_columns
+from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.options import Accept, IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
@@ -75,6 +76,7 @@ async def load(
     plan: loading.LoadPlan | PathLike[str] | str | Any = None,
     accept: Accept | None = None,
     per_second: int | None = None,
+    undo_rows: int = DEFAULT_UNDO_ROWS,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
@@ -141,7 +143,7 @@ async def load(
             asynchronous(client), record_columns(source, options), index,
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, plan=plan, accept=accept,
-            per_second=per_second, **options,
+            per_second=per_second, undo_rows=undo_rows, **options,
         )  # fmt: skip
 
 
@@ -207,6 +209,7 @@ async def push(
     verify: bool = False,
     in_flight: int | None = None,
     on_progress: OnProgress | None = None,
+    undo_rows: int = DEFAULT_UNDO_ROWS,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Send the rows of a DataFrame, or dicts, to an index; return when they are published.
@@ -256,7 +259,7 @@ async def push(
         return await loading.push(
             asynchronous(client), record_columns(df, options), index,
             if_exists=if_exists, min_share=min_share, verify=verify, in_flight=in_flight,
-            on_progress=on_progress, **options,
+            on_progress=on_progress, undo_rows=undo_rows, **options,
         )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.dask.load import load_partitions
 from svc_notebook.loading.database import Database
+from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.load_plan.contract import read_contract
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
 from svc_notebook.loading.load_plan.proposals import accept_proposals, add_proposals
@@ -55,6 +56,7 @@ async def push(
     verify: bool = False,
     in_flight: int | None = None,
     on_progress: OnProgress | None = None,
+    undo_rows: int = DEFAULT_UNDO_ROWS,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Write a DataFrame's rows to an index, and wait until they are published."""
@@ -62,7 +64,7 @@ async def push(
         raise BadInput("a text is not a DataFrame; load(…) takes files, URLs and SQL")
     return await load(
         client, df, index, if_exists=if_exists, min_share=min_share, verify=verify,
-        in_flight=in_flight, on_progress=on_progress, **options,
+        in_flight=in_flight, on_progress=on_progress, undo_rows=undo_rows, **options,
     )  # fmt: skip
 
 
@@ -81,6 +83,7 @@ async def load(
     plan: Any = None,
     accept: Accept | None = None,
     per_second: int | None = None,
+    undo_rows: int = DEFAULT_UNDO_ROWS,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
@@ -96,6 +99,8 @@ async def load(
         raise BadInput("`in_flight` must be 1 or more")
     if per_second is not None and (not isinstance(per_second, int) or per_second < 1):
         raise BadInput(f"`per_second` must be a whole number, 1 or more, not {per_second!r}")
+    if not isinstance(undo_rows, int) or undo_rows < 0:
+        raise BadInput(f"`undo_rows` must be a whole number, 0 or more, not {undo_rows!r}")
     check_min_share(min_share, if_exists)
     contract = None if plan is None else read_contract(plan)
     given: dict[str, Any] = {**(contract.options if contract else {}), **options}
@@ -121,7 +126,7 @@ async def load(
         dry_run=dry_run, resume=resume, verify=verify,
         in_flight=in_flight or DEFAULT_IN_FLIGHT,
         on_progress=on_progress,
-        contract=contract, per_second=per_second,
+        contract=contract, per_second=per_second, undo_rows=undo_rows,
     )  # fmt: skip
 
 

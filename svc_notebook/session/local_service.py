@@ -24,7 +24,13 @@ from svc_notebook.child_process import python_command, start_process
 from svc_notebook.client import Secret, background_loop
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.files import hold_lock, is_locked, user_state_folder, write_atomically
+from svc_notebook.files import (
+    hold_lock,
+    is_locked,
+    user_data_folder,
+    user_state_folder,
+    write_atomically,
+)
 from svc_notebook.leases import drop_permanent_lease, take_lease, take_permanent_lease
 from svc_notebook.session.fields import KEYS, VARIABLES
 
@@ -196,9 +202,7 @@ def _begin(folder: Path, command: Sequence[str]) -> LocalService:
 
 def default_folder() -> Path:
     """Return the default data folder of the local service."""
-    from platformdirs import user_data_path
-
-    return user_data_path("svc-notebook", appauthor=False) / "local"
+    return user_data_folder("local")
 
 
 async def _start_in_turn(data: Path, command: Sequence[str]) -> LocalService:

@@ -206,6 +206,7 @@ LOADING_ORDER = [
     ("encoding",),
     ("sources",),
     ("load_plan",),
+    ("history",),
     ("sending",),
     ("dask",),
     ("exports",),
@@ -214,7 +215,7 @@ LOADING_ORDER = [
 CLIENT_ORDER = [
     ("secret", "progress", "task_group", "hosts", "retry", "pagination", "response_checks"),
     ("tasks",),
-    ("config", "request_options", "background_loop"),
+    ("config", "request_options", "background_loop", "journal_file"),
     ("transport",),
     ("endpoint_client",),
     (

@@ -318,6 +318,8 @@ class Prepared:
     operations: Sequence[str] | None = None
     # Digests of dropped and repeated rows, to check that later scans have the same order.
     marks: MarkedRows = field(default_factory=lambda: MarkedRows.of(()))
+    # The number of dropped rows that have the id of another row.
+    duplicates: int = 0
 
 
 def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> Prepared:
@@ -408,8 +410,9 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
     )
     marks = MarkedRows.of([*errors.dropped, *errors.repeated])
     return Prepared(
-        plan, table, operation, dropped, errors.repeats, options, ids.hashed, marks=marks
-    )
+        plan, table, operation, dropped, errors.repeats, options, ids.hashed, marks=marks,
+        duplicates=errors.duplicates,
+    )  # fmt: skip
 
 
 _NO_ROWS: Positions = np.empty(0, dtype=np.int64)

@@ -60,6 +60,8 @@ class RowErrors:
     """The rows that are not sent, and those whose hashed ids are numbered."""
 
     dropped: list[tuple[Positions, Digests]] = field(default_factory=list)
+    # The number of dropped rows that have the id of another row.
+    duplicates: int = 0
     listed: list[RowError] = field(default_factory=list)
     # Equal rows have one hash; from the position of each later one to its number, from 2 on.
     repeats: dict[int, int] = field(default_factory=dict)
@@ -212,7 +214,9 @@ def _add_duplicates(
             f"{numbers.name(other)} and {numbers.name(pos)} both have the id {shown!r}; "
             "duplicates='reject' or 'last' sends one of them"
         )
-    errors.dropped.append(_read_marks(table.db, f"SELECT pos, digest {later}"))
+    marks = _read_marks(table.db, f"SELECT pos, digest {later}")
+    errors.dropped.append(marks)
+    errors.duplicates = len(marks[0])
     errors.listed += [
         numbers.error(pos, ids.column, shown, f"duplicate objectID (same as {numbers.name(other)})")
         for pos, shown, other in found

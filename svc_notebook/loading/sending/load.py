@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
@@ -14,8 +15,17 @@ import numpy as np
 
 from svc_notebook.client.tasks import OnProgress, wait
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
+from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
 from svc_notebook.loading.database import Database
+from svc_notebook.loading.history.recorder import (
+    DEFAULT_UNDO_ROWS,
+    LoadRecorder,
+    find_resumed,
+    is_recorded,
+    new_entry,
+    recording,
+)
 from svc_notebook.loading.load_plan.contract import LoadContract
 from svc_notebook.loading.load_plan.ids import SCHEME
 from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, prepare
@@ -59,6 +69,8 @@ from svc_notebook.loading.sending.unchanged import (
 from svc_notebook.loading.sending.verification import still_holds
 from svc_notebook.loading.sending.verification import verify as read_back
 from svc_notebook.loading.sources.python_records import RecordStream
+from svc_notebook.loading.sources.source import QUERY
+from svc_notebook.redaction import mask_secrets, show_address
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
@@ -66,6 +78,7 @@ if TYPE_CHECKING:
 
 # Cutting operations of this size into batches takes about as long as a thread's turn.
 MAX_QUICK_CHARACTERS = 1_000_000
+MAX_SHOWN_SOURCE_CHARACTERS = 300
 # A partial update that is not idempotent, inside the JSON of a batch.
 NOT_IDEMPOTENT = re.compile(rb'"_operation"\s*:\s*"(Increment|Decrement|Add)"')
 
@@ -85,6 +98,7 @@ async def load_source(
     on_progress: OnProgress | None = None,
     contract: LoadContract | None = None,
     per_second: int | None = None,
+    undo_rows: int = DEFAULT_UNDO_ROWS,
 ) -> LoadResult:
     """Load one source in this process; see `load` for the options.
 
@@ -99,7 +113,8 @@ async def load_source(
             contract.check(prepared.plan)
         read = ReadColumns.of(source, index, client)
         run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
-        run.per_second = per_second
+        run.per_second, run.undo_rows = per_second, undo_rows
+        run.shown_source = describe_source(source, prepared.plan)
         if dry_run:
             run.counts.plan = await db.in_thread(add_proposals, prepared)
             await run.note_attribute_loss(if_exists)
@@ -121,6 +136,15 @@ async def load_source(
             run.close()
         await db.leave()
     return run.counts.close(dry_run=dry_run)
+
+
+def describe_source(source: Source, plan: LoadPlan) -> str:
+    """Return a path, URL or query without secrets; else the name of the source in the plan."""
+    if not isinstance(source, (str, os.PathLike)):
+        return plan.source
+    text = os.fspath(source)
+    shown = mask_secrets(text) if QUERY.match(text) else show_address(text)
+    return shorten(shown, MAX_SHOWN_SOURCE_CHARACTERS)
 
 
 async def _primary_of(client: AsyncClient, index: str) -> str | None:
@@ -190,6 +214,11 @@ class _LoadRun:
         # The maximum number of rows that are sent in a second, and when the next may be sent.
         self.per_second: int | None = None
         self._next_at = 0.0
+        # The record of the load, the maximum number of records that it keeps for an undo, and the
+        # source in words.
+        self._recorder: LoadRecorder | None = None
+        self.undo_rows = DEFAULT_UNDO_ROWS
+        self.shown_source = prepared.plan.source
         action = prepared.options.action
         self.counts = LoadCounts(prepared.plan, index, started, action=action)
 
@@ -277,6 +306,8 @@ class _LoadRun:
             return
         tasks: list[int] = []
         for ids in self._stored.read_vanished():
+            if self._recorder:
+                await self._recorder.keep_deleted(ids)
             requests: Any = [{"action": "deleteObject", "body": {"objectID": each}} for each in ids]
             answer = await self._client.batch(self.counts.index, requests)
             tasks.append(answer["taskID"])
@@ -289,12 +320,34 @@ class _LoadRun:
         target = temporary.name if temporary else index
         if self._checkpoint:
             target = await self._resume_or_begin(self._checkpoint, target, resume=resume)
-        if temporary:
-            await self._replace(target, verify=verify)
-        else:
-            await self._fill(target, verify=verify)
+        self._recorder = self._make_recorder(if_exists)
+        async with recording(self._recorder, self._outcome) if self._recorder else nullcontext():
+            if temporary:
+                await self._replace(target, verify=verify)
+            else:
+                await self._fill(target, verify=verify)
         if self._checkpoint:
             self._checkpoint.discard()
+
+    def _make_recorder(self, if_exists: IfExists) -> LoadRecorder | None:
+        """Return the record of this load; a resumed load continues that of the interrupted one."""
+        if self._prepared.options.spread or not is_recorded(self.counts.index):
+            return None
+        name = self._checkpoint.path.stem if self._checkpoint else ""
+        entry = find_resumed(self._client, name) if self.counts.resumed else None
+        if entry is None:
+            origin = self._prepared.table.origin
+            entry = new_entry(
+                self._client, self.counts.plan, if_exists, self.counts.action,
+                source=self.shown_source, source_hash=origin.state if origin else "",
+                checkpoint=name,
+            )  # fmt: skip
+        return LoadRecorder(self._client, entry, self.undo_rows)
+
+    def _outcome(self) -> tuple[LoadResult, int]:
+        """Return the result so far, and the number of rows that were dropped on request."""
+        is_last = self._prepared.options.duplicates == "last"
+        return self.counts.close(), self._prepared.duplicates if is_last else 0
 
     async def _replace(self, target: str, *, verify: bool) -> None:
         """Fill a temporary index, and move it over the index; an interrupted load is resumed."""
@@ -451,12 +504,13 @@ class _LoadRun:
                 return None
             self._left -= batch.rows
             self._check_repeatable(batch)
-            if self._stored is None:
-                await self._pace(batch)
-                return batch
-            changed = await asyncio.to_thread(keep_changed, batch, self._stored)
-            self.counts.unchanged += batch.rows - changed.rows
+            changed = batch
+            if self._stored is not None:
+                changed = await asyncio.to_thread(keep_changed, batch, self._stored)
+                self.counts.unchanged += batch.rows - changed.rows
             if changed.rows:
+                if self._recorder:
+                    await self._recorder.keep(changed)
                 await self._pace(changed)
                 return changed
 

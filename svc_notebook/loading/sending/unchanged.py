@@ -12,6 +12,7 @@ import msgspec
 
 from svc_notebook.client.operations import FULL_RECORD_PARAMS, index_exists
 from svc_notebook.errors import BadInput
+from svc_notebook.loading.encoding.operations import operations_of
 from svc_notebook.loading.options import IfExists, LoadSettings
 from svc_notebook.loading.sending.batches import HEAD, TAIL, Batch
 
@@ -22,15 +23,6 @@ Record = Mapping[str, Any]
 DIGEST_BYTES = 12
 # Ids that one request deletes.
 MAX_DELETED_IDS = 1_000
-
-
-class _Operation(msgspec.Struct):
-    action: str
-    body: dict[str, Any]
-
-
-class _Request(msgspec.Struct):
-    requests: list[_Operation]
 
 
 class StoredRecords:
@@ -114,15 +106,18 @@ async def read_stored(client: AsyncClient, index: str, *, whole: bool = False) -
 
 def records_of(batch: Batch) -> list[dict[str, Any]]:
     """Decode the records of a batch."""
-    requests = msgspec.json.decode(batch.body, type=_Request).requests
-    return [operation.body for operation in requests]
+    return [operation.body for operation in operations_of(batch.body)]
 
 
 def keep_changed(batch: Batch, stored: StoredRecords) -> Batch:
     """Keep the operations of a batch that would change a record."""
-    requests = msgspec.json.decode(batch.body, type=_Request).requests
-    digests = stored.take([each.body["objectID"] for each in requests])
-    changed = [each for each in requests if digests.get(each.body["objectID"]) != digest(each.body)]
+    operations = operations_of(batch.body)
+    digests = stored.take([operation.body["objectID"] for operation in operations])
+    changed = [
+        operation
+        for operation in operations
+        if digests.get(operation.body["objectID"]) != digest(operation.body)
+    ]
     body = HEAD + b",".join(map(msgspec.json.encode, changed)) + TAIL
     return replace(batch, rows=len(changed), body=body)
 

@@ -1,0 +1,1 @@
+"""The history of loads: a journal of them, and what undoes each."""

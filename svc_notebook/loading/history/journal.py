@@ -1,0 +1,95 @@
+"""The journal of loads into the indices of an application."""
+
+from __future__ import annotations
+
+import getpass
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+
+from svc_notebook.client.journal_file import JournalFile, application_folder
+from svc_notebook.files import is_locked
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from svc_notebook.client.config import ClientConfig
+
+LoadState = Literal["running", "finished", "interrupted", "failed", "undone"]
+
+
+class LoadEntry(msgspec.Struct, frozen=True):
+    """One load; `parent` is the load that it takes back, if it is an undo."""
+
+    load_id: str
+    when: float
+    index: str
+    source: str
+    source_hash: str = ""
+    application: str = ""
+    address: str = ""
+    user: str = ""
+    if_exists: str = "append"
+    action: str = "replace"
+    options: dict[str, Any] = {}
+    decisions: list[str] = []
+    rows: int = 0
+    sent: int = 0
+    published: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    rejected: int = 0
+    dropped: int = 0
+    seconds: float = 0.0
+    state: LoadState = "running"
+    # Why the load cannot be undone; empty if it can.
+    not_undoable: str = ""
+    parent: str = ""
+    # The checkpoint with which the load is resumed.
+    checkpoint: str = ""
+
+
+class LoadJournal(JournalFile[LoadEntry]):
+    """The journal of loads of one application; versions for an undo are in files beside it."""
+
+    # Created here, once: msgspec fails if two threads use a type for the first time simultaneously.
+    decoder = msgspec.json.Decoder(LoadEntry)
+    id_field = "load_id"
+    noun = "load"
+    lister = "loads"
+    purpose = "loads are not listed and cannot be undone"
+
+    @classmethod
+    def of(cls, connection: ClientConfig) -> LoadJournal:
+        """Return the journal of an application."""
+        return cls(application_folder(connection) / "loads.jsonl")
+
+    @property
+    def versions_folder(self) -> Path:
+        """The folder of the versions that undo loads."""
+        return self.path.with_name("loads")
+
+    def versions_path(self, load_id: str) -> Path:
+        """Return the file of the versions that undo a load."""
+        return self.versions_folder / f"{load_id}.jsonl"
+
+    def lock_path(self, load_id: str) -> Path:
+        """Return the file that the process of a running load locks."""
+        return self.versions_folder / f"{load_id}.lock"
+
+    def read(self) -> list[LoadEntry]:
+        """Read every load in its latest state, oldest first; a killed one is interrupted."""
+        return [
+            msgspec.structs.replace(entry, state="interrupted")
+            if entry.state == "running" and not is_locked(self.lock_path(entry.load_id))
+            else entry
+            for entry in super().read()
+        ]
+
+
+def user_name() -> str:
+    """Return the name of the user of this process; empty if the system has none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
