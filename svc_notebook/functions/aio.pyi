@@ -61,6 +61,7 @@ from svc_notebook.functions.loads import load as load
 from svc_notebook.functions.loads import push as push
 from svc_notebook.functions.loads import replace_records as replace_records
 from svc_notebook.functions.logs import read_logs as read_logs
+from svc_notebook.functions.logs import read_status as read_status
 from svc_notebook.functions.pins import hide as hide
 from svc_notebook.functions.pins import pin as pin
 from svc_notebook.functions.pins import unhide as unhide
@@ -182,6 +183,7 @@ __all__ = [
     "read_searches",
     "read_settings",
     "read_sources",
+    "read_status",
     "read_synonyms",
     "read_tasks",
     "read_top_users",

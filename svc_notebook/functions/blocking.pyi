@@ -15,6 +15,7 @@ from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.api.shapes import EventType
 from svc_notebook.api.shapes import KeyFields
+from svc_notebook.api.shapes import LocalStatus
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.deployment.clone import Clone
@@ -155,6 +156,7 @@ __all__ = [
     "read_searches",
     "read_settings",
     "read_sources",
+    "read_status",
     "read_synonyms",
     "read_tasks",
     "read_top_users",
@@ -884,6 +886,12 @@ def read_sources(
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read the networks from which requests are allowed."""
+
+def read_status(
+    *,
+    client: AnyClient | None = None,
+) -> LocalStatus:
+    """Read the state of the processes of a local service."""
 
 def read_synonyms(
     index: str,

@@ -75,6 +75,7 @@ COROUTINES: dict[str, str] = {
     "read_searches": "svc_notebook.functions.events.read_searches",
     "read_settings": "svc_notebook.functions.settings.read_settings",
     "read_sources": "svc_notebook.functions.sources.read_sources",
+    "read_status": "svc_notebook.functions.logs.read_status",
     "read_synonyms": "svc_notebook.functions.synonyms.read_synonyms",
     "read_tasks": "svc_notebook.functions.tasks.read_tasks",
     "read_top_users": "svc_notebook.functions.users.read_top_users",

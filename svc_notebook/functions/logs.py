@@ -1,4 +1,4 @@
-"""Read the logged requests of a service."""
+"""Read the logged requests of a service, and the state of its processes."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Unpack
 from pandas import DataFrame
 
 from svc_notebook import frames
+from svc_notebook.api.shapes import LocalStatus
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions
@@ -53,3 +54,26 @@ async def read_logs(
     return await frames.read_logs(
         asynchronous(client), length, dtype_backend=dtype_backend, **options
     )
+
+
+@public(verb("status", "status"), endpoints=("get_status",))
+async def read_status(*, client: AnyClient | None = None) -> LocalStatus:
+    """Read the state of the processes of a local service.
+
+    Returns
+    -------
+    dict
+        `pid`, the id of the service's process, and `searchWorkers`: the number of `processes`, the
+        calls that they `answered`, and those that the service ran itself (`declined`), by reason.
+
+    Raises
+    ------
+    NotFound
+        If the service is not a local one.
+
+    Examples
+    --------
+    >>> svc.read_status()["searchWorkers"]["answered"]
+    0
+    """
+    return await asynchronous(client).get_status()

@@ -11,10 +11,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any, cast
+from typing import Any
 
 from svc_notebook.api import ENDPOINTS, Endpoint
-from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, Refused, TooMany
 from svc_notebook.service import limits
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS, Deadline
@@ -90,7 +89,7 @@ class App:
         name = vendor or os.environ.get("SVC_VENDOR") or "Service"
         self._authenticator = Authenticator(service.keyring, service.sources, name)
         self._body_memory = BodyMemory()
-        self.workers = SearchWorkers(service.catalog, service.store.path, workers, search_timeout)
+        self.workers = SearchWorkers(service, workers, search_timeout)
         self._readers = ReaderThreads(search_timeout, at_once=self.workers.count + 2)
         self._writers = ThreadPoolExecutor(WRITER_THREADS, "svc-write")
         self._open_requests = 0
@@ -230,7 +229,7 @@ class App:
         if reply is None:
             return None
         for impression in reply.impressions:
-            self.service.impressions.add(cast("SearchImpression", impression))
+            self.service.impressions.add(impression)
         for search in reply.counted:
             self.service.search_counts.add(search)
         if reply.refusal:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-import threading
 import time
-import traceback
 import weakref
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
+from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.engine.text.table_builds import (
     count_finished,
     without_missing_tables,
@@ -19,7 +17,7 @@ from svc_notebook.service.heap import RELEASE_INTERVAL_SECONDS, release_free_mem
 from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import count_bodies, drop_retired, find_retired
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.store import Store, is_damage, is_storage_failure
+from svc_notebook.service.store import Store
 from svc_notebook.service.tasks.queue import TaskQueue
 
 # Seconds between two checks.
@@ -32,6 +30,7 @@ MERGED_RECORDS_PER_QUIET_SECOND = 50_000
 SAVE_INTERVAL_SECONDS, SAVE_PAUSE_FACTOR = 5.0, 20
 # Maximum total records of the engines opened at a start; others are opened by their first search.
 MAX_PRELOADED_RECORDS = 200_000
+PAUSED_MESSAGE = "maintenance is paused: {}; free space on the disk, or unlock the data folder"
 
 
 class Maintenance:
@@ -48,14 +47,12 @@ class Maintenance:
         self._tasks = tasks
         self._catalog = catalog
         self._periodic = periodic
-        self._stopping = threading.Event()
         # Two threads: what periodic functions write must not wait for a long merge.
-        self._threads = [
-            threading.Thread(target=self._work, name="svc-maintenance", daemon=True),
-            threading.Thread(target=self._run_periodic, name="svc-periodic", daemon=True),
-        ]
+        self._thread = BackgroundThread("svc-maintenance", self._work, store, PAUSED_MESSAGE)
+        self._periodic_thread = BackgroundThread(
+            "svc-periodic", self._run_periodic, store, PAUSED_MESSAGE
+        )
         self._last_seen_task = -1
-        self._failures: dict[Callable[[], None], str] = {}
         self._merged: dict[int, int] = {}
         self._warmed: dict[int, tuple[Any, ...]] = {}
         self._retired: set[str] = set()
@@ -65,54 +62,32 @@ class Maintenance:
 
     def start(self) -> None:
         """Start the threads."""
-        for thread in self._threads:
-            thread.start()
+        self._thread.start()
+        self._periodic_thread.start()
 
     def stop(self) -> None:
         """Stop without waiting for current work; files are replaced atomically."""
-        self._stopping.set()
+        self._thread.stop()
+        self._periodic_thread.stop()
 
     def _work(self) -> None:
-        self._run(self._preload)
-        self._run(self._warm_all)
-        while not self._stopping.wait(POLL_SECONDS):
+        for function in (self._preload, self._warm_all):
+            self._thread.attempt(function, retried=True)
+        while not self._thread.stopping.wait(POLL_SECONDS):
             for function in (self._check, self._release):
-                self._run(function)
+                self._thread.attempt(function, retried=True)
 
     def _run_periodic(self) -> None:
-        while not self._stopping.wait(POLL_SECONDS):
+        while not self._periodic_thread.stopping.wait(POLL_SECONDS):
             for function in self._periodic:
-                self._run(function)
-
-    def _run(self, work: Callable[[], None]) -> None:
-        try:
-            work()
-            self._failures.pop(work, None)
-        except Exception as error:
-            if self._stopping.is_set():
-                return
-            if is_damage(error):
-                self._store.report_damage(error)
-            elif isinstance(error, OSError) or is_storage_failure(error):
-                self._report_once(work, str(error))
-            else:
-                traceback.print_exc(file=sys.stderr)
-
-    def _report_once(self, work: Callable[[], None], failure: str) -> None:
-        """Report a failing disk once, although each check tries again."""
-        if self._failures.get(work) != failure:
-            sys.stderr.write(
-                f"maintenance is paused: {failure}; free space on the disk, or unlock the data "
-                "folder\n"
-            )
-        self._failures[work] = failure
+                self._periodic_thread.attempt(function, retried=True)
 
     def _preload(self) -> None:
         """Open engines ahead, last written first, so that searches need not wait for a replay."""
         left = MAX_PRELOADED_RECORDS
-        for index in sorted(self._catalog.all(), key=lambda one: one.stamp, reverse=True):
+        for index in sorted(self._catalog.all(), key=lambda index: index.stamp, reverse=True):
             count = count_bodies(self._store, index.records_id)
-            if count <= left and not self._stopping.is_set():
+            if count <= left and not self._thread.stopping.is_set():
                 left -= count
                 index.engine.get()
 
@@ -164,7 +139,7 @@ class Maintenance:
         # Tables of languages that settings name are built beside this; then it is done again.
         with without_missing_tables():
             for index in indices:
-                if not self._stopping.is_set():
+                if not self._thread.stopping.is_set():
                     self._warm(index)
         for gone in self._warmed.keys() - {index.id for index in indices}:
             del self._warmed[gone]

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as AnyMapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
 
 import msgspec
 
 from svc_notebook.errors import Refused
 from svc_notebook.service import limits
 from svc_notebook.service.analytics.search_counts import Retention, SearchCounter
+from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.events import Events
-from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.http.rate_limit import MinuteCallLimit
 from svc_notebook.service.impressions import Impressions
 from svc_notebook.service.indices.cursors import Cursors
@@ -32,6 +31,7 @@ from svc_notebook.service.tasks.queue import NewTask, TaskQueue
 from svc_notebook.service.tasks.writer import Writer
 from svc_notebook.service.users import UserRegistry
 from svc_notebook.service.vector_builder import VectorBuilder
+from svc_notebook.service.worker_counts import WorkerCounts
 
 DATABASE = "service.sqlite"
 # Application id and keys given on the command line.
@@ -68,6 +68,7 @@ class Service:
         self.catalog = IndexRegistry(self.store, folder / "engine")
         self.catalog.embedder = embedder
         self.cursors = Cursors()
+        self.worker_counts = WorkerCounts()
         self.crawlers = Crawlers(
             CrawlerDependencies(
                 self.store,
@@ -143,19 +144,7 @@ class Service:
 
 
 @dataclass(frozen=True)
-class RequestContext:
-    """The context of one request: its caller, its start time and the headers of its response.
-
-    `redirects` are the indices that rules redirected its searches to.
-    """
+class RequestContext(CallContext):
+    """The context of a request to the whole service."""
 
     service: Service
-    caller: Caller
-    started: float = field(default_factory=perf_counter)
-    headers: dict[str, str] = field(default_factory=dict)
-    redirects: set[str] = field(default_factory=set)
-
-    @property
-    def elapsed(self) -> int:
-        """Whole milliseconds since the start of the request."""
-        return int((perf_counter() - self.started) * 1000)

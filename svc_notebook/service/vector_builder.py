@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
 import time
 import traceback
 from collections.abc import Sequence
@@ -13,6 +12,7 @@ import msgspec
 import numpy as np
 
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import SegmentStore
 from svc_notebook.service.engine.arrays import Array
@@ -59,8 +59,7 @@ class VectorBuilder:
         self._tasks = tasks
         self._catalog = catalog
         self._embedder = embedder
-        self._stopping = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="svc-vectors", daemon=True)
+        self._thread = BackgroundThread("svc-vectors", self._work, store)
         self._last_seen_task = -1
         self._quiet_since = self._built_at = time.monotonic()
         self._retries: dict[int, _Retry] = {}
@@ -71,19 +70,11 @@ class VectorBuilder:
 
     def stop(self) -> None:
         """Stop without waiting for current work; published vectors are complete."""
-        self._stopping.set()
+        self._thread.stop()
 
     def _work(self) -> None:
-        while not self._stopping.wait(POLL_SECONDS):
-            try:
-                self._check()
-            except InterruptedError:
-                return
-            except Exception as error:
-                if is_damage(error):
-                    self._store.report_damage(error)
-                elif not self._stopping.is_set():
-                    traceback.print_exc(file=sys.stderr)
+        while not self._thread.stopping.wait(POLL_SECONDS):
+            self._thread.attempt(self._check)
 
     def _check(self) -> None:
         if {self._tasks.published, self._tasks.last} != {self._last_seen_task}:
@@ -130,10 +121,8 @@ class VectorBuilder:
             self._report(indices, NO_SCIPY)
         except LocalServiceFailed as error:
             self._report(indices, str(error))
-        except InterruptedError:
-            raise
         except Exception as error:
-            if is_damage(error) or self._stopping.is_set():
+            if is_damage(error) or self._thread.stopping.is_set():
                 raise
             traceback.print_exc(file=sys.stderr)
             self._report(indices, f"vectors cannot be computed ({type(error).__name__}: {error})")
@@ -237,9 +226,9 @@ class VectorBuilder:
         """Wait while writes are pending; raises `InterruptedError` when the service stops."""
         until = time.monotonic() + MAX_PAUSE_SECONDS
         while self._tasks.published != self._tasks.last and time.monotonic() < until:
-            if self._stopping.wait(0.02):
+            if self._thread.stopping.wait(0.02):
                 break
-        if self._stopping.is_set():
+        if self._thread.stopping.is_set():
             raise InterruptedError("the service is stopping")
 
 

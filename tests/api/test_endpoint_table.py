@@ -17,6 +17,7 @@ OWN = {
     ("GET", "/local/1/crawlers/{}/urls"),
     ("GET", "/local/1/events"),
     ("GET", "/local/1/searches"),
+    ("GET", "/local/1/status"),
 }
 READING = re.compile(r"/(query|queries|browse|objects|search)$")
 

@@ -155,6 +155,7 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "read_top_users": [((), {})],
     "read_clusters": [((), {})],
     "read_sources": [((), {})],
+    "read_status": [((), {})],
     "read_logs": [((), {})],
     "read_crawlers": [((), {})],
     "read_domains": [((), {})],

@@ -88,14 +88,15 @@ LAYERS: list[dict[str, set[str]]] = [
 LAYERS_INSIDE: dict[str, list[set[str]]] = {
     "service": [
         {"store", "folder", "limits", "heap", "engine", "crawl"},
-        {"embedder"},
+        {"background_thread", "embedder"},
         {"events", "idleness", "keyring", "logs", "rules", "sources"},
         {"resources"},
         {"impressions", "analytics"},
         {"indices", "users"},
         {"tasks"},
         {"crawlers", "maintenance", "vector_builder"},
-        {"http"},
+        {"http", "worker_counts"},
+        {"call_context"},
         {"service"},
         {"search"},
         {"log_access"},

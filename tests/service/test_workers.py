@@ -6,20 +6,33 @@ import base64
 import os
 import random
 import signal
+import socket
 import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import httpx
+import msgspec
 import psutil  # type: ignore[import-untyped]  # it has no types of its own
 import pytest
 
 from svc_notebook.api.secured_keys import sign
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.server import MAX_DEFAULT_WORKERS, choose_workers
+from svc_notebook.service.store import Store
+from svc_notebook.service.worker_counts import WorkerCounts
+from svc_notebook.service.workers import process
+from svc_notebook.service.workers.messages import (
+    LENGTH_BYTES,
+    CallerFacts,
+    SearchCall,
+    WorkerReply,
+    WorkerRequest,
+)
 from svc_notebook.service.workers.pool import SUPPORTED
 from tests.conftest import start_service, stop_service
 from tests.service.parameter_examples import SCENES
@@ -114,12 +127,14 @@ def make_search(chance: random.Random) -> dict[str, Any]:
 
 def test_random_searches_are_answered_alike_to_the_byte(shop: WithWorkers) -> None:
     chance = random.Random(11)
-    before = shop.workers.answered
+    before = shop.workers.counts.answered
     for _ in range(250):
         index = chance.choice(["shop", "shop by price", "shop by sold"])
         shop.compare("POST", f"/1/indexes/{index}/query", make_search(chance))
 
-    assert shop.workers.answered - before > 200  # others were refused while they were decoded
+    assert (
+        shop.workers.counts.answered - before > 200
+    )  # others were refused while they were decoded
 
 
 def test_several_searches_in_one_call_are_answered_alike(shop: WithWorkers) -> None:
@@ -212,7 +227,7 @@ def test_what_was_published_is_in_every_answer(tmp_path: Path) -> None:
             assert found["now"]["userData"] == [{"turn": turn - turn % 5}]
             assert found["now"]["hitsPerPage"] == 1 + turn - turn % 7
             inside.compare("POST", path, {"query": "now"})
-        assert inside.workers.answered > 200
+        assert inside.workers.counts.answered > 200
 
 
 def test_searches_during_writes_see_whole_batches(tmp_path: Path) -> None:
@@ -240,7 +255,7 @@ def test_searches_during_writes_see_whole_batches(tmp_path: Path) -> None:
         finally:
             stop.set()
             writer.join()
-        assert inside.workers.answered > 0
+        assert inside.workers.counts.answered > 0
 
 
 def test_a_deleted_or_renamed_index_is_not_searched_any_more(tmp_path: Path) -> None:
@@ -256,8 +271,8 @@ def test_a_deleted_or_renamed_index_is_not_searched_any_more(tmp_path: Path) -> 
 
 
 def kill_all(processes: list[int]) -> None:
-    for process in processes:
-        os.kill(process, signal.SIGKILL)
+    for pid in processes:
+        os.kill(pid, signal.SIGKILL)
 
 
 def test_killed_workers_are_replaced_and_no_search_fails(tmp_path: Path) -> None:
@@ -277,11 +292,11 @@ def test_killed_workers_are_replaced_and_no_search_fails(tmp_path: Path) -> None
 
             assert [one.json()["hits"] for one in answers] == [expected] * 40
         inside.wait_for_workers()
-        before = inside.workers.answered
+        before = inside.workers.counts.answered
         inside.send_all([search] * 4)
 
         assert first.isdisjoint(inside.workers.processes)
-        assert inside.workers.answered == before + 4
+        assert inside.workers.counts.answered == before + 4
 
 
 def test_a_search_has_its_time_limit_in_a_worker(tmp_path: Path) -> None:
@@ -291,7 +306,7 @@ def test_a_search_has_its_time_limit_in_a_worker(tmp_path: Path) -> None:
         refused = inside.compare("POST", "/1/indexes/films/query", {"query": "lamp"})
 
         assert refused.status_code == 408
-        assert inside.workers.answered == 1
+        assert inside.workers.counts.answered == 1
 
 
 def test_logs_and_impressions_are_those_of_the_service(tmp_path: Path) -> None:
@@ -428,10 +443,55 @@ def test_searches_by_vectors_are_answered_in_the_service(
             assert time.monotonic() < end, "the vectors were not computed"
             time.sleep(0.01)
 
-        before = inside.workers.answered
+        before = inside.workers.counts.answered
         by_vectors = inside.compare("POST", f"{path}/query", {**similar, "getRankingInfo": True})
         inside.compare("POST", f"{path}/facets/title/query", {"facetQuery": "sail", "params": ""})
-        assert inside.workers.answered == before
+        assert inside.workers.counts.answered == before
         by_words = inside.compare("POST", f"{path}/query", {**similar, "mode": "keywordSearch"})
-        assert inside.workers.answered == before + 1
+        assert inside.workers.counts.answered == before + 1
         assert by_words.json()["nbHits"] != by_vectors.json()["nbHits"]
+
+
+def test_the_status_counts_answered_and_declined_searches(tmp_path: Path) -> None:
+    with with_workers(tmp_path) as inside:
+        inside.fill("films", {"objectID": "1", "title": "lamp"})
+        inside.fill("other", {"objectID": "2", "title": "oak"})
+        rule = {
+            "objectID": "r",
+            "conditions": [{"pattern": "oak", "anchoring": "is"}],
+            "consequence": {"redirect": {"indexName": "other"}},
+        }
+        inside.done("PUT", "/1/indexes/films/rules/r", rule)
+        before = inside.call("GET", "/local/1/status").json()["searchWorkers"]
+
+        inside.compare("POST", "/1/indexes/films/query", {"query": "lamp"})
+        inside.compare("POST", "/1/indexes/films/query", {"query": "oak"})
+
+        after = inside.call("GET", "/local/1/status").json()["searchWorkers"]
+        assert after["processes"] == inside.count
+        assert after["answered"] == before["answered"] + 1
+        assert after["declined"] == {"another index": 1}
+
+
+def test_an_unexpected_error_of_a_worker_is_counted_and_reported_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(call: CallContext, **params: Any) -> NoReturn:
+        raise KeyError("title")
+
+    monkeypatch.setitem(process.HANDLERS, "search", fail)
+    ours, theirs = socket.socketpair()
+    worker = process.SearchWorker(theirs, Store(tmp_path / "service.sqlite"))
+    caller = CallerFacts([], True, "127.0.0.1", None)
+    call = SearchCall("search", {"index": "films"}, caller, [], {}, 4)
+    counts = WorkerCounts()
+
+    for _ in range(2):
+        body = worker._reply(msgspec.msgpack.encode(WorkerRequest([], [], call)))
+        reply = msgspec.msgpack.decode(body[LENGTH_BYTES:], type=WorkerReply)
+        counts.decline(reply.reason, reply.fault)
+
+    ours.close()
+    theirs.close()
+    assert counts.declined == {"error: KeyError": 2}
+    assert capsys.readouterr().err.count("KeyError: 'title'") == 1

@@ -1,4 +1,4 @@
-"""Endpoints that read the request logs and the state of tasks."""
+"""Endpoints that read the request logs, the state of tasks and that of the local service."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from svc_notebook.api.declaration import Api, endpoint
-from svc_notebook.api.shapes import Logs, Natural, Task, TaskID
+from svc_notebook.api.shapes import LocalStatus, Logs, Natural, Task, TaskID
 
 LogLength = Annotated[int, Meta(ge=0, le=1000)]
 
 
 class LogEndpoints(Api, interface="search"):
-    """Endpoints for logs and tasks."""
+    """Endpoints for logs and tasks; only the local service has the one below `/local`."""
 
     @endpoint("GET", "/1/logs", acl="logs")
     async def get_logs(
@@ -35,4 +35,12 @@ class LogEndpoints(Api, interface="search"):
     @endpoint("GET", "/1/task/{task_id}", acl="editSettings")
     async def get_app_task(self, task_id: TaskID) -> Task:
         """Return whether a task of the application (such as a dictionary write) is published."""
+        ...
+
+    @endpoint("GET", "/local/1/status", acl="admin")
+    async def get_status(self) -> LocalStatus:
+        """Read the state of the service's processes; only the local service has this endpoint.
+
+        `declined` counts, by reason, the searches that the service ran itself instead of a worker.
+        """
         ...

@@ -15,12 +15,14 @@ from svc_notebook.api.shapes.administration import (
     KeyFields,
     KeyList,
     KeyUpdated,
+    LocalStatus,
     Pending,
     Source,
     TopUsers,
     UserHits,
     UserList,
     UserMapping,
+    WorkerStatus,
 )
 from svc_notebook.api.shapes.crawlers import (
     CrawledUrl,
@@ -149,6 +151,7 @@ __all__ = [
     "KeyList",
     "KeyUpdated",
     "LanguageListing",
+    "LocalStatus",
     "LogEntry",
     "Logs",
     "ManyAnswers",
@@ -188,4 +191,5 @@ __all__ = [
     "UserHits",
     "UserList",
     "UserMapping",
+    "WorkerStatus",
 ]

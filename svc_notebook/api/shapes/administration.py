@@ -107,3 +107,18 @@ class Source(TypedDict):
 
     source: str
     description: NotRequired[str]
+
+
+class WorkerStatus(TypedDict):
+    """The search workers of a local service, and the calls that they answered or declined."""
+
+    processes: int
+    answered: int
+    declined: dict[str, int]
+
+
+class LocalStatus(TypedDict):
+    """The state of a local service."""
+
+    pid: int
+    searchWorkers: WorkerStatus

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-import traceback
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeVar
 
 from svc_notebook.errors import BadInput, Refused
+from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.crawlers.crawl import last_crawl, sweep_crawls
 from svc_notebook.service.crawlers.crawler import StoredCrawler, current_config, read_crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
@@ -48,11 +48,10 @@ class CrawlScheduler:
         self._dependencies = dependencies
         self.jobs: dict[JobKey, Job] = {}
         self._wake_up = asyncio.Event()
-        self._stopping = asyncio.Event()
         self._ready = threading.Event()
         self._reported = False
         self._last_job_time = self._last_release_time = float("-inf")
-        self._thread = threading.Thread(target=self._run, name="svc-crawl", daemon=True)
+        self._thread = BackgroundThread("svc-crawl", self._run, dependencies.store)
 
     def start(self) -> None:
         """Start the thread and resume unfinished jobs."""
@@ -61,26 +60,19 @@ class CrawlScheduler:
 
     def stop(self) -> None:
         """Stop after the current pages, or cancel them after a grace period."""
-        if self._thread.is_alive():
-            self._call_in_thread(self._end)
-            self._thread.join(STOP_GRACE_SECONDS + 0.3)
+        self._thread.stop()
+        self.wake()
+        self._thread.join(STOP_GRACE_SECONDS + 0.3)
 
     def wake(self) -> None:
         """Wake the scheduler because there may be a new job."""
-        if self._thread.is_alive():
-            self._call_in_thread(self._wake_up.set)
+        if self._thread.is_alive:
+            with suppress(RuntimeError):  # the loop was just closed
+                self._loop.call_soon_threadsafe(self._wake_up.set)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run a coroutine of the caller in this thread and wait for its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    def _call_in_thread(self, work: Callable[[], None]) -> None:
-        with suppress(RuntimeError):  # the loop was just closed
-            self._loop.call_soon_threadsafe(work)
-
-    def _end(self) -> None:
-        self._stopping.set()
-        self._wake_up.set()
 
     def _run(self) -> None:
         asyncio.run(self._work())
@@ -88,7 +80,7 @@ class CrawlScheduler:
     async def _work(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ready.set()
-        while not self._stopping.is_set():
+        while not self._thread.stopping.is_set():
             self._wake_up.clear()
             rest = self._check()
             try:
@@ -113,9 +105,8 @@ class CrawlScheduler:
         """Start due jobs and stop obsolete ones; return the seconds until the next check."""
         try:
             return self._update_jobs()
-        except Exception:
-            if not self._stopping.is_set():
-                traceback.print_exc(file=sys.stderr)
+        except Exception as error:
+            self._thread.report(error)
             return 1.0
 
     def _update_jobs(self) -> float:
@@ -186,9 +177,9 @@ class CrawlScheduler:
         async def do() -> None:
             try:
                 await work(stopped)
-            except Exception:
-                if not self._stopping.is_set():
-                    traceback.print_exc(file=sys.stderr)
+            except Exception as error:
+                self._thread.report(error)
+                if not self._thread.stopping.is_set():
                     await asyncio.sleep(1)
             finally:
                 self.jobs.pop(name, None)

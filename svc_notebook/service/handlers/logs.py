@@ -1,11 +1,12 @@
-"""Handlers that return the request logs and the state of tasks."""
+"""Handlers that return the request logs, the state of tasks and that of the service."""
 
 from __future__ import annotations
 
+import os
 from functools import partial
 
 from svc_notebook.api import SearchApi
-from svc_notebook.api.shapes import Logs, Task
+from svc_notebook.api.shapes import LocalStatus, Logs, Task
 from svc_notebook.errors import NotFound
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.log_access import may_read_content
@@ -41,3 +42,17 @@ def get_app_task(call: RequestContext, task_id: int) -> Task:
         raise NotFound(f"task {task_id} does not exist", status=404)
     done = task_id <= tasks.published
     return {"status": "published" if done else "notPublished", "pendingTask": not done}
+
+
+@serves(SearchApi.get_status)
+def get_status(call: RequestContext) -> LocalStatus:
+    """Return the state of the service's processes."""
+    counts = call.service.worker_counts
+    return {
+        "pid": os.getpid(),
+        "searchWorkers": {
+            "processes": counts.processes,
+            "answered": counts.answered,
+            "declined": dict(counts.declined),
+        },
+    }

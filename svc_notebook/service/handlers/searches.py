@@ -14,6 +14,7 @@ from svc_notebook.api.parameters import SearchOptions, SearchParams
 from svc_notebook.api.shapes import FacetAnswer, ManyAnswers, SearchAnswer, SearchRequest
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
+from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine.deadline import MAX_ANSWER_BYTES, restart_time
 from svc_notebook.service.handlers.registry import serves
 from svc_notebook.service.search.search_response import (
@@ -21,7 +22,6 @@ from svc_notebook.service.search.search_response import (
     answer_search,
     skipped_response,
 )
-from svc_notebook.service.service import RequestContext
 
 # Members of an entry that are not search parameters.
 ENTRY_MEMBERS = {"indexName", "type", "facet", "facetQuery", "params"}
@@ -29,7 +29,7 @@ ENTRY_MEMBERS = {"indexName", "type", "facet", "facetQuery", "params"}
 
 @serves(SearchApi.search)
 def search(
-    call: RequestContext, index: str, query: str = "", **params: Unpack[SearchOptions]
+    call: CallContext, index: str, query: str = "", **params: Unpack[SearchOptions]
 ) -> SearchAnswer:
     """Search one index."""
     return answer_search(call, index, {"query": query, **params} if query else params)[0]
@@ -37,7 +37,7 @@ def search(
 
 @serves(SearchApi.get_search)
 def get_search(
-    call: RequestContext, index: str, query: str = "", **params: Unpack[SearchOptions]
+    call: CallContext, index: str, query: str = "", **params: Unpack[SearchOptions]
 ) -> SearchAnswer:
     """Search one index with all parameters in the URL."""
     return search(call, index, query, **params)
@@ -45,7 +45,7 @@ def get_search(
 
 @serves(SearchApi.search_many)
 def search_many(
-    call: RequestContext, requests: list[SearchRequest], strategy: str = "none"
+    call: CallContext, requests: list[SearchRequest], strategy: str = "none"
 ) -> ManyAnswers:
     """Run several searches in order."""
     if len(requests) > limits.MAX_QUERIES:
@@ -58,7 +58,7 @@ def search_many(
 
 @serves(SearchApi.search_facet)
 def search_facet(
-    call: RequestContext,
+    call: CallContext,
     index: str,
     facet: str,
     facetQuery: str = "",
@@ -69,7 +69,7 @@ def search_facet(
 
 
 def _run_searches(
-    call: RequestContext, requests: list[SearchRequest], stop: bool
+    call: CallContext, requests: list[SearchRequest], stop: bool
 ) -> Iterator[SearchAnswer | FacetAnswer]:
     enough, held = False, 0
     for number, request in enumerate(requests):

@@ -10,6 +10,7 @@ from typing import Any
 
 from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service import limits
+from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS
 from svc_notebook.service.engine.response.facets import Named
@@ -24,7 +25,6 @@ from svc_notebook.service.rules.consequence import (
 from svc_notebook.service.rules.filters import FILTERS
 from svc_notebook.service.rules.rule import AppliedRule
 from svc_notebook.service.rules.search_context import SearchContext
-from svc_notebook.service.service import RequestContext
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class SearchWithRules:
 
 
 def apply_rules(
-    call: RequestContext,
+    call: CallContext,
     index: PublishedIndex,
     original: Mapping[str, Any],
     *,
@@ -121,7 +121,7 @@ def _find_named(
 
 
 def _redirect_target(
-    call: RequestContext, index: PublishedIndex, outcome: RuleOutcome
+    call: CallContext, index: PublishedIndex, outcome: RuleOutcome
 ) -> PublishedIndex:
     """Return the index that a rule redirects to, if it exists and the key reaches it."""
     target = call.service.catalog.get(outcome.redirect) if outcome.redirect else None
@@ -135,9 +135,7 @@ def _redirect_target(
     return target
 
 
-def _restrict_pins(
-    call: RequestContext, index: PublishedIndex, outcome: RuleOutcome
-) -> RuleOutcome:
+def _restrict_pins(call: CallContext, index: PublishedIndex, outcome: RuleOutcome) -> RuleOutcome:
     if outcome.pins == NO_PINS:
         return outcome
     return replace(outcome, pins=replace(outcome.pins, within=call.caller.restrict({}, index.name)))

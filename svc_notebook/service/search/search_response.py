@@ -19,6 +19,7 @@ from svc_notebook.api.validation import write_text
 from svc_notebook.errors import BadInput
 from svc_notebook.service import limits
 from svc_notebook.service.analytics.counted_search import CountedSearch
+from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
@@ -37,7 +38,6 @@ from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
 from svc_notebook.service.rules.natural_languages import add_implied
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
 from svc_notebook.service.search.visible_attributes import hidden_attributes
-from svc_notebook.service.service import RequestContext
 
 T = TypeVar("T")
 Params = Mapping[str, Any]
@@ -57,7 +57,7 @@ ALWAYS_RETURNED = {
 
 
 def answer_search(
-    call: RequestContext, name: str, given: Mapping[str, Any]
+    call: CallContext, name: str, given: Mapping[str, Any]
 ) -> tuple[SearchAnswer, bool]:
     """Search one index; return the response, and whether its page is full."""
     with without_missing_tables() as languages:
@@ -87,7 +87,7 @@ def answer_search(
 
 
 def answer_facet(
-    call: RequestContext, name: str, facet: str, query: str, given: Mapping[str, Any]
+    call: CallContext, name: str, facet: str, query: str, given: Mapping[str, Any]
 ) -> FacetAnswer:
     """Search the values of one facet of an index."""
 
@@ -129,7 +129,7 @@ def skipped_response(name: str, index: PublishedIndex, given: Mapping[str, Any])
 
 
 def effective_parameters(
-    call: RequestContext, index: PublishedIndex, given: Mapping[str, Any], size: int | None = None
+    call: CallContext, index: PublishedIndex, given: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     """Return the effective parameters of a search: those given, restricted by the caller's key.
 
@@ -170,7 +170,7 @@ def quote_bytes(raw: bytes) -> str:
     return text.replace(" ", "+")
 
 
-def fetch_from(call: RequestContext, index: PublishedIndex, read: list[str]) -> Fetch:
+def fetch_from(call: CallContext, index: PublishedIndex, read: list[str]) -> Fetch:
     """Return a function that reads records for the engine and adds their ids to `read`."""
 
     def fetch(ids: Sequence[str]) -> Iterator[dict[str, Any] | None]:
@@ -193,7 +193,7 @@ def keep_fields(answer: dict[str, Any], fields: Sequence[str]) -> dict[str, Any]
 
 
 def _try_rules(
-    call: RequestContext,
+    call: CallContext,
     name: str,
     given: Mapping[str, Any],
     find: Callable[[SearchWithRules, Params], T],
@@ -216,7 +216,7 @@ def _try_rules(
 
 
 def _try_rules_once(
-    call: RequestContext,
+    call: CallContext,
     index: PublishedIndex,
     original: Params,
     find: Callable[[SearchWithRules, Params], T],
@@ -236,13 +236,13 @@ def _try_rules_once(
 
 
 def _run(
-    call: RequestContext, searched: SearchWithRules, find: Callable[[SearchWithRules, Params], T]
+    call: CallContext, searched: SearchWithRules, find: Callable[[SearchWithRules, Params], T]
 ) -> tuple[SearchWithRules, Params, T]:
     params = _restrict_params(call, searched.index, searched.outcome.params)
     return searched, params, find(searched, params)
 
 
-def _find(call: RequestContext, searched: SearchWithRules, params: Params) -> SearchResult:
+def _find(call: CallContext, searched: SearchWithRules, params: Params) -> SearchResult:
     """Search, and repeat the search if hits were overwritten before they were read."""
     index, catalog = searched.index, call.service.catalog
     language_resources = catalog.resources.language_resources(index.id)
@@ -285,7 +285,7 @@ def check_list(name: str, value: Any) -> None:
 
 
 def _restrict_params(
-    call: RequestContext, index: PublishedIndex, params: Mapping[str, Any], size: int | None = None
+    call: CallContext, index: PublishedIndex, params: Mapping[str, Any], size: int | None = None
 ) -> dict[str, Any]:
     bound = call.caller.restrict(params, index.name)
     # A browse and a facet search do not rank or snippet, but refuse the same values as a search.
@@ -318,7 +318,7 @@ def _result_members(found: SearchResult) -> dict[str, Any]:
 
 
 def _request_members(
-    call: RequestContext, searched: SearchWithRules, params: Mapping[str, Any]
+    call: CallContext, searched: SearchWithRules, params: Mapping[str, Any]
 ) -> dict[str, Any]:
     index = searched.index
     answer: dict[str, Any] = {
@@ -340,7 +340,7 @@ def new_query_id() -> str:
 
 
 def record_impression(
-    call: RequestContext, name: str, params: Params, answer: Params, before: int, ids: Sequence[str]
+    call: CallContext, name: str, params: Params, answer: Params, before: int, ids: Sequence[str]
 ) -> None:
     """Store an impression: the hits of a response with a queryID, for later events.
 
@@ -373,9 +373,7 @@ def _rule_members(index: PublishedIndex, outcome: RuleOutcome) -> dict[str, Any]
     return members
 
 
-def _query_embedder(
-    call: RequestContext, index: PublishedIndex, params: Params
-) -> EmbedQuery | None:
+def _query_embedder(call: CallContext, index: PublishedIndex, params: Params) -> EmbedQuery | None:
     """Return the function that embeds a query; None where the search does not use vectors."""
     if option(index, params, "mode") != NEURAL:
         return None
@@ -383,9 +381,7 @@ def _query_embedder(
     return embedder.embed_query if embedder else None
 
 
-def _vector_notes(
-    call: RequestContext, index: PublishedIndex, found: SearchResult
-) -> Sequence[str]:
+def _vector_notes(call: CallContext, index: PublishedIndex, found: SearchResult) -> Sequence[str]:
     """Return why a search by vectors has no semantic hits, or few."""
     if not found.notes:
         return ()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
-import threading
 import traceback
 from collections.abc import Sequence
+from functools import partial
 
+from svc_notebook.service.background_thread import BackgroundThread
 from svc_notebook.service.indices.registry import IndexRegistry
-from svc_notebook.service.store import Store, is_damage, is_sqlite_damage, is_storage_failure
+from svc_notebook.service.store import Store, is_sqlite_damage, is_storage_failure
 from svc_notebook.service.tasks.appliers import prepare_run, select_run
 from svc_notebook.service.tasks.queue import QueuedTask, TaskQueue
 from svc_notebook.service.tasks.settings_change import Publish
@@ -19,6 +20,7 @@ STOP_SECONDS = 0.4
 RETRY_SECONDS = 0.2
 # Seconds without writes before large segments are merged: the batches of a load follow each other.
 MERGE_PAUSE_SECONDS = 0.25
+PAUSED_MESSAGE = "writes are paused: {}; free space on the disk, or unlock the database file"
 
 
 class Writer:
@@ -28,9 +30,7 @@ class Writer:
         self._store = store
         self._tasks = tasks
         self._catalog = catalog
-        self._stopping = threading.Event()
-        self._last_failure = ""
-        self._thread = threading.Thread(target=self._work, name="svc-writer", daemon=True)
+        self._thread = BackgroundThread("svc-writer", self._work, store, PAUSED_MESSAGE)
 
     def start(self) -> None:
         """Start with the pending tasks of the last run."""
@@ -38,13 +38,12 @@ class Writer:
 
     def stop(self) -> None:
         """Stop after the current run."""
-        self._stopping.set()
+        self._thread.stop()
         self._tasks.arrived.set()
-        if self._thread.is_alive():
-            self._thread.join(STOP_SECONDS)
+        self._thread.join(STOP_SECONDS)
 
     def _work(self) -> None:
-        while not self._stopping.is_set():
+        while not self._thread.stopping.is_set():
             if run := self._tasks.next_run():
                 self._apply(select_run(self._catalog, run))
             else:
@@ -52,14 +51,9 @@ class Writer:
 
     def _apply(self, run: Sequence[QueuedTask]) -> None:
         """Apply a run; while the disk fails, retry it."""
-        while not self._stopping.is_set():
-            try:
-                self._try(run)
-            except Exception as error:
-                self._wait_for_storage(error)
-            else:
-                self._last_failure = ""
-                return
+        apply = partial(self._try, run)
+        while not self._thread.stopping.is_set() and not self._thread.attempt(apply, retried=True):
+            self._thread.stopping.wait(RETRY_SECONDS)
 
     def _try(self, run: Sequence[QueuedTask]) -> None:
         try:
@@ -68,7 +62,11 @@ class Writer:
             finally:
                 self._catalog.in_flight_writes.mark_visible()
         except Exception as error:
-            if is_storage_failure(error) or is_sqlite_damage(error) or self._stopping.is_set():
+            if (
+                is_storage_failure(error)
+                or is_sqlite_damage(error)
+                or self._thread.stopping.is_set()
+            ):
                 raise
             if len(run) > 1:  # a task that cannot be applied must not discard the others
                 for task in run:
@@ -78,51 +76,29 @@ class Writer:
         self._tasks.published = run[-1].id
         self._merge(run)
 
-    def _wait_for_storage(self, error: Exception) -> None:
-        if is_damage(error):
-            self._store.report_damage(error)
-        elif str(error) != self._last_failure:
-            sys.stderr.write(
-                f"writes are paused: {error}; free space on the disk, or unlock the database file\n"
-            )
-        self._last_failure = str(error)
-        self._stopping.wait(RETRY_SECONDS)
-
     def _commit(self, run: Sequence[QueuedTask]) -> Publish:
         # Opening an engine reads records, so it precedes the changes of this run.
         for name in dict.fromkeys(task.index_name for task in run):
             if index := self._catalog.get(name):
-                for one in self._catalog.replica_group(index):
-                    one.engine.get()
+                for published in self._catalog.replica_group(index):
+                    published.engine.get()
         apply = prepare_run(self._catalog, run)
         with self._store.writing() as connection:
             return apply(connection)
 
     def _publish(self, publish: Publish) -> None:
         """Make a run visible to readers; on an error, reload the registry from the store."""
-        try:
-            publish()
-        except Exception as error:
-            if not self._stopping.is_set():
-                if is_damage(error):
-                    self._store.report_damage(error)
-                else:
-                    traceback.print_exc(file=sys.stderr)
-                self._catalog.refresh()
+        if not self._thread.attempt(publish) and not self._thread.stopping.is_set():
+            self._catalog.refresh()
 
     def _merge(self, run: Sequence[QueuedTask]) -> None:
         """Merge small segments once the run is published, so that its callers need not wait."""
         waiting = self._tasks.last > run[-1].id
         busy = waiting or self._tasks.arrived.wait(MERGE_PAUSE_SECONDS)
-        if self._stopping.is_set():
+        if self._thread.stopping.is_set():
             return
-        try:
-            self._catalog.merge_small_segments({task.index_name for task in run}, busy=busy)
-        except Exception as error:
-            if is_damage(error):
-                self._store.report_damage(error)
-            elif not self._stopping.is_set():
-                traceback.print_exc(file=sys.stderr)
+        names = {task.index_name for task in run}
+        self._thread.attempt(partial(self._catalog.merge_small_segments, names, busy=busy))
 
     def _discard(self, task: QueuedTask) -> None:
         """Delete a task that can never be applied, because it would block all later tasks."""

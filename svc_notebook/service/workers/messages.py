@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, KeyRefused, NotFound, Refused
 from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.http.auth import Caller, read_embedded
@@ -22,6 +23,10 @@ SEARCH_ENDPOINTS = ("search", "get_search", "search_many", "search_facet")
 
 ResourceVersions: TypeAlias = tuple[int, int]
 """The versions of an index's synonyms and rules, and of the application's dictionaries."""
+
+
+class Unencodable(Exception):
+    """A value that JSON can carry and messages cannot, such as a number of 65 bits."""
 
 
 class SegmentState(msgspec.Struct, array_like=True):
@@ -119,17 +124,18 @@ class Refusal(msgspec.Struct, array_like=True):
 
 
 REFUSALS: dict[str, type[BadInput] | type[Refused]] = {
-    one.__name__: one for one in (BadInput, KeyRefused, NotFound, Refused)
+    kind.__name__: kind for kind in (BadInput, KeyRefused, NotFound, Refused)
 }
 
 
 class WorkerReply(msgspec.Struct, array_like=True):
     """The outcome of a call.
 
-    `declined` leaves the search to the service: because of an error that the service reports, or
-    because the worker does not have what the search needs. `outdated` does, too: files of an index
-    are gone. `facts` are the members of the answer that the logs show, `reads` the objectIDs of the
-    records that were read, by table. `joined` answers of several workers are not compressed yet.
+    `declined` leaves the search to the service, for a `reason`: the worker does not have what the
+    search needs, or failed; `fault` is the traceback of an unexpected error. `outdated` does, too:
+    files of an index are gone. `facts` are the members of the answer that the logs show, `reads`
+    the objectIDs of the records that were read, by table. `joined` answers of several workers are
+    not compressed yet.
     """
 
     outcome: Literal["ready", "answered", "refused", "declined", "outdated", "cancelled"]
@@ -138,29 +144,34 @@ class WorkerReply(msgspec.Struct, array_like=True):
     headers: dict[str, str] = {}
     plain: bytes = b""
     facts: dict[str, Any] = {}
-    impressions: list[dict[str, Any]] = []
+    impressions: list[SearchImpression] = []
     counted: list[CountedSearch] = []
     reads: list[tuple[int, list[str]]] = []
     refusal: Refusal | None = None
     joined: bool = False
+    reason: str = ""
+    fault: str = ""
 
 
 def frame(message: msgspec.Struct) -> bytes:
-    """Encode a message with its length."""
-    body = msgspec.msgpack.encode(message)
+    """Encode a message with its length; raises `Unencodable`."""
+    try:
+        body = msgspec.msgpack.encode(message)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise Unencodable("unencodable values") from error
     return len(body).to_bytes(LENGTH_BYTES, "big") + body
 
 
 def split_frames(received: bytearray) -> Sequence[bytes]:
     """Remove the complete messages from the received bytes and return them."""
-    found = []
+    bodies = []
     start = 0
     while len(received) - start >= LENGTH_BYTES:
         size = int.from_bytes(received[start : start + LENGTH_BYTES], "big")
         end = start + LENGTH_BYTES + size
         if len(received) < end:
             break
-        found.append(bytes(received[start + LENGTH_BYTES : end]))
+        bodies.append(bytes(received[start + LENGTH_BYTES : end]))
         start = end
     del received[:start]
-    return found
+    return bodies

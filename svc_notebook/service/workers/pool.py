@@ -17,7 +17,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,11 +24,12 @@ import msgspec
 from svc_notebook.child_process import python_command, start_process
 from svc_notebook.service.engine.deadline import MAX_ANSWER_BYTES, Deadline, SearchCancelled
 from svc_notebook.service.http.auth import Caller
-from svc_notebook.service.indices.registry import IndexRegistry
+from svc_notebook.service.service import Service
 from svc_notebook.service.workers.messages import (
     CANCEL,
     CallerFacts,
     SearchCall,
+    Unencodable,
     WorkerReply,
     WorkerRequest,
     frame,
@@ -112,18 +112,18 @@ class WorkerConnection(asyncio.Protocol):
 class SearchWorkers:
     """The workers of a service, at most `count`; a count below two means none."""
 
-    def __init__(self, catalog: IndexRegistry, database: Path, count: int, seconds: float) -> None:
+    def __init__(self, service: Service, count: int, seconds: float) -> None:
         self.count = count if SUPPORTED and count > 1 else 0
-        self._catalog = catalog
-        self._database = database
+        self._catalog = service.catalog
+        self._database = service.store.path
+        self.counts = service.worker_counts
         self._seconds = seconds
+        self.counts.processes = self.count
         self._workers: set[WorkerConnection] = set()
         self._idle: list[WorkerConnection] = []
         self._waiting: deque[asyncio.Future[WorkerConnection]] = deque()
         self._launches: set[asyncio.Task[None]] = set()
         self._failures = 0
-        self.answered = 0
-        """Number of calls that workers answered."""
         self._started = self._closed = False
 
     @property
@@ -188,6 +188,7 @@ class SearchWorkers:
         names, facts = _named(given), CallerFacts.of(caller)
         worker = await self._acquire()
         if worker is None:
+            self.counts.decline("no worker was free")
             return None
         try:
             deadline.raise_if_cancelled()
@@ -212,11 +213,19 @@ class SearchWorkers:
         finally:
             deadline.on_cancel = None
         deadline.raise_if_cancelled()
-        known = [reply for reply in replies if reply is not None]
-        if len(known) < len(replies) or self._may_have_changed(since, known):
+        for reply in replies:
+            if reply.outcome not in ("answered", "refused"):
+                self.counts.decline(reply.reason or reply.outcome, reply.fault)
+                return None
+        if self._may_have_changed(since, replies):
+            self.counts.decline("records changed")
             return None
-        self.answered += 1
-        return known[0] if len(known) == 1 else _join(known)
+        joined = replies[0] if len(replies) == 1 else _join(replies)
+        if joined is None:
+            self.counts.decline("parts cannot be joined")
+        else:
+            self.counts.answered += 1
+        return joined
 
     async def _acquire(self) -> WorkerConnection | None:
         """Return an idle worker, None if none becomes idle in time."""
@@ -245,23 +254,25 @@ class SearchWorkers:
         wanted = min(len(given["requests"]) // MIN_PART_SEARCHES - 1, len(self._idle))
         return [self._idle.pop() for _ in range(wanted)]
 
-    async def _ask(self, worker: WorkerConnection, call: SearchCall) -> WorkerReply | None:
-        """Send what changed and the call; None if the worker cannot answer it."""
+    async def _ask(self, worker: WorkerConnection, call: SearchCall) -> WorkerReply:
+        """Send what changed and the call, and return the reply."""
+        request, reason = None, "index not sent"
         try:
             request = self._encode(worker, call)
-        except Exception:  # such as a value that only JSON can carry: the service searches itself
-            request = None
-        if request is None:
-            if not worker.lost:
+        except Unencodable as error:
+            reason = str(error)
+        finally:
+            if request is None and not worker.lost:
                 self.release(worker)
-            return None
+        if request is None:
+            return WorkerReply("declined", reason=reason)
         try:
             reply = await worker.ask(request)
         except WorkerLost:
-            return None
+            return WorkerReply("declined", reason="worker ended")
         if reply.outcome == "outdated":
             worker.sent.clear()
-        return reply if reply.outcome in ("answered", "refused") else None
+        return reply
 
     def _encode(self, worker: WorkerConnection, call: SearchCall) -> bytes | None:
         """Encode a request with the states of indices that the worker does not have yet."""
@@ -394,5 +405,5 @@ def _read_reply(body: bytes) -> WorkerReply:
     """Decode a reply; one that cannot be read leaves the search to the service."""
     try:
         return _decode_reply(body)
-    except msgspec.MsgspecError:
-        return WorkerReply("declined")
+    except msgspec.MsgspecError as error:
+        return WorkerReply("declined", reason="unreadable reply", fault=f"{error}\n")

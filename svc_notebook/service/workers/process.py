@@ -12,15 +12,20 @@ import signal
 import socket
 import sys
 import threading
+import traceback
 import weakref
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, Concatenate, NoReturn, TypeVar
 
 import msgspec
 
+from svc_notebook.api.shapes import SearchImpression
 from svc_notebook.errors import BadInput, NotFound, Refused
 from svc_notebook.service.analytics.counted_search import CountedSearch
+from svc_notebook.service.background_thread import BackgroundThread
+from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.engine.deadline import Deadline, SearchCancelled, limit_time
 from svc_notebook.service.engine.index.schema import Schema
 from svc_notebook.service.engine.index.segment import Segment
@@ -28,7 +33,7 @@ from svc_notebook.service.engine.index.segment_store import SegmentStore
 from svc_notebook.service.engine.index.storage import READ_ERRORS
 from svc_notebook.service.engine.search_index import Index
 from svc_notebook.service.engine.text.table_builds import without_missing_tables
-from svc_notebook.service.handlers import HANDLERS
+from svc_notebook.service.handlers import searches
 from svc_notebook.service.heap import (
     RELEASE_INTERVAL_SECONDS,
     keep_freed_arrays,
@@ -38,16 +43,15 @@ from svc_notebook.service.http.response import compress_response, json_response
 from svc_notebook.service.indices.published_index import LazyEngine, PublishedIndex
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.resources.entries import APPLICATION_ID
-from svc_notebook.service.service import RequestContext, Service
 from svc_notebook.service.store import Store
 from svc_notebook.service.workers.messages import (
     CANCEL,
     LENGTH_BYTES,
-    SEARCH_ENDPOINTS,
     IndexSnapshot,
     Refusal,
     ResourceVersions,
     SearchCall,
+    Unencodable,
     WorkerReply,
     WorkerRequest,
     frame,
@@ -61,7 +65,7 @@ LOGGED_MEMBERS = ("nbHits", "params", "queryID")
 
 
 class Declined(Exception):
-    """The worker does not have what the search needs."""
+    """The worker does not have what the search needs; the argument is the reason."""
 
 
 class ReadRecords:
@@ -79,6 +83,9 @@ class ReadRecords:
         self.reads.append((records_id, list(ids)))
         return False
 
+    def wait(self) -> None:
+        """Return at once, because no record is known to have changed."""
+
 
 class WorkerCatalog:
     """The indices of one call, as the service has them."""
@@ -91,24 +98,30 @@ class WorkerCatalog:
     def get(self, name: str) -> PublishedIndex:
         """Return an index that the call names; raises `Declined` for others."""
         if name not in self._indices:
-            raise Declined(name)
+            raise Declined("another index")
         return self._indices[name]
 
     find = get
 
     @property
-    def embedder(self) -> None:
+    def embedder(self) -> NoReturn:
         """Raise `Declined`: the service has the vectors of records, and embeds queries."""
+        raise Declined("vectors")
+
+    vector_problems = embedder
+
+    def request_vectors(self, index: PublishedIndex) -> NoReturn:
+        """Raise `Declined`."""
         raise Declined("vectors")
 
 
 class WorkerService:
-    """What the handlers of searches use of a service."""
+    """What the handlers of searches use of a service (`SearchService`)."""
 
     def __init__(self, store: Store, catalog: WorkerCatalog) -> None:
         self.store = store
         self.catalog = catalog
-        self.impressions: Collected[dict[str, Any]] = Collected()
+        self.impressions: Collected[SearchImpression] = Collected()
         self.search_counts: Collected[CountedSearch] = Collected()
 
 
@@ -151,10 +164,11 @@ class SearchWorker:
         self._segments: weakref.WeakValueDictionary[str, Segment] = weakref.WeakValueDictionary()
         self._to_warm: dict[int, PublishedIndex] = {}
         self._arrived = threading.Event()
+        self._warming = BackgroundThread("svc-warm", self._warm, store)
 
     def run(self) -> None:
         """Answer calls until the service closes the connection."""
-        threading.Thread(target=self._warm, name="svc-warm", daemon=True).start()
+        self._warming.start()
         self._link.sendall(frame(WorkerReply("ready")))
         while (body := self._receive()) is not None:
             if body:
@@ -176,14 +190,18 @@ class SearchWorker:
         return bytes(received)
 
     def _reply(self, body: bytes) -> bytes:
-        """Return the encoded reply to a request; whatever fails leaves the search to the service.
-
-        An answer may fail even when it is complete: JSON takes numbers that messages do not.
-        """
+        """Return the encoded reply to a request; what fails leaves the search to the service."""
         try:
-            return frame(self._answer(_read_request(body)))
-        except Exception:
-            return frame(WorkerReply("declined"))
+            reply = self._answer(_read_request(body))
+        except Declined as declined:
+            reply = WorkerReply("declined", reason=str(declined))
+        except Exception as error:
+            reason = f"error: {type(error).__name__}"
+            reply = WorkerReply("declined", reason=reason, fault=traceback.format_exc())
+        try:
+            return frame(reply)
+        except Unencodable as error:
+            return frame(WorkerReply("declined", reason=str(error)))
 
     def _answer(self, request: WorkerRequest) -> WorkerReply:
         try:
@@ -201,19 +219,17 @@ class SearchWorker:
 
     def _search(self, call: SearchCall, service: WorkerService) -> WorkerReply:
         deadline = WatchfulDeadline(call.seconds, self._link_events)
-        # It has the members that searches use; the rest of a service exists once.
-        context = RequestContext(cast("Service", service), call.caller.caller())
+        context = CallContext(service, call.caller.caller())
         try:
             with limit_time(deadline):
-                answer = HANDLERS_BY_NAME[call.endpoint](context, **call.given)
+                answer = HANDLERS[call.endpoint](context, **call.given)
             response = compress_response(json_response(200, answer), call.headers)
         except SearchCancelled:
             return WorkerReply("cancelled")
         except (BadInput, Refused, NotFound) as error:
-            refusal = Refusal.of(error)
-            return WorkerReply("refused" if refusal else "declined", refusal=refusal)
-        except Exception:  # the service searches itself, and reports what is wrong
-            return WorkerReply("declined")
+            if refusal := Refusal.of(error):
+                return WorkerReply("refused", refusal=refusal)
+            raise Declined(type(error).__name__) from error
         return WorkerReply(
             "answered",
             response.status,
@@ -263,18 +279,20 @@ class SearchWorker:
             self._arrived.clear()
             while self._to_warm:
                 _, index = self._to_warm.popitem()
-                try:
-                    with without_missing_tables():
-                        self._resources.warm(index.id, index.settings)
-                        index.engine.get().warm(self._resources.language_resources(index.id))
-                except Exception:  # a search that needs it reports what is wrong
-                    continue
+                self._warming.attempt(partial(self._warm_index, index))
+
+    def _warm_index(self, index: PublishedIndex) -> None:
+        with without_missing_tables():
+            self._resources.warm(index.id, index.settings)
+            index.engine.get().warm(self._resources.language_resources(index.id))
 
 
-HANDLERS_BY_NAME = {
-    endpoint.name: handler
-    for endpoint, handler in HANDLERS.items()
-    if endpoint.name in SEARCH_ENDPOINTS
+# Typed, so that the handlers use nothing but the members of a `CallContext`.
+HANDLERS: dict[str, Callable[Concatenate[CallContext, ...], Mapping[str, Any]]] = {
+    "search": searches.search,
+    "get_search": searches.get_search,
+    "search_many": searches.search_many,
+    "search_facet": searches.search_facet,
 }
 
 
