@@ -29,6 +29,8 @@ export interface State {
   dirty: boolean;
   undo: boolean;
   redo: boolean;
+  /** Interrupted changes of the index: id, text, and the labels of `finish` and `revert`. */
+  interrupted?: { change: string; text: string; finish: string; revert: string }[];
   /** Members that single editors add. */
   [more: string]: any;
 }

@@ -28,12 +28,14 @@ from svc_notebook.editors.draft import Draft
 from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
 from svc_notebook.editors.hit_cards import DENSITIES, HitDisplay, list_searchable
+from svc_notebook.editors.interrupted_changes import list_interrupted
 from svc_notebook.editors.js_values import plain
 from svc_notebook.editors.rpc import CallDispatcher, call, report_progress, run_on_loop, wait_for
 from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.editors.traits import Height
 from svc_notebook.errors import BadOption, CallFailed, KeyRefused, NotFound
 from svc_notebook.session.connection import AnyClient, asynchronous
+from svc_notebook.tuning.changes.undo import End, end_interrupted
 
 
 async def find_missing_right(client: AsyncClient, right: str, index: str) -> str:
@@ -140,6 +142,11 @@ class Editor(anywidget.AnyWidget):
         """Take a value as saved that another editor has applied."""
         self._change_draft(lambda draft: draft.keep(value))
 
+    async def note_interrupted(self) -> None:
+        """Show which changes of the index were interrupted, if this editor writes what they do."""
+        if self.needs == "editSettings":
+            self._update_state(interrupted=await list_interrupted(self.client, self.index))
+
     # Methods for cells.
 
     def apply(self) -> None:
@@ -179,7 +186,9 @@ class Editor(anywidget.AnyWidget):
 
     def snapshot(self) -> Html:
         """Return the last state as HTML that needs no kernel, script or style sheet."""
-        return Html(write_line(f"{self.title}: {self.index}", tag="strong") + self.write_html())
+        lines = [write_line(change["text"]) for change in self.state.get("interrupted", ())]
+        title = write_line(f"{self.title}: {self.index}", tag="strong")
+        return Html("".join([title, *lines]) + self.write_html())
 
     # Calls for views.
 
@@ -216,6 +225,7 @@ class Editor(anywidget.AnyWidget):
             raise
         finally:
             self._update_state(busy="")
+        await self.note_interrupted()
         self._set_draft(self._draft.keep(value))
 
     @call
@@ -226,7 +236,19 @@ class Editor(anywidget.AnyWidget):
             saved = await self.load()
         finally:
             self._update_state(busy="")
+        await self.note_interrupted()
         self._set_draft(self._draft.rebase(saved))
+
+    @call
+    async def end_interrupted(self, change: str, end: End) -> None:
+        """Finish an interrupted change of the index, or take it back; an edited draft stays."""
+        self._refuse_read_only()
+        self._update_state(busy="applying")
+        try:
+            await end_interrupted(self.client, self.index, change, end)
+        finally:
+            self._update_state(busy="")
+        await self.refresh()
 
     @call
     def code(self) -> dict[str, str]:
@@ -270,6 +292,7 @@ class Editor(anywidget.AnyWidget):
             index=self.index, address=self.client.connection.address, title=self.title,
             applies=bool(self.needs), readOnly=missing_right, busy="", error=None,
         )  # fmt: skip
+        await self.note_interrupted()
         self._set_draft(self._draft)
 
     def _change_draft(self, change: Callable[[Draft], Draft]) -> None:

@@ -28,3 +28,18 @@ test("undo takes back the last edit, though none of them was answered yet", asyn
 
   assert.deepEqual(sent(), [1, 2, "undo"]);
 });
+
+test("an interrupted change is shown with its two ends, unless another editor applies", async () => {
+  const change = { change: "3f9c21aa", text: "A change was interrupted.", finish: "Finish it", revert: "Take it back" };
+  const state = { title: "Editor", index: "lamps", applies: true, interrupted: [change] };
+  const model = fakeModel({ state, value: 0 });
+  const shown = frame({ model, el: document.createElement("div") }, { named: "svc-test" });
+  const [note] = shown.root.find((el) => el.className?.includes("interrupted") && el.className.includes("note"));
+  const buttons = () => note.find((el) => el.tagName === "BUTTON" || el.tag === "button");
+
+  assert.equal(note.hidden, false);
+  buttons()[1].click();
+  await turn();
+
+  assert.deepEqual(model.sent.at(-1).args, { change: "3f9c21aa", end: "revert" });
+});

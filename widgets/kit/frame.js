@@ -27,6 +27,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
   const title = h("span", { class: "title" });
   const place = h("span", { class: "hint place" });
   const note = h("div", { class: "note", role: "status", hidden: true });
+  const interrupted = h("div", { class: "note interrupted", role: "status", hidden: true });
   const bar = h(
     "div",
     { class: "progress", hidden: true },
@@ -88,6 +89,7 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
       ),
     ),
     note,
+    interrupted,
     messages.el,
     busyNote,
     bar,
@@ -117,12 +119,34 @@ export function frame({ model, el }, { named, diff, tools = [], retry = "" }) {
     showError();
     note.hidden = !state.readOnly;
     fill(note, state.readOnly ? `Read-only: ${state.readOnly}.` : null);
+    drawInterrupted(state);
     buttons.undo.disabled = !state.undo;
     buttons.redo.disabled = !state.redo;
     for (const name of /** @type {const} */ (["revert", "apply"])) {
       buttons[name].hidden = !state.applies || Boolean(state.readOnly);
       buttons[name].disabled = !state.dirty || Boolean(state.busy);
     }
+  }
+
+  /** Show each interrupted change of the index, with the two ways to end it. @param {State} state */
+  function drawInterrupted({ interrupted: changes = [], applies, readOnly, busy }) {
+    interrupted.hidden = !applies || !changes.length;
+    fill(
+      interrupted,
+      changes.map((/** @type {any} */ { change, text, ...labels }) =>
+        h(
+          "div",
+          { class: "row" },
+          h("span", { class: "interrupted-text" }, text),
+          readOnly
+            ? null
+            : /** @type {const} */ (["finish", "revert"]).map((end) => {
+                const act = () => run("end_interrupted", { change, end }, { long: true });
+                return button(labels[end], act, { disabled: Boolean(busy) });
+              }),
+        ),
+      ),
+    );
   }
 
   // The error of a call of this view, else the error of the Python half.

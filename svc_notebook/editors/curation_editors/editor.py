@@ -273,6 +273,7 @@ class CurationEditor(Editor):
             self._last_read = await self.load()
         finally:
             self._update_state(busy="")
+        await self.note_interrupted()
         changes = self.differences()
         draft = self._draft.rebase(self._last_read)
         self._set_draft(draft.put(make_changes(self._last_read, changes)))

@@ -213,6 +213,7 @@ class SettingsEditor(Editor):
             saved = await self.load()
         finally:
             self._update_state(busy="")
+        await self.note_interrupted()
         draft, value = self._draft, changing.rebase(self.saved, self.value, saved)
         self._set_draft(Draft(value=value, saved=saved, past=draft.past, future=draft.future))
 

@@ -351,6 +351,7 @@ class Workbench(Editor):
                 unread.add(part)
         with suppress(SvcError):
             await self.query.follow_saved()
+        await self.note_interrupted()
         self._set_draft(Draft.of({}).put(self._collect()))
         return unread
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 import pandas as pd
@@ -23,6 +23,8 @@ from svc_notebook.tuning.changes.snapshots import tabulate_change
 from svc_notebook.tuning.changes.state import Delta, Scope, read_part
 from svc_notebook.tuning.tables.schema import TIME
 
+# How an interrupted change ends: its rest is written, or what was written is taken back.
+End = Literal["finish", "revert"]
 COLUMNS: dict[str, Any] = {
     "change_id": "string", "when": TIME, "index": "string", "scope": "string",
     "changed": "string", "before": object, "after": object,
@@ -163,21 +165,50 @@ async def undo(
     """
     client = asynchronous(client)
     async with journalled_write.alone(client, index):
-        change, started = find_reversal(client, index, change_id)
-        if change.state == "failed":
-            raise BadInput(f"the change {change.change_id} failed: there is nothing to undo")
-        conflicts = await _find_conflicts(client, started or change)
-        if conflicts and not force:
+        reversal = find_reversal(client, index, change_id)
+        return tabulate_change(await _revert(client, reversal, force=force, note=note))
+
+
+async def end_interrupted(client: AsyncClient, index: str, change_id: str, end: End) -> None:
+    """Finish an interrupted change of an index, or take back what it made.
+
+    Raises `BadInput` if the change is not interrupted any more, or its values were changed since.
+    """
+    journal = Journal.of(client, index)
+    async with journalled_write.alone(client, index):
+        change = next((c for c in find_open(journal.read()) if c.change_id == change_id), None)
+        if change is None:
+            raise BadInput(f"the change {change_id} of {index} is not interrupted any more: reload")
+        if end == "revert":
+            await _revert(client, find_reversal(client, index, change_id))
+            return
+        if conflicts := await _find_conflicts(client, change):
             raise BadInput(_refusal(change, conflicts))
-        wanted = {scope: delta.before for scope, delta in change.deltas.items()}
-        undo_note = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
-        made = await journalled_write.write_change(
-            client, index, wanted, note=undo_note, parent=change.change_id
+        wanted = {scope: delta.after for scope, delta in change.deltas.items()}
+        await journalled_write.write_change(
+            client, index, wanted, note=change.note, parent=change.parent
         )
-        if change.state == "open":
-            outcome: Outcome = "done" if made else "failed"
-            await Journal.of(client, index).write(msgspec.structs.replace(change, state=outcome))
-    return tabulate_change(made)
+
+
+async def _revert(
+    client: AsyncClient, reversal: Reversal, *, force: bool = False, note: str = ""
+) -> Change | None:
+    """Write what an index had before a change; the caller holds the lock of the index."""
+    change, started = reversal
+    if change.state == "failed":
+        raise BadInput(f"the change {change.change_id} failed: there is nothing to undo")
+    conflicts = await _find_conflicts(client, started or change)
+    if conflicts and not force:
+        raise BadInput(_refusal(change, conflicts))
+    wanted = {scope: delta.before for scope, delta in change.deltas.items()}
+    undo_note = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
+    made = await journalled_write.write_change(
+        client, change.index, wanted, note=undo_note, parent=change.change_id
+    )
+    if change.state == "open":
+        outcome: Outcome = "done" if made else "failed"
+        await Journal.of(client, change.index).write(msgspec.structs.replace(change, state=outcome))
+    return made
 
 
 class Reversal(NamedTuple):
