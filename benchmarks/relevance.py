@@ -1,6 +1,7 @@
 """Rankings of a judged collection: tuned on one half of its queries, measured on the other.
 
     python benchmarks/relevance.py [--collection ../shared/data/esci_small | --films] [--seeds 3]
+    python benchmarks/relevance.py --embedder static+latent [--films]
     python benchmarks/relevance.py --latency 100000
 
 Every choice is made on the tune half: the values of a ranking by `svc.tuning.search`, those of BM25
@@ -10,6 +11,8 @@ interval is a bootstrap over the queries, each with its mean over the seeds that
 `--films` searches the films of the tutorials. Each query looks for one film, chosen by its number
 of reviews: title and year, title with a typo, title and "movie", or longest word of the title and
 director. The film has grade 3, others of the same title grade 2.
+
+`--embedder` measures the text score with similarities, added by fixed weights, on all queries.
 
 `--latency` compares searches of one engine on generated records instead, in processor time, and
 measures the bytes that vectors take for each record.
@@ -25,6 +28,7 @@ import json
 import statistics
 import sys
 import tempfile
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -57,7 +61,7 @@ from svc_notebook.tuning.changes.state import read_state  # noqa: E402
 from svc_notebook.tuning.statistics import interval  # noqa: E402
 from svc_notebook.tuning.variants.spaces import Variant  # noqa: E402
 from svc_notebook.tuning.variants.trials import TrialIndex  # noqa: E402
-from tests.conftest import start_service, stop_service  # noqa: E402
+from tests.conftest import Running, start_service, stop_service  # noqa: E402
 
 INDEX = "judged"
 DEPTH = 1000
@@ -230,19 +234,53 @@ def print_table(seeds: Sequence[Mapping[str, Scores]]) -> None:
         print(f"{row:32}{'  '.join(cells)}", flush=True)
 
 
+def fill_service(collection: Collection, running: Running) -> None:
+    svc.connect(
+        url=running.url, app_id=running.appId, api_key=running.adminKey, read_timeout=60
+    )  # fmt: skip
+    svc.push(collection.records, INDEX, progress=False)
+    svc.set_settings(INDEX, searchableAttributes=collection.attributes)
+
+
 def compare_rankings(collection: Collection, seeds: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         process, running = start_service(Path(folder))
         try:
-            svc.connect(url=running.url, app_id=running.appId, api_key=running.adminKey)
-            svc.push(collection.records, INDEX, progress=False)
-            svc.set_settings(INDEX, searchableAttributes=collection.attributes)
+            fill_service(collection, running)
             found = []
             for seed in range(seeds):
                 found.append(measure_seed(collection, seed))
                 print_table(found)
         finally:
             stop_service(process)
+
+
+def compare_similarities(collection: Collection, embedder: str) -> None:
+    """Print the scores of all queries with the similarities of an embedder and latent vectors."""
+    queries = DataFrame({"query": collection.queries})
+    rows: dict[str, dict[str, Any]] = {"text": BY_TEXT}
+    for name, share in (("embedder", 0), ("latent", 1), ("both", 0.5)):
+        for weight in (0.3, 0.5, 0.67):
+            options = {"localWeight": weight, "localLatentShare": share}
+            rows[f"text and {name}, {weight}"] = {
+                **BY_TEXT, "mode": "neuralSearch", "semanticSearch": options
+            }  # fmt: skip
+    with tempfile.TemporaryDirectory() as folder:
+        process, running = start_service(Path(folder), "--embedder", embedder)
+        try:
+            fill_service(collection, running)
+            svc.set_settings(INDEX, mode="neuralSearch")
+            while "message" in svc.current().search(INDEX, "a"):
+                time.sleep(0.5)
+            scores = {
+                row: collection.score(
+                    asyncio.run(run_variant(choices, queries)), collection.queries
+                )
+                for row, choices in rows.items()
+            }
+        finally:
+            stop_service(process)
+    print_table([scores])
 
 
 def compare_latency(records: int) -> None:
@@ -289,6 +327,7 @@ def main() -> int:
                         default=ROOT.parent / "shared" / "data" / "esci_small")  # fmt: skip
     parser.add_argument("--films", action="store_true")
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--embedder")
     parser.add_argument("--latency", type=int, metavar="RECORDS")
     options = parser.parse_args()
     if options.latency:
@@ -302,7 +341,10 @@ def main() -> int:
     else:
         print(f"the judged collection is absent: {options.collection}", file=sys.stderr)
         return 1
-    compare_rankings(collection, options.seeds)
+    if options.embedder:
+        compare_similarities(collection, options.embedder)
+    else:
+        compare_rankings(collection, options.seeds)
     return 0
 
 

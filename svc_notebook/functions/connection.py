@@ -64,6 +64,7 @@ def connect(
     stay: bool = False,
     allow_private_crawl: bool = False,
     search_timeout: float | None = None,
+    embedder: str | None = None,
     **values: Unpack[Values],
 ) -> Client:
     """Create the client that all functions use from then on; nothing is sent.
@@ -86,6 +87,9 @@ def connect(
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4
         Maximum duration of a search of the local service in seconds.
+    embedder : str, default None
+        Model of the vectors of the mode `neuralSearch` in the local service: `static+latent`, for
+        example.
 
     Returns
     -------
@@ -109,7 +113,7 @@ def connect(
     """
     return _connect(
         profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl,
-        search_timeout=search_timeout, **values,
+        search_timeout=search_timeout, embedder=embedder, **values,
     )  # fmt: skip
 
 
@@ -120,19 +124,22 @@ def _connect(
     stay: bool,
     allow_private_crawl: bool,
     search_timeout: float | None,
+    embedder: str | None,
     **values: Unpack[Values],
 ) -> Client:
-    if data is None and not (stay or allow_private_crawl or search_timeout is not None):
+    given = (data, search_timeout, embedder)
+    if not (stay or allow_private_crawl or any(value is not None for value in given)):
         return session.connect(profile, **values)
     if profile not in (None, LOCAL):
         raise BadOption(
-            "`data`, `stay`, `allow_private_crawl` and `search_timeout` apply to the local "
-            f"service, not to `{profile}`"
+            "`data`, `stay`, `allow_private_crawl`, `search_timeout` and `embedder` apply to the "
+            f"local service, not to `{profile}`"
         )
     check_choice(LOCAL, values)
     running = local(
-        data, stay=stay, allow_private_crawl=allow_private_crawl, search_timeout=search_timeout
-    )
+        data, stay=stay, allow_private_crawl=allow_private_crawl, search_timeout=search_timeout,
+        embedder=embedder,
+    )  # fmt: skip
     return session.connect_local(running, **values)
 
 
@@ -165,6 +172,7 @@ def connect_with_prompt(
     stay: bool = False,
     allow_private_crawl: bool = False,
     search_timeout: float | None = None,
+    embedder: str | None = None,
     **values: Unpack[Values],
 ) -> Client:
     """Create the client that all functions use from then on; prompt for a missing key.
@@ -181,6 +189,9 @@ def connect_with_prompt(
         Allow crawlers of the local service to visit this machine and its network.
     search_timeout : float, default 4
         Maximum duration of a search of the local service in seconds.
+    embedder : str, default None
+        Model of the vectors of the mode `neuralSearch` in the local service: `static+latent`, for
+        example.
 
     Returns
     -------
@@ -210,6 +221,7 @@ def connect_with_prompt(
             stay=stay,
             allow_private_crawl=allow_private_crawl,
             search_timeout=search_timeout,
+            embedder=embedder,
             **values,
         )
     except NotTrusted:

@@ -1,10 +1,8 @@
-"""An embedder: a function of the user that returns the vectors of texts."""
+"""An embedder: a model, or a function of the user, that returns the vectors of texts."""
 
 from __future__ import annotations
 
-import importlib
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +10,15 @@ from typing import Any
 import numpy as np
 
 from svc_notebook.errors import LocalServiceFailed
+from svc_notebook.service.embedding_models import describe_error, load_model
 from svc_notebook.service.engine.arrays import Array
+from svc_notebook.service.engine.index.flatten import Record
+from svc_notebook.service.engine.semantic.record_texts import first_attributes, read_texts
 
 MAX_DIMENSIONS = 8192
 CACHED_QUERIES = 1024
+# The end of an embedder's name with which the latent vectors are fused with its own.
+LATENT_SUFFIX = "+latent"
 
 EmbedTexts = Callable[[list[str]], Any]
 
@@ -24,42 +27,76 @@ class Embedder:
     """A function from a list of texts to an array with a row for each; several threads call it.
 
     Vectors are kept by its name, and by its attribute `version` if it has one: texts are embedded
-    again under another name or version.
+    again under another name or version. Optional attributes of the function: `embed_queries` for
+    the texts of queries; `splits_records` if the first searchable attribute counts as much as the
+    whole text; `take_usage`, which returns what its calls cost since the last time.
     """
 
-    def __init__(self, name: str, function: EmbedTexts) -> None:
+    def __init__(self, name: str, function: EmbedTexts, *, fuses_latent: bool = False) -> None:
         version = getattr(function, "version", None)
         self.name = name if version is None else f"{name} {version}"
+        self.fuses_latent = fuses_latent
+        self.take_usage: Callable[[], str] = getattr(function, "take_usage", str)
         self._function = function
+        self._embed_queries: EmbedTexts = getattr(function, "embed_queries", function)
+        self._splits_records = bool(getattr(function, "splits_records", False))
         self.embed_query = lru_cache(CACHED_QUERIES)(self._embed_query)
 
     @classmethod
-    def load(cls, name: str) -> Embedder:
-        """Import `module:function`, also from the current folder; raises `LocalServiceFailed`."""
-        module, _, path = name.partition(":")
-        if not module or not path:
-            raise LocalServiceFailed(f'invalid embedder "{name}": use --embedder module:function')
-        if (here := str(Path.cwd())) not in sys.path:
-            sys.path.insert(0, here)
-        try:
-            found: Any = importlib.import_module(module)
-            for part in path.split("."):
-                found = getattr(found, part)
-        except Exception as error:  # the module of a user may raise anything
-            raise LocalServiceFailed(
-                f"the embedder {name} cannot be imported: {_describe(error)}"
-            ) from error
-        if not callable(found):
-            raise LocalServiceFailed(f"the embedder {name} is not a function")
-        return cls(name, found)
+    def load(cls, name: str, folder: Path | None = None) -> Embedder:
+        """Load a model, or import `module:function`, also from the current folder.
+
+        The name may end with `+latent`. `folder` is that of the service's data, which keeps what
+        an endpoint returned. Raises `LocalServiceFailed`.
+        """
+        fuses_latent = name.endswith(LATENT_SUFFIX)
+        model_name = name.removesuffix(LATENT_SUFFIX)
+        return cls(model_name, load_model(model_name, folder), fuses_latent=fuses_latent)
+
+    def source(self, settings: Mapping[str, Any]) -> str:
+        """Return the name of the vectors of records under the settings of an index."""
+        apart = first_attributes(settings) if self._splits_records else []
+        return f"{self.name} ({', '.join(apart)} apart)" if apart else self.name
+
+    def embed_records(
+        self, records: Sequence[Record], settings: Mapping[str, Any], default: str
+    ) -> Array:
+        """Return the vectors of records; that of a record without text is 0.
+
+        `default` is a text that gives the number of dimensions if no record has one. Raises
+        `LocalServiceFailed`.
+        """
+        vectors = self._embed_filled(read_texts(records, settings), default)
+        apart = first_attributes(settings) if self._splits_records else []
+        if not apart:
+            return vectors
+        texts = read_texts(records, {"searchableAttributes": apart})
+        firsts = self._embed_filled(texts, default)
+        return np.add(_to_unit(vectors), _to_unit(firsts))
+
+    def _embed_filled(self, texts: Sequence[str], default: str) -> Array:
+        filled = [number for number, text in enumerate(texts) if text]
+        embedded = self.embed([texts[number] for number in filled] or [default])
+        vectors = np.zeros((len(texts), embedded.shape[1]), np.float32)
+        if filled:
+            vectors[filled] = embedded
+        return vectors
 
     def embed(self, texts: Sequence[str]) -> Array:
         """Return the vectors of texts, a row for each; raises `LocalServiceFailed`."""
+        return self._call(self._function, texts)
+
+    def _embed_query(self, text: str) -> Array:
+        return np.asarray(self._call(self._embed_queries, [text])[0])
+
+    def _call(self, function: EmbedTexts, texts: Sequence[str]) -> Array:
         try:
-            vectors = np.asarray(self._function(list(texts)), np.float32)
+            vectors = np.asarray(function(list(texts)), np.float32)
+        except LocalServiceFailed:
+            raise
         except Exception as error:  # the function of a user may raise anything
             raise LocalServiceFailed(
-                f"the embedder {self.name} failed: {_describe(error)}"
+                f"the embedder {self.name} failed: {describe_error(error)}"
             ) from error
         expected = f"expected an array of shape ({len(texts)}, dimensions)"
         if vectors.ndim != 2 or len(vectors) != len(texts):
@@ -77,9 +114,8 @@ class Embedder:
             )
         return vectors
 
-    def _embed_query(self, text: str) -> Array:
-        return np.asarray(self.embed([text])[0])
 
-
-def _describe(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+def _to_unit(vectors: Array) -> Array:
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit: Array = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+    return unit

@@ -24,6 +24,7 @@ LOCK = "service.lock"
 FILES = {
     NOTE, f"{NOTE}.new", LOCK, "service.log", "starting.lock", "parent", "service.sqlite",
     "service.sqlite-wal", "service.sqlite-shm", "service.sqlite-journal",
+    "embeddings.sqlite", "embeddings.sqlite-journal",
 }  # fmt: skip
 FOLDERS = {"engine", "leases"}
 OTHERS_PERMISSIONS = 0o077

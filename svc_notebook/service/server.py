@@ -117,9 +117,12 @@ def serve(
         Number of worker processes for concurrent searches. They start when searches overlap, and
         read the same files. With 0 or 1, all searches run in the service's own process.
     embedder : str, default None
-        Function `module:function` from a list of texts to an array with a vector for each; its
-        vectors replace the local ones in the mode `neuralSearch`. The current folder is searched
-        for the module, too: this is the only option that runs code of that folder.
+        Model whose vectors replace the local ones in the mode `neuralSearch`: `static`,
+        `model2vec:PATH`, `sentence-transformers:NAME`, `fastembed:NAME`, an endpoint
+        `https://HOST/PATH#MODEL`, or a function `module:function` from a list of texts to an array
+        with a vector for each. The current folder is searched for the module, too: this is the
+        only option that runs code of that folder. After the name, `+latent` keeps the local
+        vectors as well, and fuses the similarities to both.
     analytics_days : int, default 90
         Number of days for which searches count in analytics.
     analytics_searches : int, default 1000000
@@ -140,7 +143,7 @@ def serve(
         processes = choose_workers(workers)
         retention = check_retention(analytics_days, analytics_searches)
         facts = read_credentials(app_id, admin_key, admin_key_file)
-        embed = Embedder.load(embedder) if embedder else None
+        embed = Embedder.load(embedder, folder.path) if embedder else None
         # All files created from here on are private to this user: they contain all keys.
         os.umask(0o077)
         folder.lock()
@@ -168,6 +171,7 @@ def serve(
         **note,
         "allowsPrivateCrawl": allow_private_crawl,
         "searchTimeoutSeconds": seconds,
+        "embedder": embedder,
     }
     app = App(service, search_timeout=seconds, workers=processes)
     try:

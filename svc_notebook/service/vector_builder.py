@@ -6,7 +6,7 @@ import sys
 import time
 import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 import numpy as np
@@ -18,7 +18,6 @@ from svc_notebook.service.engine import SegmentStore
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.semantic.latent_model import LatentModel
-from svc_notebook.service.engine.semantic.record_texts import read_texts
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.heap import release_free_memory
@@ -82,7 +81,7 @@ class VectorBuilder:
         for store, indices in self._catalog.list_open_stores():
             if not any(map(self._catalog.wants_vectors, indices)):
                 self._drop(store, indices)
-            elif self._is_due(indices[0]) and self._is_outdated(store):
+            elif self._is_due(indices[0]) and self._is_outdated(store, indices[0]):
                 self._build(store, indices)
 
     def _is_due(self, index: PublishedIndex) -> bool:
@@ -92,15 +91,30 @@ class VectorBuilder:
             return False
         return now - self._quiet_since > QUIET_SECONDS or now - self._built_at > MAX_WAIT_SECONDS
 
-    def _is_outdated(self, store: SegmentStore) -> bool:
-        vectors, records = store.vectors, len(store)
-        if not records:
+    @property
+    def _computes_latent(self) -> bool:
+        return self._embedder is None or self._embedder.fuses_latent
+
+    def _source(self, index: PublishedIndex) -> str:
+        return self._embedder.source(index.settings) if self._embedder else LATENT
+
+    def _latent_vectors(self, store: SegmentStore) -> VectorIndex | None:
+        vectors = store.vectors
+        return vectors.latent if vectors and self._embedder else vectors
+
+    def _is_outdated(self, store: SegmentStore, index: PublishedIndex) -> bool:
+        vectors = store.vectors
+        if not len(store):
             return False
-        if vectors is None or (self._embedder and vectors.source != self._embedder.name):
+        if vectors is None or (self._embedder and vectors.source != self._source(index)):
             return True
         if vectors.source != LATENT and not self._embedder:
             return False  # kept for a start with the embedder
-        if vectors.is_outdated(records) or not vectors.suits(store.model_settings):
+        latent = self._latent_vectors(store)
+        if self._computes_latent:
+            if _needs_latent(store, latent):
+                return True
+        elif latent:
             return True
         return vectors.count_missing(store.readers) > 0
 
@@ -113,10 +127,10 @@ class VectorBuilder:
     def _build(self, store: SegmentStore, indices: Sequence[PublishedIndex]) -> None:
         index = indices[0]
         try:
+            if self._computes_latent and _needs_latent(store, self._latent_vectors(store)):
+                self._compute(store, index)
             if self._embedder:
                 self._embed(store, index, self._embedder)
-            else:
-                self._compute(store)
         except ImportError:
             self._report(indices, NO_SCIPY)
         except LocalServiceFailed as error:
@@ -151,9 +165,10 @@ class VectorBuilder:
             else:
                 self._catalog.vector_problems.pop(index.id, None)
 
-    def _compute(self, store: SegmentStore) -> None:
+    def _compute(self, store: SegmentStore, index: PublishedIndex) -> None:
         """Compute the vectors by the latent model, and the model if it is outdated."""
-        readers, vectors, settings = store.readers, store.vectors, store.model_settings
+        readers, settings = store.readers, store.model_settings
+        vectors = self._latent_vectors(store)
         current = vectors and vectors.suits(settings) and not vectors.is_outdated(len(store))
         model = vectors.model if vectors and current else None
         fresh = model is None
@@ -165,13 +180,21 @@ class VectorBuilder:
             if missing:
                 table = model.embed_segment(reader.segment, self._pause)
                 vectors = vectors.with_table(reader, table, 0 if fresh else missing)
+        if self._embedder:
+            embedded = store.vectors
+            if embedded is None or embedded.source != self._source(index):
+                embedded = VectorIndex(self._source(index))
+            vectors = replace(embedded, latent=vectors)
         store.publish_vectors(vectors)
 
     def _embed(self, store: SegmentStore, index: PublishedIndex, embedder: Embedder) -> None:
         """Compute the vectors by the embedder; those before an error are kept."""
-        vectors = store.vectors
-        if vectors is None or vectors.source != embedder.name:
-            vectors = VectorIndex(embedder.name)
+        vectors, source = store.vectors, self._source(index)
+        if vectors is None or vectors.source != source:
+            vectors = VectorIndex(source)
+        if vectors.latent and not embedder.fuses_latent:
+            vectors = replace(vectors, latent=None)
+            store.publish_vectors(vectors)
         for reader in store.readers:
             rows = np.flatnonzero(vectors.missing_rows(reader))
             before = vectors.table_of(reader)
@@ -192,6 +215,8 @@ class VectorBuilder:
                     published = time.monotonic()
             if len(rows):
                 vectors = self._publish(store, vectors, reader, parts)
+        if usage := embedder.take_usage():
+            sys.stderr.write(f"vectors of {index.name}: {usage}\n")
 
     def _publish(
         self,
@@ -213,14 +238,7 @@ class VectorBuilder:
         ids = reader.segment.ids.take(rows)
         bodies = read_bodies(self._store, index.records_id, ids)
         records = [msgspec.json.decode(bodies.get(name, b"{}")) for name in ids]
-        texts = read_texts(records, index.settings)
-        filled = [number for number, text in enumerate(texts) if text]
-        # One text at least, for the number of dimensions.
-        found = embedder.embed([texts[number] for number in filled] or [index.name])
-        vectors = np.zeros((len(rows), found.shape[1]), np.float32)
-        if filled:
-            vectors[filled] = found
-        return VectorTable.of(vectors)
+        return VectorTable.of(embedder.embed_records(records, index.settings, index.name))
 
     def _pause(self) -> None:
         """Wait while writes are pending; raises `InterruptedError` when the service stops."""
@@ -230,6 +248,13 @@ class VectorBuilder:
                 break
         if self._thread.stopping.is_set():
             raise InterruptedError("the service is stopping")
+
+
+def _needs_latent(store: SegmentStore, latent: VectorIndex | None) -> bool:
+    """Return whether latent vectors, or their model, are missing or outdated."""
+    if latent is None or latent.is_outdated(len(store)) or not latent.suits(store.model_settings):
+        return True
+    return latent.count_missing(store.readers) > 0
 
 
 def _check_dimensions(

@@ -93,6 +93,7 @@ class LocalService:
     crawler_api_key: Secret = field(repr=False)
     allows_private_crawl: bool = False
     search_timeout: float = SEARCH_TIMEOUT_SECONDS
+    embedder: str | None = None
 
     def values(self) -> dict[str, Any]:
         """Return the connection values: address, admin key and crawler credentials."""
@@ -122,7 +123,7 @@ class LocalService:
         "serve",
         "serve --data ./shop",
         operands=(),
-        options=("allow_private_crawl", "data", "search_timeout", "stay"),
+        options=("allow_private_crawl", "data", "embedder", "search_timeout", "stay"),
         faces=("magic",),
         profile=False,
         format=False,
@@ -134,6 +135,7 @@ def local(
     stay: bool = False,
     allow_private_crawl: bool = False,
     search_timeout: float | None = None,
+    embedder: str | None = None,
     command: OneOrMany = COMMAND,
 ) -> LocalService:
     """Return the local service of a data folder, which is started if necessary.
@@ -152,6 +154,9 @@ def local(
         Allow crawlers to visit this machine and its network.
     search_timeout : float, default 4
         Maximum duration of a search in seconds.
+    embedder : str, default None
+        Model of the vectors of the mode `neuralSearch`, as for the command `svc serve`:
+        `static+latent`, for example. A module is imported from the data folder, too.
     command : str or list of str, default the command `svc serve`
         Command that starts the service: one line, or its words.
 
@@ -174,6 +179,8 @@ def local(
     more = ["--allow-private-crawl"] if allow_private_crawl else []
     if search_timeout is not None:
         more += ["--search-timeout", f"{search_timeout:g}"]
+    if embedder is not None:
+        more += ["--embedder", embedder]
     words = shlex.split(command) if isinstance(command, str) else list_texts(command, "command")
     running = attach(folder) or _begin(folder, [*words, *more])
     if stay:
@@ -188,6 +195,11 @@ def local(
         raise LocalServiceFailed(
             f"the local service that runs on {folder} has a search timeout of "
             f"{running.search_timeout:g} s; stop it, and connect again"
+        )
+    if embedder not in (None, running.embedder):
+        raise LocalServiceFailed(
+            f"the local service that runs on {folder} has the embedder {running.embedder}; stop "
+            "it, and connect again"
         )
     return running
 
@@ -253,6 +265,7 @@ def _read_note(data: Path) -> LocalService | None:
             crawler_api_key=Secret(note["crawlerApiKey"]),
             allows_private_crawl=bool(note.get("allowsPrivateCrawl")),
             search_timeout=float(note.get("searchTimeoutSeconds", SEARCH_TIMEOUT_SECONDS)),
+            embedder=note.get("embedder"),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

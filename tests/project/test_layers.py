@@ -41,6 +41,8 @@ LAYERS: list[dict[str, set[str]]] = [
         "service": {
             *("httptools", "jaconv", "lemminflect", "msgspec", "numpy", "platformdirs"),
             *("Stemmer", "scipy", "simplemma", "stopwordsiso", "uvicorn"),
+            # embedders
+            *("fastembed", "model2vec", "safetensors", "sentence_transformers", "tokenizers"),
             *(
                 "httpcore",
                 "httpx",
@@ -88,7 +90,9 @@ LAYERS: list[dict[str, set[str]]] = [
 LAYERS_INSIDE: dict[str, list[set[str]]] = {
     "service": [
         {"store", "folder", "limits", "heap", "engine", "crawl"},
-        {"background_thread", "embedder"},
+        {"background_thread", "embedding_endpoint"},
+        {"embedding_models"},
+        {"embedder"},
         {"events", "idleness", "keyring", "logs", "rules", "sources"},
         {"resources"},
         {"impressions", "analytics"},

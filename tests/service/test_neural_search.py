@@ -369,7 +369,7 @@ def test_an_embedder_is_imported_by_its_name() -> None:
 @pytest.mark.parametrize(
     ("name", "fault"),
     [
-        ("nothing", "use --embedder module:function"),
+        ("nothing", "or module:function"),
         ("no_such_module:f", "ModuleNotFoundError"),
         ("sys:no_such_name", "AttributeError"),
         ("sys:path", "not a function"),

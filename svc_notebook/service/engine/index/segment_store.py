@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from svc_notebook.service.engine.index.flatten import Record
@@ -166,9 +165,7 @@ class SegmentStore:
     def publish_vectors(self, vectors: VectorIndex | None) -> None:
         """Publish the vectors of the records, keeping those of the same generation."""
         with self._publishing:
-            before = self.vectors
-            if vectors and before and before.name == vectors.name:
-                vectors = replace(vectors, tables={**before.tables, **vectors.tables})
+            vectors = vectors and vectors.with_earlier(self.vectors)
             self.vectors = vectors and vectors.within(self.readers)
 
     def _map_from_file(self, folder: Path, segment: Segment) -> None:
@@ -183,7 +180,7 @@ class SegmentStore:
     def _merge(self, readers: Sequence[SegmentReader]) -> None:
         """Merge readers; discard the result if one of them was dropped in the meantime."""
         merged, vectors = merge_readers(readers), self.vectors
-        joined = vectors.join(readers, merged) if vectors else None
+        joined = vectors and vectors.join(readers, merged)
         with self._publishing:
             now = {reader.segment.name: reader for reader in self.readers}
             if all(reader.segment.name in now for reader in readers):
@@ -191,8 +188,8 @@ class SegmentStore:
                     merged, readers, [now.pop(reader.segment.name) for reader in readers]
                 )
                 self.readers = (*now.values(), merged)
-                if vectors and joined and self.vectors and self.vectors.name == vectors.name:
-                    self.vectors = self.vectors.with_table(merged, joined).within(self.readers)
+                self.vectors = self.vectors and self.vectors.with_earlier(joined)
+                self.vectors = self.vectors and self.vectors.within(self.readers)
 
 
 def _find_full_size_class(

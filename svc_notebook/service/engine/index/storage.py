@@ -12,6 +12,7 @@ import mmap
 import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import reduce
 from pathlib import Path
 from typing import IO
@@ -74,6 +75,7 @@ class StoredSegment(msgspec.Struct):
     records: int
     alive: bytes
     vectors: str = ""
+    latent: str = ""
 
 
 class StoredVectors(msgspec.Struct):
@@ -107,6 +109,7 @@ class Manifest(msgspec.Struct):
     form: StoredSchema
     segments: list[StoredSegment]
     vectors: StoredVectors | None = None
+    latent: StoredVectors | None = None
 
 
 def save_readers(
@@ -123,21 +126,24 @@ def save_readers(
         path = folder / f"{reader.segment.name}{SUFFIX}"
         if not path.exists():
             _write_file(path, _encode_segment(reader.segment))
-    tables = save_vectors(folder, readers, vectors) if vectors else {}
+    latent = vectors and vectors.latent
+    tables, latent_tables = (save_vectors(folder, readers, part) for part in (vectors, latent))
     kept = [
         StoredSegment(
             reader.segment.name,
             len(reader.segment),
             np.packbits(reader.alive).tobytes(),
             tables.get(reader.segment.name, ""),
+            latent_tables.get(reader.segment.name, ""),
         )
         for reader in readers
     ]
-    stored = _to_stored_vectors(vectors) if vectors else None
-    manifest = Manifest(FILE_FORMAT, stamp, _to_stored_schema(shape), kept, stored)
+    stored = [_to_stored_vectors(part) if part else None for part in (vectors, latent)]
+    manifest = Manifest(FILE_FORMAT, stamp, _to_stored_schema(shape), kept, *stored)
     _write_file(folder / MANIFEST, [msgspec.json.encode(manifest)])
-    if vectors:
-        names |= {f"{name}{VECTORS_SUFFIX}" for name in (*tables.values(), vectors.name)}
+    generations = [part.name for part in (vectors, latent) if part]
+    files = (*tables.values(), *latent_tables.values(), *generations)
+    names |= {f"{name}{VECTORS_SUFFIX}" for name in files}
     _delete_other_files(folder, names)
 
 
@@ -154,9 +160,11 @@ def load_readers(folder: Path) -> tuple[Schema, int, tuple[SegmentReader, ...]] 
 
 
 def save_vectors(
-    folder: Path, readers: Sequence[SegmentReader], vectors: VectorIndex
+    folder: Path, readers: Sequence[SegmentReader], vectors: VectorIndex | None
 ) -> dict[str, str]:
     """Write the files of vectors that are new; return their names by segment."""
+    if vectors is None:
+        return {}
     files: dict[str, Arrays] = {}
     if vectors.model:
         files[vectors.name] = vectors.model.arrays()
@@ -179,18 +187,33 @@ def load_vectors(folder: Path) -> VectorIndex | None:
     """
     try:
         manifest = _read_manifest(folder)
-        stored = manifest.vectors
-        if stored is None or manifest.format != FILE_FORMAT:
-            return None
-        model = None
+    except READ_ERRORS:
+        return None
+    if manifest.format != FILE_FORMAT:
+        return None
+    files = [(kept, kept.vectors) for kept in manifest.segments]
+    vectors = _load_generation(folder, manifest.vectors, files)
+    if vectors is None:
+        return None
+    files = [(kept, kept.latent) for kept in manifest.segments]
+    return replace(vectors, latent=_load_generation(folder, manifest.latent, files))
+
+
+def _load_generation(
+    folder: Path, stored: StoredVectors | None, files: Sequence[tuple[StoredSegment, str]]
+) -> VectorIndex | None:
+    if stored is None:
+        return None
+    model = None
+    try:
         if stored.has_model:
             model = LatentModel.from_arrays(_read_vectors(folder, stored.name))
     except READ_ERRORS:
         return None
     tables = {}
-    for kept in manifest.segments:
+    for kept, name in files:
         with suppress(*READ_ERRORS):
-            table = VectorTable.from_arrays(_read_vectors(folder, kept.vectors), kept.vectors)
+            table = VectorTable.from_arrays(_read_vectors(folder, name), name)
             if len(table) == kept.records:
                 tables[kept.name] = table
     return VectorIndex(stored.source, model, tables, stored.fitted, stored.added, name=stored.name)

@@ -30,9 +30,10 @@ from svc_notebook.service.engine.semantic.vector_table import (
 
 NEURAL = "neuralSearch"
 WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
-FEEDBACK_HITS = "localFeedbackHits"
+FEEDBACK_HITS, LATENT_SHARE = "localFeedbackHits", "localLatentShare"
 """Members of `semanticSearch` that only the local service has."""
 DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY, DEFAULT_FEEDBACK_HITS = 0.3, 0.2, 0
+DEFAULT_LATENT_SHARE = 0.5
 MAX_FEEDBACK_HITS = 100
 FUSED_HITS = 1000
 """The best hits by words, and by similarity, that are fused; other hits by words follow them."""
@@ -45,12 +46,14 @@ RANK_OFFSET = 60
 class SemanticOptions:
     """How much similarity counts against words, from 0 to 1, and the least cosine of a hit.
 
-    `feedback_hits` are the best hits whose vectors move that of the query.
+    `feedback_hits` are the best hits whose vectors move that of the query. `latent_share` is how
+    much latent vectors count in a similarity against those of an embedder, from 0 to 1.
     """
 
     weight: float
     min_similarity: float
     feedback_hits: int = DEFAULT_FEEDBACK_HITS
+    latent_share: float = DEFAULT_LATENT_SHARE
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> SemanticOptions:
@@ -58,7 +61,8 @@ class SemanticOptions:
         members: Mapping[str, Any] = options["semanticSearch"] or {}
         weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
         least = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
-        return cls(weight, least, _read_feedback_hits(members))
+        latent_share = _read_share(members, LATENT_SHARE, DEFAULT_LATENT_SHARE, 0)
+        return cls(weight, least, _read_feedback_hits(members), latent_share)
 
 
 def _read_share(members: Mapping[str, Any], name: str, default: float, least: float) -> float:

@@ -45,13 +45,30 @@ NO_VECTORS = VectorSource(None, None)
 
 @dataclass(frozen=True, eq=False)
 class QueryVector:
-    """The vector of a query, and the vectors of the records that it is compared with."""
+    """The vector of a query, and the vectors of the records that it is compared with.
+
+    `latent` is the same of a latent model; its cosines count with `latent_share`.
+    """
 
     index: VectorIndex
     vector: VectorTable
+    latent: QueryVector | None = None
+    latent_share: float = 0.0
 
     def similarities(self, reader: SegmentReader) -> Array:
-        """Return the cosines of all rows of a segment, in units of their last digit."""
+        """Return the similarities of all rows of a segment, in units of their last digit.
+
+        They are cosines, or means of both cosines; a record with only one vector has its cosine.
+        """
+        cosines = self._cosines(reader)
+        if self.latent is None:
+            return cosines
+        others = self.latent._cosines(reader)
+        mixed = (1 - self.latent_share) * cosines + self.latent_share * others
+        mixed = np.where(others == NO_SIMILARITY, cosines, np.rint(mixed))
+        return np.where(cosines == NO_SIMILARITY, others, mixed).astype(np.int32)
+
+    def _cosines(self, reader: SegmentReader) -> Array:
         table = self.index.table_of(reader)
         if table is None or table.dimensions != self.vector.dimensions:
             return np.full(len(reader.segment), NO_SIMILARITY, np.int32)
@@ -62,6 +79,7 @@ class QueryVector:
 
         Both count the same. Hits without a vector do not count.
         """
+        latent = self.latent and self.latent.with_feedback(hits)
         # Double precision: the sum of the same hits is the same, however they are divided.
         found = np.zeros((len(hits), self.vector.dimensions))
         for number, segment in enumerate(hits.segments):
@@ -72,9 +90,9 @@ class QueryVector:
         total = found.sum(axis=0)
         length = np.sqrt((total * total).sum())
         if not length:
-            return self
+            return replace(self, latent=latent)
         moved = self.vector.decoded()[0] + total / length
-        return replace(self, vector=VectorTable.of(moved[np.newaxis]))
+        return replace(self, vector=VectorTable.of(moved[np.newaxis]), latent=latent)
 
 
 @dataclass(frozen=True)
@@ -89,10 +107,26 @@ def embed_query(
     query: Query,
     index: VectorIndex | None,
     embed: EmbedQuery | None,
+    latent_share: float = 0.0,
 ) -> QueryVector | NoVector:
-    """Return the vector of a query: from its words by a latent model, else from its text."""
+    """Return the vector of a query: from its words by a latent model, else from its text.
+
+    With vectors of an embedder and of a latent model, both are compared.
+    """
     if index is None or not index.tables:
         return NoVector(VECTORS_PENDING)
+    vector = _embed_query(text, query, index, embed)
+    if isinstance(vector, NoVector) or not latent_share or not index.latent:
+        return vector
+    latent = embed_query(text, query, index.latent, None)
+    if isinstance(latent, NoVector):  # it has none of the words
+        return vector
+    return replace(vector, latent=latent, latent_share=latent_share)
+
+
+def _embed_query(
+    text: str, query: Query, index: VectorIndex, embed: EmbedQuery | None
+) -> QueryVector | NoVector:
     if index.model:
         words = [word for one in query.words for word in one.text.split(" ")]
         vector = index.model.embed_words(words)

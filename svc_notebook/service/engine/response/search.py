@@ -175,7 +175,8 @@ def _add_semantic_hits(
         return matches, ()
     reason = find_obstacle(options)
     if not reason:
-        vector = embed_query(options["query"], query, vectors.vectors, vectors.embed)
+        share = SemanticOptions.of(options).latent_share
+        vector = embed_query(options["query"], query, vectors.vectors, vectors.embed, share)
         if isinstance(vector, QueryVector):
             missing = vector.index.count_missing(plan.readers)
             pending = f"{missing:,} records are found by words only" if missing else ""

@@ -25,6 +25,13 @@ def read_texts(records: Sequence[Record], settings: Mapping[str, Any]) -> list[s
     return ["\n".join(line for line in some if line.strip()) for some in lines]
 
 
+def first_attributes(settings: Mapping[str, Any]) -> list[str]:
+    """Return the attributes that `searchableAttributes` has first; none if there are no others."""
+    entries = read_searched(settings)
+    first = [entry.path for entry in entries if not entry.rank]
+    return first if len(first) < len(entries) else []
+
+
 def _order_paths(paths: Sequence[str], entries: Sequence[str]) -> list[str]:
     if not entries:
         return [path for path in paths if path not in INTERNAL]

@@ -29,7 +29,8 @@ class VectorIndex:
 
     `source` is `LATENT` or the name of the embedder; `model` is the latent model. Tables are found
     by the names of their segments. `fitted` records were in the index when the model was computed,
-    and `added` vectors were computed by it later.
+    and `added` vectors were computed by it later. `latent` are the vectors of a latent model that
+    are fused with those of an embedder.
     """
 
     source: str
@@ -37,6 +38,7 @@ class VectorIndex:
     tables: Mapping[str, VectorTable] = field(default_factory=dict)
     fitted: int = 0
     added: int = 0
+    latent: VectorIndex | None = None
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def table_of(self, reader: SegmentReader) -> VectorTable | None:
@@ -60,12 +62,22 @@ class VectorIndex:
     def within(self, readers: Sequence[SegmentReader]) -> VectorIndex:
         """Return the index without the vectors of segments that are gone."""
         names = {reader.segment.name for reader in readers}
-        if self.tables.keys() <= names:
+        tables = {name: table for name, table in self.tables.items() if name in names}
+        latent = self.latent and self.latent.within(readers)
+        return replace(self, tables=tables, latent=latent)
+
+    def with_earlier(self, before: VectorIndex | None) -> VectorIndex:
+        """Return the index with the tables that another state of its generation has besides."""
+        if before is None:
             return self
-        return replace(self, tables={n: table for n, table in self.tables.items() if n in names})
+        latent = self.latent and self.latent.with_earlier(before.latent)
+        tables = {**before.tables, **self.tables} if before.name == self.name else self.tables
+        return replace(self, tables=tables, latent=latent)
 
     def suits(self, settings: ModelSettings) -> bool:
         """Return whether the latent model has these settings; vectors of an embedder have none."""
+        if self.latent:
+            return self.latent.suits(settings)
         return self.model is None or self.model.settings == settings
 
     def is_outdated(self, records: int) -> bool:
@@ -75,12 +87,15 @@ class VectorIndex:
         changed = max(self.added, abs(records - self.fitted))
         return changed > max(MIN_OUTDATED_RECORDS, OUTDATED_SHARE * records)
 
-    def join(self, parts: Sequence[SegmentReader], merged: SegmentReader) -> VectorTable | None:
-        """Return the vectors of merged segments from those of the parts; None without any."""
+    def join(self, parts: Sequence[SegmentReader], merged: SegmentReader) -> VectorIndex:
+        """Return the index with the vectors of merged segments from those of the parts."""
+        joined = replace(self, latent=self.latent and self.latent.join(parts, merged))
         found = []
         for part in parts:
             if (table := self.table_of(part)) is not None:
                 rows = np.flatnonzero(part.alive & table.known)
                 places = merged.segment.ids.find_many(part.segment.ids.take(rows))
                 found.append((places, table.take(rows)))
-        return VectorTable.joined(len(merged.segment), found) if found else None
+        if not found:
+            return joined
+        return joined.with_table(merged, VectorTable.joined(len(merged.segment), found))
