@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from svc_notebook.api.declaration import Sender
 from svc_notebook.api.endpoint import Endpoint, RequestSpec
+from svc_notebook.api.families.analytics import AnalyticsApi
 from svc_notebook.api.families.clusters import ClusterEndpoints
 from svc_notebook.api.families.crawler import CrawlerApi
 from svc_notebook.api.families.dictionaries import DictionaryEndpoints
@@ -18,12 +19,21 @@ from svc_notebook.api.families.settings import SettingsEndpoints
 from svc_notebook.api.families.sources import SourceEndpoints
 from svc_notebook.api.families.synonyms import SynonymEndpoints
 
-__all__ = ["ENDPOINTS", "CrawlerApi", "Endpoint", "EventsApi", "RequestSpec", "SearchApi", "Sender"]
+__all__ = [
+    "ENDPOINTS",
+    "AnalyticsApi",
+    "CrawlerApi",
+    "Endpoint",
+    "EventsApi",
+    "RequestSpec",
+    "SearchApi",
+    "Sender",
+]
 
 FAMILIES = (
     SearchEndpoints, ObjectEndpoints, SettingsEndpoints, IndexEndpoints, SynonymEndpoints,
     KeyEndpoints, RuleEndpoints, DictionaryEndpoints, ClusterEndpoints, SourceEndpoints,
-    LogEndpoints, CrawlerApi, EventsApi,
+    LogEndpoints, CrawlerApi, EventsApi, AnalyticsApi,
 )  # fmt: skip
 
 

@@ -21,8 +21,9 @@ class ClientConfig:
 
     - `url`: one address for all interfaces.
     - `domain`: the vendor's domain, from which `app_id` derives the hosts; `fallback_domain` is
-      that of the fallback hosts, default `domain`; `region` selects the domain's events host.
-    - `hosts`: a list of addresses, or lists by role: read, write, crawler, events.
+      that of the fallback hosts, default `domain`; `region` selects the domain's hosts of events
+      and analytics.
+    - `hosts`: a list of addresses, or lists by role: read, write, crawler, events, analytics.
     - `vendor`: the word in the names of the headers; default `Service`.
     - `crawler_user_id`, `crawler_api_key`: the credentials of the crawler interface.
     - `retry_policy`: timeouts and number of attempts.

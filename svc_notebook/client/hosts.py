@@ -14,7 +14,7 @@ from svc_notebook.api import Endpoint
 from svc_notebook.errors import BadInput, NotConnected, did_you_mean
 from svc_notebook.redaction import show_address
 
-Role = Literal["read", "write", "crawler", "events"]
+Role = Literal["read", "write", "crawler", "events", "analytics"]
 ROLES: tuple[Role, ...] = get_args(Role)
 HostChoice = Sequence[str] | Mapping[str, str | Sequence[str]]
 _REGION = re.compile(r"[A-Za-z0-9-]+")
@@ -73,8 +73,9 @@ def build_hosts(
 ) -> Hosts:
     """Build the host lists from one address, a domain, or lists; lists override the others.
 
-    A `region` selects the domain's events host, `insights.us.search.example`, and replaces
-    `{region}` in listed addresses; without a region, that part of an address is removed.
+    A `region` selects the domain's hosts of events and of analytics, `insights.us.search.example`
+    and `analytics.us.search.example`, and replaces `{region}` in listed addresses; without a
+    region, that part of an address is removed, and the domain has no host of events.
     """
     if not (url or domain or hosts):
         raise NotConnected(
@@ -86,8 +87,9 @@ def build_hosts(
         found = dict.fromkeys(ROLES, (read_address(url),))
     elif domain:
         found = _in_domain(app_id, domain, fallback_domain or domain, shuffle)
+        found["analytics"] = _addresses(f"https://analytics.{{region}}.{domain}", region)
         if region:
-            found["events"] = (read_address(f"https://insights.{_region(region)}.{domain}"),)
+            found["events"] = _addresses(f"https://insights.{{region}}.{domain}", region)
     return Hosts(found | _listed(hosts or (), region))
 
 

@@ -184,7 +184,7 @@ def _row(
     numbers = array(OBJECT_NUMBER, [objects[hit] for hit in search.hits])
     return (
         number, search.time, search.index, query, search.hit_count, search.user, search.query_id,
-        _json(search.used_filters()) if search.filters else None,
+        _json(filters) if (filters := search.used_filters()) else None,
         _json(sorted(set(search.tags))) if search.tags else None,
         search.country, numbers.tobytes() or None, search.test, search.variant,
     )  # fmt: skip

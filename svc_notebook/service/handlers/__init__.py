@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from svc_notebook.service.handlers import (
+    analytics,
+    analytics_lists,
     browse,
     clusters,
     crawler,
@@ -21,8 +23,8 @@ from svc_notebook.service.handlers import (
 from svc_notebook.service.handlers.registry import HANDLERS
 
 FAMILIES = (
-    browse, clusters, crawler, dictionaries, events, indices, keys, logs, objects, rules, searches,
-    settings, sources, synonyms,
+    analytics, analytics_lists, browse, clusters, crawler, dictionaries, events, indices, keys,
+    logs, objects, rules, searches, settings, sources, synonyms,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "HANDLERS"]

@@ -27,11 +27,7 @@ MISSING_FAMILIES = (
         rf"/1/indexes/\*/recommendations|/1/indexes/[^/]+/{_MODEL}/(?:recommend|task)",
         "`similarQuery` finds records with similar words",
     ),
-    _family(
-        "Analytics",
-        "/2/(?:searches|clicks|conversions|filters|hits|countries|status|users)|/3/patterns",
-        "`svc.read_searches` and `svc.read_events` read what was searched and reported",
-    ),
+    _family("Analytics patterns", "/3/patterns", "`GET /2/searches` and its family have figures"),
     _family("A/B testing", "/[23]/abtests", "`svc.tuning` compares settings on judged queries"),
     _family(
         "Query Suggestions",

@@ -1,0 +1,158 @@
+"""Figures of counted searches, by day, by query or by variant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Literal, NamedTuple
+
+from svc_notebook.api.shapes.analytics import CurrencyRevenue, PositionClicks
+from svc_notebook.service.analytics.selection import Selection
+from svc_notebook.service.events import DAY_MS
+from svc_notebook.service.store import Store
+
+GroupBy = Literal["day", "query", "variant", "all"]
+GROUPS: Mapping[GroupBy, str] = {
+    "day": f"time / {DAY_MS}",
+    "query": "query",
+    "variant": "variant",
+    "all": "''",
+}
+Key = str | int
+# Single positions, then ranges; -1 is the end of the hits.
+POSITION_RANGES = [*((position, position) for position in range(1, 11)), (11, 20), (21, -1)]
+
+
+class Figures(NamedTuple):
+    """What was counted of some searches; tracked ones have a queryID.
+
+    `clicks` are clicked hits and `positions` the sum of their positions; `clicked`, `converted`,
+    `added` and `bought` are searches with at least one such outcome, the others are events.
+    """
+
+    searches: int = 0
+    unanswered: int = 0
+    unanswered_with_filters: int = 0
+    users: int = 0
+    tracked: int = 0
+    tracked_users: int = 0
+    clicked: int = 0
+    clicks: int = 0
+    positions: int = 0
+    converted: int = 0
+    conversions: int = 0
+    added: int = 0
+    additions: int = 0
+    bought: int = 0
+    purchases: int = 0
+    hits: int = 0  # of the last search
+
+    @classmethod
+    def total(cls, parts: Iterable[Figures]) -> Figures:
+        """Return the sums; those of `users` and `hits` have no meaning."""
+        return cls(*map(sum, zip(cls(), *parts, strict=True)))
+
+
+# One row for each search; a view or another event than a click at a position counts for nothing.
+_SEARCHES = """
+    SELECT c.*,
+        coalesce(sum(o.kind = 'click' AND o.position IS NOT NULL), 0) AS clicks,
+        coalesce(sum(CASE o.kind WHEN 'click' THEN o.position END), 0) AS positions,
+        count(DISTINCT CASE WHEN o.kind <> 'click' THEN o.event END) AS conversions,
+        count(DISTINCT CASE o.kind WHEN 'addToCart' THEN o.event END) AS additions,
+        count(DISTINCT CASE o.kind WHEN 'purchase' THEN o.event END) AS purchases
+    FROM (SELECT * FROM counted WHERE {where}) AS c
+    LEFT JOIN outcomes AS o ON o.query_id = c.query_id
+    GROUP BY c.number
+"""
+_FIGURES = """
+    SELECT {group}, count(*), sum(hits = 0), sum(hits = 0 AND filters IS NOT NULL),
+        count(DISTINCT user), count(query_id),
+        count(DISTINCT CASE WHEN query_id IS NOT NULL THEN user END),
+        sum(clicks > 0), sum(clicks), sum(positions), sum(conversions > 0), sum(conversions),
+        sum(additions > 0), sum(additions), sum(purchases > 0), sum(purchases), hits, max(number)
+    FROM ({searches}) GROUP BY 1
+"""
+_OUTCOMES = """
+    SELECT {columns} FROM counted AS c JOIN outcomes AS o ON o.query_id = c.query_id
+    WHERE {where} AND {condition} GROUP BY {groups}
+"""
+
+
+def summarize(store: Store, selection: Selection, by: GroupBy) -> dict[Key, Figures]:
+    """Return the figures of each group; of the searches of a query, the last one gives the hits."""
+    searches = _SEARCHES.format(where=selection.where)
+    rows = store.read(_FIGURES.format(group=GROUPS[by], searches=searches), *selection.values)
+    # The last column only selects the row that `hits` is taken from.
+    return {key: Figures(*figures) for key, *figures, _ in rows}
+
+
+def count_positions(
+    store: Store, selection: Selection, by: GroupBy
+) -> dict[Key, list[PositionClicks]]:
+    """Return the number of clicks in each range of positions, by group."""
+    rows = _read_outcomes(
+        store, selection, f"{GROUPS[by]}, position, count(*)",
+        "o.kind = 'click' AND o.position IS NOT NULL", "1, 2",
+    )  # fmt: skip
+    counts: dict[Key, list[int]] = {}
+    for key, position, clicks in rows:
+        ranges = counts.setdefault(key, [0] * len(POSITION_RANGES))
+        ranges[_range_of(position)] += clicks
+    return {key: describe_positions(ranges) for key, ranges in counts.items()}
+
+
+def describe_positions(counts: Iterable[int] = (0,) * len(POSITION_RANGES)) -> list[PositionClicks]:
+    """Return the ranges of positions with their numbers of clicks."""
+    return [
+        {"position": list(limits), "clickCount": clicks}
+        for limits, clicks in zip(POSITION_RANGES, counts, strict=True)
+    ]
+
+
+def _range_of(position: int) -> int:
+    return next(
+        number for number, (_, last) in enumerate(POSITION_RANGES) if position <= last or last == -1
+    )
+
+
+def sum_revenue(
+    store: Store, selection: Selection, by: GroupBy
+) -> dict[Key, dict[str, CurrencyRevenue]]:
+    """Return the revenue of purchases by currency, by group."""
+    rows = _read_outcomes(
+        store, selection, f"{GROUPS[by]}, currency, sum(revenue)",
+        "o.kind = 'purchase' AND currency IS NOT NULL AND revenue IS NOT NULL", "1, 2",
+    )  # fmt: skip
+    return collect_revenue(rows)
+
+
+def collect_revenue(rows: Iterable[Any]) -> dict[Key, dict[str, CurrencyRevenue]]:
+    """Return the revenue by currency of rows of group, currency and revenue."""
+    revenues: dict[Key, dict[str, CurrencyRevenue]] = {}
+    for key, currency, revenue in rows:
+        revenues.setdefault(key, {})[currency] = {"currency": currency, "revenue": revenue}
+    return revenues
+
+
+def total_revenue(parts: Iterable[Mapping[str, CurrencyRevenue]]) -> dict[str, CurrencyRevenue]:
+    """Return the sum of revenues by currency."""
+    total: dict[str, CurrencyRevenue] = {}
+    for part in parts:
+        for currency, row in part.items():
+            before = total[currency]["revenue"] if currency in total else 0.0
+            total[currency] = {"currency": currency, "revenue": before + row["revenue"]}
+    return total
+
+
+def _read_outcomes(
+    store: Store, selection: Selection, columns: str, condition: str, groups: str
+) -> list[tuple[Any, ...]]:
+    sql = _OUTCOMES.format(
+        columns=columns, where=selection.where, condition=condition, groups=groups
+    )
+    return store.read(sql, *selection.values)
+
+
+def rate(part: int, whole: int) -> float | None:
+    """Return a share, or None of nothing."""
+    return part / whole if whole else None

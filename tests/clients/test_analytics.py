@@ -1,0 +1,93 @@
+"""The vendor's Python client of analytics at the local service: its models parse each answer."""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+from algoliasearch.analytics.client import AnalyticsClientSync
+from algoliasearch.analytics.config import AnalyticsConfig
+from algoliasearch.analytics.models.top_hits_response_with_revenue_analytics import (
+    TopHitsResponseWithRevenueAnalytics,
+)
+from algoliasearch.analytics.models.top_searches_response_with_revenue_analytics import (
+    TopSearchesResponseWithRevenueAnalytics,
+)
+from algoliasearch.http.hosts import Host, HostsCollection
+
+from tests.conftest import Running
+
+INDEX = "analysed"
+
+
+@pytest.fixture
+def analytics(service: Running, api: httpx.Client) -> AnalyticsClientSync:
+    """The client, after a search with a click and a purchase, and one without hits."""
+    task = api.post(
+        f"/1/indexes/{INDEX}/batch",
+        json={"requests": [{"action": "addObject", "body": {"objectID": "1", "brand": "Lumo"}}]},
+    ).json()["taskID"]
+    while api.get(f"/1/task/{task}").json()["status"] != "published":
+        pass
+    settings = {"attributesForFaceting": ["brand"]}
+    task = api.put(f"/1/indexes/{INDEX}/settings", json=settings).json()["taskID"]
+    while api.get(f"/1/task/{task}").json()["status"] != "published":
+        pass
+    body = {"query": "lumo", "filters": "brand:Lumo", "clickAnalytics": True, "userToken": "anna"}
+    tags = {"analyticsTags": ["country:DE"]}
+    found = api.post(f"/1/indexes/{INDEX}/query", json=body | tags).json()
+    api.post(f"/1/indexes/{INDEX}/query", json={**body, "query": "toaster"})
+    event: Any = {
+        "eventName": "x", "index": INDEX, "userToken": "anna", "objectIDs": ["1"],
+        "queryID": found["queryID"],
+    }  # fmt: skip
+    bought = {
+        "eventType": "conversion", "eventSubtype": "purchase", "currency": "EUR", "value": 12.5,
+        "objectData": [{"price": 12.5, "quantity": 1, "queryID": found["queryID"]}],
+    }  # fmt: skip
+    events = [{**event, "eventType": "click", "positions": [1]}, {**event, **bought}]
+    api.post("/1/events", json={"events": events}).raise_for_status()
+    config = AnalyticsConfig(service.appId, service.adminKey)
+    address = urlsplit(service.url)
+    config.hosts = HostsCollection([Host(f"{address.hostname}", address.scheme, address.port)])
+    return AnalyticsClientSync.create_with_config(config)
+
+
+def test_each_answer_is_parsed_by_the_models_of_the_client(analytics: AnalyticsClientSync) -> None:
+    # The client takes the first model that an answer fits, which has the fewest members.
+    both: Any = {"click_analytics": True, "revenue_analytics": True}
+    listed = analytics.get_top_searches_with_http_info(INDEX, **both).raw_data or ""
+    top = TopSearchesResponseWithRevenueAnalytics.model_validate_json(listed)
+    [lumo, toaster] = sorted(top.searches, key=lambda row: row.search)
+    assert (lumo.search, lumo.click_through_rate, lumo.nb_hits) == ("lumo", 1.0, 1)
+    assert lumo.currencies["EUR"].revenue == 12.5
+    assert (toaster.count, toaster.nb_hits) == (1, 0)
+    plain: Any = analytics.get_top_searches(INDEX, order_by="searchCount", direction="asc", limit=1)
+    assert len(plain.actual_instance.searches) == 1
+    listed = analytics.get_top_hits_with_http_info(INDEX, search="lumo", **both).raw_data or ""
+    [hit] = TopHitsResponseWithRevenueAnalytics.model_validate_json(listed).hits
+    assert (hit.hit, hit.tracked_hit_count, hit.click_count, hit.purchase_count) == ("1", 1, 1, 1)
+
+    assert analytics.get_searches_count(INDEX).count == 2
+    assert len(analytics.get_searches_count(INDEX).dates) == 8
+    assert analytics.get_users_count(INDEX).count == 1
+    assert analytics.get_no_results_rate(INDEX).rate == 0.5
+    assert analytics.get_no_click_rate(INDEX).no_click_count == 1
+    assert analytics.get_click_through_rate(INDEX).rate == 0.5
+    assert analytics.get_average_click_position(INDEX).average == 1
+    assert analytics.get_click_positions(INDEX).positions[0].click_count == 1
+    assert analytics.get_conversion_rate(INDEX).conversion_count == 1
+    assert analytics.get_add_to_cart_rate(INDEX).rate == 0
+    assert analytics.get_purchase_rate(INDEX).purchase_count == 1
+    assert analytics.get_revenue(INDEX).currencies["EUR"].revenue == 12.5
+    unanswered = analytics.get_searches_no_results(INDEX).searches
+    assert [(row.search, row.with_filter_count) for row in unanswered] == [("toaster", 1)]
+    assert analytics.get_searches_no_clicks(INDEX).searches == []
+    assert analytics.get_top_countries(INDEX).countries[0].country == "DE"
+    assert analytics.get_top_filter_attributes(INDEX).attributes[0].count == 2
+    assert analytics.get_top_filter_for_attribute("brand", INDEX).values[0].operator == ":"
+    [filters] = analytics.get_top_filters_no_results(INDEX).values or []
+    assert [part.value for part in filters.values] == ["Lumo"]
+    assert str(analytics.get_status(INDEX).updated_at).endswith("Z")
