@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
+MAC = "mac_roman"
 # The letters beyond ASCII of languages, by the encoding of Windows that contains them.
 WESTERN = {
     "cp1252": (
@@ -19,6 +20,8 @@ OTHERS: Mapping[str, tuple[str, ...]] = {
     ),
     "cp1254": ("çğıöşüâîûİ",),
     "cp1257": ("ąčęėįšųūž", "āčēģīķļņšūž", "äöüõšž"),
+    # Old programs of the Mac write it; other bytes are letters there.
+    MAC: WESTERN["cp1252"],
     "iso8859_2": ("áčďéěíňóřšťúůýž", "ąćęłńóśźż", "áéíóöőúüű"),
 }  # fmt: skip
 # The minimum share of a text's letters beyond ASCII that its language has.
@@ -27,6 +30,9 @@ MIN_SHARE = 0.99
 MIN_LETTERS, MIN_DIFFERENT = 5, 2
 # A character beyond ASCII that is a letter, or that stands between letters.
 BEYOND = re.compile(r"[^\W\d_]|(?<=[^\W\d_])[^\w\s](?=[^\W\d_])")
+# In text that is read as cp1252: signs inside of words, and letters that bytes of a Mac become.
+IMPLAUSIBLE = re.compile(r"\ufffd|(?<=[^\W\d_])[^\w\s\u2019'-](?=[^\W\d_])|(?<=[a-z])[ŠŽŸƒ]")
+MIN_IMPLAUSIBLE = 2
 
 
 def find_encoding(text: bytes) -> str | None:
@@ -40,10 +46,15 @@ def find_encoding(text: bytes) -> str | None:
     fitting = [
         (sum(found.values()), encoding)
         for encoding, alphabets in OTHERS.items()
+        if (encoding != MAC or _is_implausible(text))
         if _differs(text, encoding) and (found := _characters(text, encoding))
         if any(_is_of(found, alphabet) for alphabet in alphabets)
     ]
     return max(fitting, key=lambda each: each[0])[1] if fitting else None
+
+
+def _is_implausible(text: bytes) -> bool:
+    return len(IMPLAUSIBLE.findall(text.decode("cp1252", "replace"))) >= MIN_IMPLAUSIBLE
 
 
 def _characters(text: bytes, encoding: str) -> Counter[str]:

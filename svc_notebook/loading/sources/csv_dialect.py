@@ -24,8 +24,11 @@ SINGLE_QUOTE_SHARE = 0.5
 MIN_LITERAL_LINES, MIN_LITERAL_QUOTES = 3, 2
 # The quote of a file without quotes: a character that no text contains.
 NO_QUOTE = "\x1d"
-# The first rows that are a table although most lines have one cell.
-MIN_FIRST_WIDTH, MIN_FIRST_ROWS = 3, 4
+# The first rows that are a table although most lines have one cell, and their cells.
+MIN_FIRST_ROWS, MIN_WIDE_CELLS = 4, 3
+# The share of rows with the most frequent width that needs no comparison with a run of wider rows,
+# the minimum rows of such a run, and the rows that one of another width inside of it outweighs.
+REGULAR_SHARE, MIN_RUN_ROWS, OTHER_ROW_COST = 0.8, 3, 2
 Row = tuple[int, list[str]]
 # A quoted name in a header can extend over several lines.
 MAX_HEADER_LINES = 10
@@ -179,14 +182,29 @@ def free_name(wanted: str, taken: Collection[str], first: int = 2) -> str:
 
 
 def usual_width(rows: Sequence[Row]) -> int:
-    """Return the most frequent number of cells; of equally frequent ones, the largest.
+    """Return the number of cells of the table's rows.
 
-    A table can have fewer rows than the lines of one cell below it.
+    It is the most frequent one; of equally frequent ones, the largest. A table can have fewer rows
+    than the lines above and below it: then they follow each other, and have more cells in total.
     """
     widths = Counter(len(row) for _, row in rows)
     usual = max(widths, key=lambda width: (widths[width], width), default=0)
-    first = len(rows[0][1]) if rows else 0
-    if usual == 1 and first >= MIN_FIRST_WIDTH:
+    if not rows or widths[usual] >= REGULAR_SHARE * len(rows):
+        return usual
+    first = len(rows[0][1])
+    if usual == 1 and first >= MIN_WIDE_CELLS:
         run = sum(1 for _ in takewhile(lambda row: len(row[1]) == first, rows))
-        return first if run >= MIN_FIRST_ROWS and run == widths[first] else usual
-    return usual
+        if run >= MIN_FIRST_ROWS and run == widths[first]:
+            return first
+    wide = [width for width in widths if width >= MIN_WIDE_CELLS]
+    cells, width = max(((_count_run_cells(rows, width), width) for width in wide), default=(0, 0))
+    return width if cells > usual * widths[usual] else usual
+
+
+def _count_run_cells(rows: Sequence[Row], width: int) -> int:
+    """Return the cells of the longest run of rows of a width, less those of rows between them."""
+    cells = most = 0
+    for _, row in rows:
+        cells = max(0, cells + (width if len(row) == width else -OTHER_ROW_COST * width))
+        most = max(most, cells)
+    return most if most >= MIN_RUN_ROWS * width else 0

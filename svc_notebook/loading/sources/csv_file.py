@@ -179,6 +179,7 @@ class _CsvReading:
             or self.dialect.escape != self.dialect.quote
             or any(shape.open_end or shape.repeated_header for shape in shapes)
             or (not self.dialect.trailing and any(shape.empty_surplus for shape in shapes))
+            or (not self.options.strict and any(shape.empty_rows for shape in shapes))
         ):
             return reading._regular()
         return reading

@@ -16,7 +16,7 @@ from svc_notebook.display import shorten
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_dialect import USUAL_SEPARATORS
 from svc_notebook.loading.sources.encoding import fresh
-from svc_notebook.loading.text_cells.cell_kinds import VALUE
+from svc_notebook.loading.text_cells.cell_kinds import NUMBER, TEXT, VALUE, column_kind
 
 # The first lines among which a rule is looked for, the lines that are compared with it, and the
 # share of them that must agree.
@@ -28,6 +28,16 @@ PIPES = "|\u2502\u2551"
 # Separators of several characters.
 LONG_SEPARATORS = ("::", "||", "|~|", "~|~", "^^", "~~", ";;", "@@", "\u00a6\u00a6")
 MIN_ROWS, MIN_ALIGNED_ROWS, MIN_GAP = 2, 3, 2
+# Columns without names: the minimum number of rows, and of columns of numbers.
+MIN_ROWS_WITHOUT_NAMES, MIN_NUMERIC_COLUMNS = 5, 2
+# A line of a log that names its columns, as the extended log format of W3C has it.
+FIELDS = re.compile(r"#Fields:[ \t]+(\S.*)")
+SQL_TYPE = re.compile(
+    r"u?(?:tiny|small|big|huge)?int(?:eger|\d+)?|double|float\d*|real|decimal\(.*\)|numeric\(.*\)"
+    r"|varchar(?:\(\d+\))?|text|str(?:ing)?|bool(?:ean)?|date|time|timestamp.*|[iu](?:8|16|32|64)"
+    r"|f(?:32|64)|blob|uuid|json|enum\(.*\)|struct\(.*\)|list\[.*\]|.+\[\]|---",
+    re.I,
+)
 # The minimum number of cells between blanks and tabs; all but one must be numbers.
 MIN_MIXED_CELLS = 3
 TOKEN = re.compile(r'"[^"]*"|\S+')
@@ -68,7 +78,8 @@ def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
         return None
     lines = text.splitlines()[: MAX_TITLE_LINES + MAX_CHECKED_LINES]
     return (
-        _find_box(lines) or _find_fixed_width(lines) or _find_long_separator(lines)
+        _find_log(lines) or _find_box(lines) or _find_fixed_width(lines)
+        or _find_long_separator(lines)
         or _find_escapes(text, lines) or _find_mixed_blanks(text, lines) or _find_aligned(lines)
     )  # fmt: skip
 
@@ -104,6 +115,23 @@ def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> Printed
     return copy
 
 
+def _find_log(lines: Sequence[str]) -> PrintedTable | None:
+    """Find rows between blanks or tabs below a line `#Fields:` with their names."""
+    named = [match[1].split() for line in lines if (match := FIELDS.fullmatch(line.rstrip()))]
+    if not named or not lines[0].startswith("#"):
+        return None
+    width = len(named[0])
+
+    def read(line: str) -> list[str] | None:
+        if match := FIELDS.fullmatch(line.rstrip()):
+            return match[1].split()
+        tabbed = "\t" in line
+        cells = line.split("\t") if tabbed else next(csv.reader([line], delimiter=" "), [])
+        return cells if len(cells) == width and not line.startswith("#") else None
+
+    return PrintedTable("the names of the columns are those of the line `#Fields:`", read, width)
+
+
 def _find_box(lines: Sequence[str]) -> PrintedTable | None:
     """Find rows between pipes with a rule above or below the header."""
     for place, line in enumerate(lines[:MAX_TITLE_LINES]):
@@ -120,14 +148,19 @@ def _find_box(lines: Sequence[str]) -> PrintedTable | None:
         if not rows or not _agree([len(row) for row in rows], width):
             return None
         note = "the file is a printed table with rows between `|`"
-        return PrintedTable(note, _box_reader(width, framed), width, start)
+        types = _split_pipes(lines[start + 1], framed) if start + 1 < len(lines) else []
+        has_types = bool(types) and all(map(SQL_TYPE.fullmatch, types))
+        return PrintedTable(note, _box_reader(width, framed, types if has_types else ()), width,
+                            start)  # fmt: skip
     return None
 
 
-def _box_reader(width: int, framed: bool) -> ReadLine:
+def _box_reader(width: int, framed: bool, types: Sequence[str]) -> ReadLine:
+    """Return the reader of rows between pipes; one that repeats the `types` is not a row."""
+
     def read(line: str) -> list[str] | None:
         cells = _split_pipes(line, framed) if _is_box_row(line) else []
-        return cells if len(cells) == width else None
+        return cells if len(cells) == width and cells != types else None
 
     return read
 
@@ -203,7 +236,9 @@ def _find_long_separator(lines: Sequence[str]) -> PrintedTable | None:
         mark = separator[0]
         cells = [cell for line in filled for cell in line.split(separator)]
         # Empty cells between single characters look like a separator of two.
-        if len({*separator}) == 1 and any(cell.startswith(mark) or mark in cell for cell in cells):
+        if len({*separator}) == 1 and any(cell.startswith(mark) for cell in cells):
+            continue
+        if len({line.count(mark) for line in filled}) == 1 and any(mark in cell for cell in cells):
             continue
         if sum(map(bool, cells)) < len(cells) / 2:
             continue
@@ -228,8 +263,7 @@ def _find_mixed_blanks(text: str, lines: Sequence[str]) -> PrintedTable | None:
         return None
     if {line.count("\t") for line in lines if line.strip()} == {width - 1}:
         return None  # tabs alone separate the cells
-    texts = [not all(map(VALUE.fullmatch, column)) for column in zip(*rows, strict=True)]
-    if sum(texts) > 1:
+    if sum(column_kind(column) == TEXT for column in zip(*rows, strict=True)) > 1:
         return None
 
     def read(line: str) -> list[str] | None:
@@ -252,19 +286,60 @@ def _find_aligned(lines: Sequence[str]) -> PrintedTable | None:
            for mark in USUAL_SEPARATORS):  # fmt: skip
         return None
     starts = _find_starts(rows)
-    spans = list(zip(starts, [*starts[1:], max(map(len, rows))], strict=True))
-    cells = [[row[start:end].strip() for start, end in spans] for row in rows]
+    cells = _split_at(rows, starts)
     names = cells[0]
-    if len(names) < MIN_ROWS or not all(names[1:]) or len({*names}) < len(names):
-        return None
-    if any(VALUE.fullmatch(name) or "  " in name for name in names):
-        return None
+    if (
+        len(names) < MIN_ROWS
+        or not all(names[1:])
+        or len({*names}) < len(names)
+        or any(VALUE.fullmatch(name) or "  " in name for name in names)
+    ):
+        return _find_aligned_values(rows)
     if any(sum(map(bool, row)) < 2 for row in cells):
         return None
+    return _table_of_widths(rows, starts)
+
+
+def _find_aligned_values(rows: Sequence[str]) -> PrintedTable | None:
+    """Find columns at the same places of all lines without a header, of which two are numbers.
+
+    One blank is sufficient beside a column of numbers.
+    """
+    if len(rows) < MIN_ROWS_WITHOUT_NAMES:
+        return None
+    blank = _find_blanks(rows)
+    starts = [0, *(n for n in range(1, len(blank)) if blank[n - 1] and not blank[n])]
+    numbers = [
+        column_kind(column) == NUMBER for column in zip(*_split_at(rows, starts), strict=True)
+    ]
+    kept = [0, *(
+        start for n, start in enumerate(starts[1:], 1)
+        if numbers[n - 1] or numbers[n] or all(blank[max(start - MIN_GAP, 0) : start])
+    )]  # fmt: skip
+    columns = list(zip(*_split_at(rows, kept), strict=True))
+    complete = [column for column in columns if all(column) and column_kind(column) == NUMBER]
+    if len(complete) < MIN_NUMERIC_COLUMNS or not all(columns[0]):
+        return None
+    return _table_of_widths(rows, kept)
+
+
+def _split_at(rows: Sequence[str], starts: Sequence[int]) -> list[list[str]]:
+    ends = [*starts[1:], max(map(len, rows))]
+    return [[row[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+            for row in rows]  # fmt: skip
+
+
+def _table_of_widths(rows: Sequence[str], starts: Sequence[int]) -> PrintedTable:
+    spans = list(zip(starts, [*starts[1:], max(map(len, rows))], strict=True))
     gaps = [start - 1 for start in starts[1:]]
     return PrintedTable(
         "columns are separated by their width", _width_reader(spans, gaps), len(spans)
     )
+
+
+def _find_blanks(rows: Sequence[str]) -> list[bool]:
+    """Return for each place whether all rows have a blank there."""
+    return [all(row[n : n + 1] in ("", " ") for row in rows) for n in range(max(map(len, rows)))]
 
 
 def _find_starts(rows: Sequence[str]) -> list[int]:
@@ -272,11 +347,10 @@ def _find_starts(rows: Sequence[str]) -> list[int]:
 
     One such blank is sufficient if the header, which is the first row, has several there.
     """
-    widest = max(map(len, rows))
-    blank = [all(row[n : n + 1] in ("", " ") for row in rows) for n in range(widest)]
+    blank = _find_blanks(rows)
     in_header = {
         n
-        for match in re.finditer(rf" {{{MIN_GAP},}}", rows[0].ljust(widest))
+        for match in re.finditer(rf" {{{MIN_GAP},}}", rows[0].ljust(len(blank)))
         for n in range(*match.span())
     }
     starts, run = [0], 0
@@ -293,7 +367,7 @@ def _find_escapes(text: str, lines: Sequence[str]) -> PrintedTable | None:
     """Find cells between tabs in which tabs, line ends and backslashes are escaped as by MySQL."""
     if "\t" not in text or "\\" not in text or QUOTED.search(text) or DRIVE.search(text):
         return None
-    escapes = ESCAPE.findall(text)
+    escapes = ESCAPE.findall(text.partition("\n")[2])  # `geo\\time` is the name of a column
     if not {*escapes} <= {*ESCAPED, "N"} or not {"t", "n", "\\"} & {*escapes}:
         return None
     widths = [line.count("\t") + 1 for line in lines if line]

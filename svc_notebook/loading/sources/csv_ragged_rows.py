@@ -84,6 +84,8 @@ class RegularCopy:
     repaired: NumberedRows = field(default_factory=NumberedRows)
     # Lines that repeat the header, by the row that follows.
     repeated: NumberedRows = field(default_factory=NumberedRows)
+    # The number of rows without a value, which it does not contain.
+    empty: int = 0
     # Rows that the copy does not contain.
     removed: list[RowError] = field(default_factory=list)
 
@@ -129,6 +131,9 @@ def describe_copies(
             lines = "1 line repeats" if one else f"{copy.repeated.number:,} lines repeat"
             skipped = "is skipped" if one else "are skipped"
             yield f"{lines} the header and {skipped} (before {copy.repeated.places}{place})"
+        if copy.empty:
+            what = "row has no value and is" if copy.empty == 1 else "rows have no value and are"
+            yield f"{copy.empty:,} {what} skipped{place}; strict=True sends such rows"
 
 
 def is_plain_header(path: Path, dialect: Dialect) -> bool:
@@ -239,7 +244,9 @@ def write_regular(
     with copy.path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink:
         sink.write(dialect.separator.join(f"c{n}" for n in range(width)) + "\n")
         for record in _open_records(path, dialect):
-            if not _is_blank(record, dialect):
+            if not strict and is_empty_row(record, dialect):
+                copy.empty += 1
+            elif not _is_blank(record, dialect):
                 copy.rows += 1
                 sink.write(_regular(record, copy, dialect, width, () if strict else forms))
     return copy
@@ -255,6 +262,18 @@ def _is_blank(record: str, dialect: Dialect) -> bool:
     body = record.rstrip(LINE_ENDS)
     alone = len(dialect.names) == 1 or dialect.separator in body
     return not body or (not alone and not body.strip())
+
+
+def is_empty_row(record: str, dialect: Dialect) -> bool:
+    """Return whether a record of a table of several columns has separators and no value."""
+    rest = record.rstrip(LINE_ENDS)
+    return (
+        len(dialect.names) > 1
+        and dialect.separator != " "
+        and dialect.separator in rest
+        and not rest.strip(f"{dialect.separator}{dialect.quote} ")
+        and not any((read_cell(cell, dialect) or "").strip() for cell in split_cells(rest, dialect))
+    )
 
 
 def read_cells(record: str, dialect: Dialect) -> list[str] | None:

@@ -14,7 +14,11 @@ import numpy as np
 
 from svc_notebook.loading.sources.csv_cells import is_open, split_cells, split_records
 from svc_notebook.loading.sources.csv_dialect import Dialect
-from svc_notebook.loading.sources.csv_ragged_rows import read_cells, repeats_header
+from svc_notebook.loading.sources.csv_ragged_rows import (
+    is_empty_row,
+    read_cells,
+    repeats_header,
+)
 
 # The size of a read.
 BLOCK_BYTES = 1 << 18
@@ -36,6 +40,8 @@ class RowShape:
     empty_surplus: bool = False
     # Whether a line repeats the header.
     repeated_header: bool = False
+    # Whether some row has separators and no value.
+    empty_rows: bool = False
     # The number of records that are not blank, the header included; None if it is unknown.
     records: int | None = None
 
@@ -43,7 +49,7 @@ class RowShape:
 def scan_lines(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file; for most files, counting quotes is sufficient."""
     quote = dialect.quote.encode()
-    surplus, headers, records = False, 0, 0
+    surplus, empty, headers, records = False, False, 0, 0
     with path.open("rb") as file:
         start = file.read(BLOCK_BYTES)
         marked = start.startswith(BOM_UTF8)
@@ -60,11 +66,14 @@ def scan_lines(path: Path, dialect: Dialect) -> RowShape:
             if lines.any_odd(quote):
                 return _scan_quotes(path, dialect)
             surplus = surplus or any(_is_wide(line, dialect) for line in lines.with_end(dialect))
+            empty = empty or any(
+                is_empty_row(line, dialect) for line in lines.without_start(dialect)
+            )
             headers += lines.count(header) if can_repeat else 0
             records += lines.filled
     # A byte order mark hides the header itself.
     again = headers > (0 if marked else 1)
-    return RowShape(empty_surplus=surplus, repeated_header=again, records=records)
+    return RowShape(empty_surplus=surplus, repeated_header=again, empty_rows=empty, records=records)
 
 
 class _Lines:
@@ -105,6 +114,19 @@ class _Lines:
             if line.endswith(ends):
                 yield line.decode("utf-8", "replace")
 
+    def without_start(self, dialect: Dialect) -> Iterator[str]:
+        """Yield the lines that begin with an empty cell and end with one."""
+        separator, quote = dialect.separator.encode()[-1], ord(dialect.quote)
+        first = self._bytes.take(self._starts, mode="clip")
+        second = self._bytes.take(self._starts + 1, mode="clip")
+        last = self._ends - 1
+        last -= self._bytes[last] == ord("\r")
+        found = self._bytes[last]
+        likely = (first == separator) | ((first == quote) & (second == quote))
+        likely &= (found == separator) | (found == quote)
+        for number in np.flatnonzero(likely):
+            yield self._line(number).decode("utf-8", "replace")
+
     def count(self, line: bytes) -> int:
         """Return how many lines equal a line, which is not empty."""
         likely = np.flatnonzero(
@@ -119,7 +141,7 @@ class _Lines:
 def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
     """Scan the lines of a file and follow each quote to the line that closes it."""
     ends, last = tuple(end.decode() for end in _empty_ends(dialect)), ""
-    quoted_lines, surplus, open_end, headers, records = False, False, False, 0, 0
+    quoted_lines, surplus, empty, open_end, headers, records = False, False, False, False, 0, 0
     torn: list[str] = []
     with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
         for record in split_records(file, dialect, torn):
@@ -127,6 +149,7 @@ def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
                 quoted_lines = True
             if record.endswith(ends) and _is_wide(record, dialect):
                 surplus = True
+            empty = empty or is_empty_row(record, dialect)
             if dialect.cells and record.lstrip(dialect.quote).startswith(dialect.cells[0]):
                 headers += repeats_header(read_cells(record, dialect) or [], dialect)
             if torn:
@@ -135,7 +158,7 @@ def _scan_quotes(path: Path, dialect: Dialect) -> RowShape:
             records += bool(record.strip("\r\n"))
         if quoted_lines or dialect.quote in last:
             open_end = is_open(split_cells(last, dialect)[-1], dialect)
-    return RowShape(quoted_lines, open_end, surplus, headers > 1, records)
+    return RowShape(quoted_lines, open_end, surplus, headers > 1, empty, records)
 
 
 def _empty_ends(dialect: Dialect) -> tuple[bytes, ...]:

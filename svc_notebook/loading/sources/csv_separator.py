@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-from svc_notebook.loading.sources.csv_cells import split_cells, split_records
+from svc_notebook.loading.sources.csv_cells import LINE_ENDS, split_cells, split_records
 from svc_notebook.loading.sources.csv_dialect import (
     SNIFFED_ROWS,
     UNUSUAL_SEPARATORS,
@@ -16,18 +16,28 @@ from svc_notebook.loading.sources.csv_dialect import (
     parse_rows,
     usual_width,
 )
-from svc_notebook.loading.text_cells.cell_kinds import VALUE
+from svc_notebook.loading.text_cells.cell_kinds import (
+    MOMENT,
+    NUMBER,
+    TEXT,
+    TRUTH,
+    VALUE,
+    cell_kind,
+    column_kind,
+)
 
 # The share of rows with the most frequent width: of a usual separator that is not questioned, and
 # of an unusual one, which needs a minimum number of rows as well.
 CERTAIN_SHARE, UNUSUAL_SHARE, MIN_UNUSUAL_ROWS = 0.8, 0.95, 3
 # The minimum number of rows of a table between blanks that has no header, and a number in it.
 MIN_ALIGNED_ROWS = 5
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
+PLAIN_NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?", re.I)
 # A comma that separates cells: not a decimal comma, and none of a sentence.
 COMMA_BETWEEN_CELLS = re.compile(r"(?<!\d),(?! )|,(?![\d ])")
 # Blanks belong to the separator if they follow at least this share of the separators.
 PADDED_SHARE = 0.95
+# They also do if they precede at least this share of them, or fill up a column of so many rows.
+ENDING_SHARE, MIN_FILLED_ROWS = 0.5, 3
 
 
 def find_separator(text: str, quote: str) -> tuple[str, list[Row]]:
@@ -111,7 +121,7 @@ def _is_evident(text: str, separator: str, quote: str) -> bool:
     ):  # as R writes it, without a name for the first column
         first, others = ["", *rows[0]], usual
     return any(
-        name and not VALUE.fullmatch(name) and all(map(VALUE.fullmatch, column))
+        name and cell_kind(name) == TEXT and column_kind(column) in (NUMBER, MOMENT, TRUTH)
         for name, *column in zip(first, *others, strict=True)
     )
 
@@ -122,39 +132,56 @@ def _is_aligned(rows: Sequence[Sequence[str]], several_blanks: bool) -> bool:
     Digits of one number can be in groups, and then have neither a point nor several blanks.
     """
     columns = list(zip(*rows, strict=True))
-    numeric = [column for column in columns if all(map(NUMBER.fullmatch, column))]
+    numeric = [column for column in columns if all(map(PLAIN_NUMBER.fullmatch, column))]
     decimal = any(all("." in cell for cell in column) for column in numeric)
     evident = decimal or (several_blanks and len(numeric) == len(columns))
     return evident and len(numeric) > 1 and len(rows) >= MIN_ALIGNED_ROWS
 
 
 def is_padded(lines: Sequence[str], rows: Sequence[Row], dialect: Dialect) -> bool:
-    """Return whether a blank follows nearly every separator outside of quotes.
+    """Return whether blanks around separators, outside of quotes, belong to them.
 
+    A blank follows nearly every separator, or precedes most, or fills up the cells of some column.
     `rows` are what the csv module finds in the lines.
     """
     first = lines[:SNIFFED_ROWS]
     if _has_few_blanks(first, [row for line, row in rows if line < len(first)], dialect):
         return False
-    records = split_records(first, dialect)
-    ends = [
-        cell.startswith(" ")
-        for record in records
-        for cell in split_cells(record, dialect)[1:]
-        if cell
+    records = [
+        split_cells(record, dialect)
+        for record in split_records(first, dialect)
+        if record.strip(LINE_ENDS)
     ]
-    return len(ends) > 1 and sum(ends) >= PADDED_SHARE * len(ends)
+    begins = [cell.startswith(" ") for record in records for cell in record[1:] if cell]
+    ends = [cell.endswith(" ") for record in records for cell in record[1:-1] if cell]
+    return (
+        (len(begins) > 1 and sum(begins) >= PADDED_SHARE * len(begins))
+        or (len(ends) > 1 and sum(ends) >= ENDING_SHARE * len(ends))
+        or _has_filled_column(records[1:])
+    )
+
+
+def _has_filled_column(records: Sequence[Sequence[str]]) -> bool:
+    """Return whether the cells of a column have one length because blanks fill them up."""
+    if len(records) < MIN_FILLED_ROWS or len({*map(len, records)}) > 1:
+        return False
+    return any(
+        len({*map(len, column)}) == 1
+        and len({cell.strip(" ") for cell in column}) > 1
+        and 2 * sum(cell != cell.strip(" ") for cell in column) >= len(column)
+        for column in list(zip(*records, strict=True))[:-1]
+    )
 
 
 def _has_few_blanks(lines: Sequence[str], rows: Sequence[Sequence[str]], dialect: Dialect) -> bool:
-    """Return whether a blank certainly follows too few separators; False where it is uncertain.
+    """Return whether blanks are certainly beside too few separators; False where it is uncertain.
 
     Where no quote follows a blank after a separator, and no record has several lines, the csv
     module finds the same cells, and finds them faster.
     """
     separator, quote, text = dialect.separator, dialect.quote, "".join(lines)
-    blanks = text.count(f"{separator} ")
-    if not blanks:
+    after, before = text.count(f"{separator} "), text.count(f" {separator}")
+    if not after and not before:
         return True
     after_blank = re.compile(f"{re.escape(separator)} +{re.escape(quote)}")
     if not quote or dialect.escape != quote or after_blank.search(text):
@@ -162,4 +189,6 @@ def _has_few_blanks(lines: Sequence[str], rows: Sequence[Sequence[str]], dialect
     if len(rows) != sum(bool(line.strip("\r\n")) for line in lines):
         return False
     cells = sum(len(list(filter(None, row[1:]))) for row in rows)
-    return blanks < PADDED_SHARE * cells
+    inner = sum(len(list(filter(None, row[1:-1]))) for row in rows)
+    fills = 2 * (after + before) >= len(rows) - 1
+    return after < PADDED_SHARE * cells and before < ENDING_SHARE * max(inner, 1) and not fills

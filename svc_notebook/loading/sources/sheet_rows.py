@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections import deque
-from collections.abc import Iterator
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from svc_notebook.loading.sources.sheet_cells import (
-    TEXT,
     PlainCell,
     Row,
     SheetFacts,
@@ -18,29 +16,19 @@ from svc_notebook.loading.sources.sheet_cells import (
     show_row,
     texts_of,
 )
+from svc_notebook.loading.text_cells.footers import count_footer_rows, is_subtotal
 
-# The rows among which the end of the table is searched.
-MAX_FOOTER_ROWS = 20
+# The last rows, by which a footer is found.
+MAX_LAST_ROWS = 60
 MAX_SHOWN_ROWS = 5
-# The label of a row of totals: alone, or followed by what it is the sum of.
-TOTAL = re.compile(
-    r"(grand |sub|sub-|overall )?totals?|sum|summe|zwischensumme|endsumme"
-    r"|gesamt(summe|betrag|ergebnis)?|insgesamt|total (général|generale|general)|sous-total|totale"
-    r"|totaal|eindtotaal|suma|razem|celkem|summa|yhteensä|всего|итого|合計|总计"
-    r"|合计|total geral|subtotale",
-    re.I,
-)
-REMARK = re.compile(
-    r"\s*(\*|\(|©|†|\d\)|(source|quelle|note|notes|hinweis|anmerkung|stand|erstellt|created|generated"
-    r"|exported|exportiert|printed|confidential|vertraulich|fuente|nota)\b)",
-    re.I,
-)
-MAX_REMARK_SHARE = 1 / 3
+# The levels of groups that have subtotals, and the maximum difference of a sum.
+MAX_LEVELS, SUM_TOLERANCE = 3, 0.011
 
 
 class _Tail(NamedTuple):
     row: Row
     after_blank: bool
+    is_subtotal: bool
 
 
 @dataclass
@@ -52,40 +40,46 @@ class SheetRows:
     blank: int = 0
     filled: dict[int, int] = field(default_factory=dict)
     footer: list[str] = field(default_factory=list)
+    subtotals: list[str] = field(default_factory=list)
 
     def iterate(self, rows: Iterator[tuple[int, Row]]) -> Iterator[Row]:
         """Yield the rows of the table; `rows` are all below the header, with numbers from 1."""
         tail: deque[_Tail] = deque()
-        gaps = usual = 0
-        first_is_complete = True
+        sums = _GroupSums()
+        gaps, whole = 0, True
         for row in self._fill(rows):
-            width = count_filled(row)
-            if not width:
+            if not count_filled(row):
                 gaps += 1
                 continue
             self.blank += gaps
-            tail.append(_Tail(row, gaps > 0))
+            tail.append(_Tail(row, gaps > 0, sums.take(row)))
             gaps = 0
-            if len(tail) > MAX_FOOTER_ROWS:
-                passed = tail.popleft().row
-                usual = max(usual, count_filled(passed))
-                first_is_complete &= is_filled(passed[0])
-                yield passed
-        usual = max([usual, *(count_filled(each.row) for each in tail)])
-        kept = _count_table_rows(list(tail), usual, first_is_complete=first_is_complete)
-        self.footer = [show_row(each.row) for each in list(tail)[kept:]]
-        self.blank -= sum(each.after_blank for each in list(tail)[kept:])
-        yield from (each.row for each in list(tail)[:kept])
+            if len(tail) > MAX_LAST_ROWS:
+                whole = False
+                yield from self._without_subtotals([tail.popleft()])
+        kept = _count_table_rows(tail, whole=whole)
+        below = list(tail)[kept:]
+        self.footer = [show_row(each.row) for each in below]
+        self.blank -= sum(each.after_blank for each in below)
+        yield from self._without_subtotals(list(tail)[:kept])
+
+    def _without_subtotals(self, rows: Sequence[_Tail]) -> Iterator[Row]:
+        for row, _, is_sum in rows:
+            if is_sum:
+                self.subtotals.append(show_row(row))
+            else:
+                yield row
 
     def notes(self) -> Iterator[str]:
         """Yield the notes about rows that are left out, and cells that are filled."""
         if self.blank > 0:
             yield f"{self.blank:,} blank row{'' if self.blank == 1 else 's'} of the sheet: not sent"
-        if self.footer:
-            more = "; …" if len(self.footer) > MAX_SHOWN_ROWS else ""
-            shown = "; ".join(self.footer[:MAX_SHOWN_ROWS]) + more
-            plural = "" if len(self.footer) == 1 else "s"
-            yield f"{len(self.footer)} row{plural} below the table: not sent ({shown})"
+        for left_out, what in ((self.subtotals, "of subtotals"), (self.footer, "below the table")):
+            if left_out:
+                more = "; …" if len(left_out) > MAX_SHOWN_ROWS else ""
+                shown = "; ".join(left_out[:MAX_SHOWN_ROWS]) + more
+                plural = "" if len(left_out) == 1 else "s"
+                yield f"{len(left_out):,} row{plural} {what}: not sent ({shown})"
         for column, count in self.filled.items():
             name = self.names[column] if column < len(self.names) else f"column{column}"
             yield f"`{name}`: merged cells hold for all their rows, {count:,} cells filled"
@@ -117,26 +111,50 @@ class SheetRows:
         return cells
 
 
-def _count_table_rows(tail: list[_Tail], usual: int, *, first_is_complete: bool) -> int:
-    """Return the number of the last rows that belong to the table; below are totals and remarks."""
-    kept = len(tail)
-    while kept and _is_footer(tail, kept - 1, usual, first_is_complete=first_is_complete):
-        kept -= 1
-    # Remarks alone are not a table.
-    return kept or len(tail)
+@dataclass
+class _GroupSums:
+    """The sums of the numbers of each column since the last subtotal of each level."""
 
+    levels: list[Counter[int]] = field(
+        default_factory=lambda: [Counter() for _ in range(MAX_LEVELS)]
+    )
+    width: int = 0
 
-def _is_footer(tail: list[_Tail], number: int, usual: int, *, first_is_complete: bool) -> bool:
-    row, after_blank = tail[number]
-    filled = [cell for cell in row if is_filled(cell)]
-    label = next((text for text in texts_of(row) if text), "")
-    if TOTAL.fullmatch(label.rstrip(" :")) or (TOTAL.match(label) and len(filled) < usual):
-        return filled[0].data_type == TEXT and usual > 1
-    if len(filled) == 1 and usual > 2 and REMARK.match(label):
-        return True
-    if not after_blank:
+    def take(self, row: Row) -> bool:
+        """Return whether a row has the subtotals of the rows before it; add up any other row."""
+        numbers = {n: cell.value for n, cell in enumerate(row) if type(cell.value) in (int, float)}
+        filled = count_filled(row)
+        if numbers and filled < self.width and self._is_subtotal(row, numbers):
+            return True
+        self.width = max(self.width, filled)
+        for level in self.levels:
+            level.update(numbers)
         return False
-    if len(filled) <= max(1, usual * MAX_REMARK_SHARE) and usual > 1:
-        return True
-    complete = first_is_complete and all(is_filled(each.row[0]) for each in tail[:number])
-    return complete and not is_filled(row[0]) and all(cell.data_type == "n" for cell in filled)
+
+    def _is_subtotal(self, row: Row, numbers: dict[int, Any]) -> bool:
+        label = next((cell.value for cell in row if is_filled(cell)), None)
+        if not isinstance(label, str) or not is_subtotal(label):
+            return False
+        for number, level in enumerate(self.levels):
+            if any(level.values()) and all(
+                abs(level[n] - value) <= SUM_TOLERANCE for n, value in numbers.items()
+            ):
+                for lower in self.levels[: number + 1]:
+                    lower.clear()
+                return True
+        return False
+
+
+def _count_table_rows(tail: Sequence[_Tail], *, whole: bool) -> int:
+    """Return the number of the last rows that belong to the table; below are totals and remarks."""
+    texts: list[list[str]] = []
+    for row, after_blank, is_sum in tail:
+        if not is_sum:
+            texts += [[]] * after_blank + [texts_of(row)]
+    below = sum(map(any, texts[len(texts) - count_footer_rows(texts, texts, whole=whole) :]))
+    kept = len(tail)
+    while kept and (tail[kept - 1].is_subtotal or below):
+        kept -= 1
+        below -= not tail[kept].is_subtotal
+    # Totals and remarks alone are not a table.
+    return kept or len(tail)

@@ -38,8 +38,9 @@ _LIKELY = re.compile(
 # The first digit of an amount follows signs, blanks and a currency at most.
 _BEGINS = re.compile(
     rf"[{MINUS_SIGNS}{BLANKS}+(]*(?:{'|'.join(map(re.escape, CURRENCIES))}|%)?"
-    rf"[{MINUS_SIGNS}{BLANKS}+]*[.,]?[0-9]"
+    rf"[{MINUS_SIGNS}{BLANKS}+(]*[.,]?[0-9]"
 )
+_ZERO = re.compile(rf"\D{{0,6}}[{MINUS_SIGNS}]\D{{0,6}}")
 _AFFIXES = re.compile(r"^([^\d.,]*)[.,]?\d.*?([^\d]*)$", re.S)
 
 
@@ -71,9 +72,10 @@ class AmountForm:
         after = f"{blank}?{unit}" if unit else ""
         sign = f"[{MINUS_SIGNS}+]?"
         signed = f"{sign}{blank}?{before}{sign}{body}{after}"
+        zero = f"|{_zero_pattern(self.unit)}" if self.unit else ""
         return (
             f"{blank}*({signed}|{before}{body}{after}{blank}?[{MINUS_SIGNS}]{after}"
-            f"|[(]{before}{body}{after}[)]){blank}*"
+            f"|[(]{before}{body}{after}[)]|{before}[(]{body}[)]{after}{zero}){blank}*"
         )
 
     def fits(self, text: str) -> bool:
@@ -87,6 +89,8 @@ class AmountForm:
         digits = re.sub(rf"[^0-9{re.escape(self.decimal)}]", "", text).replace(self.decimal, ".")
         digits = digits.removesuffix(".")
         digits = f"0{digits}" if digits.startswith(".") else digits
+        if not digits:
+            return "0"
         return f"-{digits}" if any(sign in text for sign in f"{MINUS_SIGNS}(") else digits
 
     def condition_sql(self, column: str) -> str:
@@ -101,7 +105,8 @@ class AmountForm:
             digits = f"replace({digits}, {sql.text(self.decimal)}, '.')"
         digits = f"regexp_replace(regexp_replace({digits}, '[.]$', ''), '^[.]', '0.')"
         negative = f"regexp_matches({text}, {sql.text(f'[{MINUS_SIGNS}(]')})"
-        return f"(CASE WHEN {negative} THEN '-' ELSE '' END || {digits})"
+        value = f"(CASE WHEN {negative} THEN '-' ELSE '' END || {digits})"
+        return f"(CASE WHEN {digits} = '' THEN '0' ELSE {value} END)" if self.unit else value
 
     def text_sql(self, column: str) -> str:
         """Return the SQL of the number of a column's value as a plain text."""
@@ -126,6 +131,12 @@ class AmountForm:
         return f"{described}; `{self.unit}` is left out" if self.unit else described
 
 
+def _zero_pattern(unit: str) -> str:
+    """Return the pattern of a currency with a dash, which spreadsheets show for a zero."""
+    blank, unit = f"[{BLANKS}]", re.escape(unit)
+    return f"{unit}{blank}*[{MINUS_SIGNS}]|[{MINUS_SIGNS}]{blank}*{unit}"
+
+
 @lru_cache(256)
 def _compile(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
@@ -141,7 +152,11 @@ def find_amount_forms(texts: Sequence[str]) -> list[AmountForm]:
 
     More than one form means that the texts can be several numbers.
     """
-    if not texts or not all(map(_BEGINS.match, texts)) or not all(map(_LIKELY.fullmatch, texts)):
+    other = next((text for text in texts if not _BEGINS.match(text)), None)
+    if other is not None and _ZERO.fullmatch(other):
+        amounts = [text for text in texts if not _ZERO.fullmatch(text)]
+        return [form for form in find_amount_forms(amounts) if all(map(form.fits, texts))]
+    if not texts or other is not None or not all(map(_LIKELY.fullmatch, texts)):
         return []
     units = {unit for text in texts for unit in _units_of(text)}
     if len(units) > 1 or not units <= {*CURRENCIES, PERCENT}:

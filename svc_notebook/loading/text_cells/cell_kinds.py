@@ -39,17 +39,22 @@ def cell_kind(cell: str) -> str:
     """Return the kind of a cell without blanks around it."""
     if not cell:
         return EMPTY
-    if NUMBER_LIKE.fullmatch(cell):
+    if _is_value(cell):
         return MOMENT if DATE.fullmatch(cell) else NUMBER
     if TRUTH_WORD.fullmatch(cell):
         return TRUTH
     return MISSING if NO_NUMBER.fullmatch(cell) else TEXT
 
 
+def _is_value(cell: str) -> bool:
+    """Return whether a cell is a number or a date; a date can contain the letters T and Z."""
+    return bool(NUMBER_LIKE.fullmatch(cell) or (cell[0].isdigit() and DATE.fullmatch(cell)))
+
+
 def column_kind(values: Sequence[str]) -> str:
     """Return the kind that all values have which are not missing; TEXT for several kinds."""
     filled = [*filter(None, values)]
-    words = [value for value in filled if not NUMBER_LIKE.fullmatch(value)]
+    words = [value for value in filled if not _is_value(value)]
     if not words:
         if not filled:
             return EMPTY

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 MISSING_WORDS = (
     *("NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "-"),
     *("\\N", "#N/A", "#NV", "<NA>", "(null)", "n.a.", "N.A.", "na", "n.d.", "k.A.", "k. A."),
-    *("?", "..", ".", "--", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
+    *("?", "..", ".", "--", " --", "---", "\u2013", "\u2014", "NaT", "Null", "none", "NONE"),
 )  # fmt: skip
 is_missing_text = frozenset(MISSING_WORDS).__contains__
 # Words that are never a text.

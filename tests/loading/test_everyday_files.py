@@ -1,0 +1,160 @@
+"""Files as services, banks, programs and well-known data sets write them, with their values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.loading.encoded_records import pack
+
+
+class Everyday(NamedTuple):
+    """A file, and the records that a careful person reads in it; None is a missing value."""
+
+    text: str
+    columns: str
+    rows: list[tuple[Any, ...]]
+    suffix: str = ".csv"
+    encoding: str = "utf-8"
+
+
+TEXTS = {
+    "numbers between blanks with ? as missing": Everyday(
+        '18.0   8   307.0      130.0      3504.\t"chevrolet malibu"\n'
+        '25.0   4   98.00      ?          2046.\t"ford pinto"\n'
+        '21.0   6   200.0      ?          2875.\t"ford maverick"\n'
+        '27.0   4   97.00      88.00      2130.\t"datsun pl510"\n',
+        "column0 column1 column2 column3 column4 column5",
+        [(18, 8, 307, 130, 3504, "chevrolet malibu"), (25, 4, 98, None, 2046, "ford pinto"),
+         (21, 6, 200, None, 2875, "ford maverick"), (27, 4, 97, 88, 2130, "datsun pl510")],
+    ),
+    "two colons, one of them in a title": Everyday(
+        "1::Toy (1995)::Comedy|Kids\n2::Grumpy, Old (1995)::Comedy\n"
+        "3::Waiting: Hope (1995)::Drama\n",
+        "column0 column1 column2",
+        [(1, "Toy (1995)", "Comedy|Kids"), (2, "Grumpy, Old (1995)", "Comedy"),
+         (3, "Waiting: Hope (1995)", "Drama")],
+    ),
+    "fixed width without names": Everyday(
+        "ACW00011604  17.1167  -61.7833   10.1    ST JOHNS FLD\n"
+        "AE000041196  25.3330   55.5170   34.0    SHARJAH AIRP\n"
+        "AF000040930  35.3170   69.0170 3366.0    NORTH-SALANG\n"
+        "AG000060390  36.7167    3.2500   24.0    ALGER-DAR\n"
+        "WA011116000 -22.5667   17.1000 1728.0    WINDHOEK\n",
+        "column0 column1 column2 column3 column4",
+        [("ACW00011604", 17.1167, -61.7833, 10.1, "ST JOHNS FLD"),
+         ("AE000041196", 25.333, 55.517, 34, "SHARJAH AIRP"),
+         ("AF000040930", 35.317, 69.017, 3366, "NORTH-SALANG"),
+         ("AG000060390", 36.7167, 3.25, 24, "ALGER-DAR"),
+         ("WA011116000", -22.5667, 17.1, 1728, "WINDHOEK")],
+    ),
+    "more lines of remarks than rows": Everyday(
+        '"Includes transactions of the shop"\n"All amounts in USD, unless specified"\n'
+        '"Definitions:"\n'
+        '"Sales tax: from buyers, for sales and shipping"\n"Fees: of sales"\n"Other: see below"\n'
+        '"date","type","sku","total"\n"Jan 1, 2023","Order","S-1","16.99"\n'
+        '"Jan 2, 2023","Order","S-2","1,104.50"\n"Jan 3, 2023","Refund","S-1","-17.49"\n',
+        "date type sku total",
+        [("Jan 1, 2023", "Order", "S-1", 16.99), ("Jan 2, 2023", "Order", "S-2", 1104.5),
+         ("Jan 3, 2023", "Refund", "S-1", -17.49)],
+    ),
+    "a statement below pairs of names and values": Everyday(
+        "Umsatzanzeige;Datei erstellt am: 01.02.2023\n;\n\nIBAN;DE12 5001\nKonto;Giro\n"
+        "Bank;I-Bank\n"
+        "Kunde;Max\nZeitraum;01.01.2023 - 31.01.2023\nSaldo;3.111,11;EUR\n\nAlle Umsätze.\n\n"
+        "Buchung;Empfänger;Zweck;Betrag\n31.01.2023;Shop;NR 1;-45,60\n"
+        "30.01.2023;Firma;Lohn;2.600,00\n"
+        "29.01.2023;Bäcker;Brot;-3,20\n",
+        "Buchung Empfänger Zweck Betrag",
+        [("31.01.2023", "Shop", "NR 1", -45.6), ("30.01.2023", "Firma", "Lohn", 2600),
+         ("29.01.2023", "Bäcker", "Brot", -3.2)],
+        encoding="cp1252",
+    ),
+    "an empty row, a count in two cells and the seller": Everyday(
+        '\n"Number","Title","Sold"\n,,\n"101","Lamp, green","£24.99"\n"102","Teapot","£9.50"\n'
+        '"103","Bell","£1,250.00"\n3,record(s) downloaded,\nSeller ID : shop_uk,,\n',
+        "Number Title Sold",
+        [(101, "Lamp, green", 24.99), (102, "Teapot", 9.5), (103, "Bell", 1250)],
+    ),
+    "a total, and a remark after an empty row": Everyday(
+        "Sales,,,\nJanuary,,,\n\nDate,Type,Product,Amount\n01/05/2023,Invoice,Rocks,\"1,200.00\"\n"
+        "01/15/2023,Invoice,Pump,15.00\n02/11/2023,Receipt,Design,-75.50\nTOTAL,,,\"$1,139.50\"\n\n,,,\n"
+        '"Friday, Mar 31, 2023 - Accrual Basis",,,\n',
+        "Date Type Product Amount",
+        [("01/05/2023", "Invoice", "Rocks", 1200), ("01/15/2023", "Invoice", "Pump", 15),
+         ("02/11/2023", "Receipt", "Design", -75.5)],
+    ),
+    "totals with dashes for their other cells": Everyday(
+        "Report\nStatus,Campaign,Clicks,CPC\nEnabled,Brand,\"1,204\",0.41\nPaused,Shoes,310,0.88\n"
+        "Enabled,Generic,0, --\nTotal: Account, --,\"1,514\",0.51\n"
+        "Total: Campaigns, --,\"1,514\",0.51\n",
+        "Status Campaign Clicks CPC",
+        [("Enabled", "Brand", 1204, 0.41), ("Paused", "Shoes", 310, 0.88),
+         ("Enabled", "Generic", 0, None)],
+    ),
+    "amounts of accounts": Everyday(
+        'Item,Price\nDesk,"$1,200.00"\nLamp,$ -\nRefund,$(45.50)\nReturn,($4.50)\nChair,$89.99\n',
+        "Item Price",
+        [("Desk", 1200), ("Lamp", 0), ("Refund", -45.5), ("Return", -4.5), ("Chair", 89.99)],
+    ),
+    "a log that names its fields": Everyday(
+        "#Software: Server 10\n#Version: 1.0\n#Fields: date time method stem status\n"
+        "2023-01-01 00:00:01 GET /a 200\n2023-01-01 00:00:02 GET /b 404\n"
+        "2023-01-01 00:00:03 POST /c 500\n",
+        "date time method stem status",
+        [("2023-01-01", "00:00:01", "GET", "/a", 200), ("2023-01-01", "00:00:02", "GET", "/b", 404),
+         ("2023-01-01", "00:00:03", "POST", "/c", 500)],
+    ),
+    "moments between blanks": Everyday(
+        "time level module\n2023-01-01T10:00:00Z INFO web\n2023-01-01T10:00:01Z WARN db\n"
+        "2023-01-01T10:00:02Z INFO web\n",
+        "time level module",
+        [("2023-01-01T10:00:00Z", "INFO", "web"), ("2023-01-01T10:00:01Z", "WARN", "db"),
+         ("2023-01-01T10:00:02Z", "INFO", "web")],
+    ),
+    "a box with the types of its columns": Everyday(
+        "┌───────┬─────────┬────────┐\n│  id   │  name   │ price  │\n│ int32 │ varchar │ double │\n"
+        "├───────┼─────────┼────────┤\n│     1 │ Desk    │   12.5 │\n│     2 │ Lamp    │   NULL │\n"
+        "└───────┴─────────┴────────┘\n",
+        "id name price",
+        [(1, "Desk", 12.5), (2, "Lamp", None)],
+    ),
+    "a backslash in a name, and flags after numbers": Everyday(
+        "unit,geo\\time\t2018 \t2019 \nA,AT\t8822267 \t8858775 \nA,BE\t11398589 b\t11455519 \n"
+        "A,DE\t82792351 \t83019213 \nA,FR\t67026224 p\t1 \n",
+        "unit,geo\\time|2018|2019",
+        [("A,AT", "8822267", 8858775), ("A,BE", "11398589 b", 11455519),
+         ("A,DE", "82792351", 83019213), ("A,FR", "67026224 p", 1)],
+    ),
+    "cells that blanks fill up": Everyday(
+        "id;name;price;town\n1;Desk      ;   12.50;Rome   \n2;Lamp      ;    7.00;Oslo   \n"
+        "3;Long chair;  120.00;Vilnius\n",
+        "id name price town",
+        [(1, "Desk", 12.5, "Rome"), (2, "Lamp", 7, "Oslo"), (3, "Long chair", 120, "Vilnius")],
+    ),
+    "rows without a value": Everyday(
+        'a,b\n1,x\n,\n2,y\n"",""\n3,z\n,\n,\n', "a b", [(1, "x"), (2, "y"), (3, "z")],
+    ),
+    "letters of old programs of the Mac": Everyday(
+        "Nom;Ville\rÉlodie;Besançon\rNoël;Orléans\rFrançoise;Nîmes\rJérôme;Évian\r", "Nom Ville",
+        [("Élodie", "Besançon"), ("Noël", "Orléans"), ("Françoise", "Nîmes"), ("Jérôme", "Évian")],
+        encoding="mac_roman",
+    ),
+}  # fmt: skip
+
+
+def test_text_files_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    wrong = {}
+    for number, (name, file) in enumerate(TEXTS.items()):
+        path = tmp_path / f"{number}{file.suffix}"
+        path.write_bytes(file.text.encode(file.encoding))
+        columns = file.columns.split("|" if "|" in file.columns else None)
+        packed = pack(path)
+        records = [{k: v for k, v in r.items() if k != "objectID"} for r in packed.records]
+        expected = [
+            {k: v for k, v in zip(columns, row, strict=True) if v is not None} for row in file.rows
+        ]
+        if records != expected:
+            wrong[name] = records, packed.plan.notes
+
+    assert wrong == {}
