@@ -123,18 +123,27 @@ def _check_document(value: Any, endpoint: str, at: str) -> Any:
 
 
 def _check_of_scalar(kind: type) -> Check:
-    fits = (int, float) if kind is float else (kind,)
+    types = _types_of(kind)
 
     def check(value: Any, endpoint: str, at: str) -> Any:
-        if type(value) not in fits:
+        if type(value) not in types:
             _refuse(_WORDS.get(kind, kind.__name__), value, endpoint, at)
         return value
 
     return check
 
 
+def _types_of(kind: Any) -> frozenset[type]:
+    """Return the types of values that need no check of their own; empty for other kinds."""
+    if get_origin(kind) is Literal:
+        kind = type(get_args(kind)[0])
+    if kind not in _WORDS or kind in (dict, list):
+        return frozenset()
+    return frozenset((int, float) if kind is float else (kind,))
+
+
 def _check_of_list(item: Any) -> Check:
-    inner = _check_of(item)
+    inner, types = _check_of(item), _types_of(item)
     records = get_origin(item) is dict and get_args(item)[1] is Any
 
     def check(value: Any, endpoint: str, at: str) -> Any:
@@ -144,9 +153,9 @@ def _check_of_list(item: Any) -> Check:
             if not all(issubclass(kind, (dict, msgspec.Struct)) for kind in set(map(type, value))):
                 _refuse_row(value, endpoint, at)
             return value
-        if inner is _anything:
+        if inner is _anything or types.issuperset(map(type, value)):
             return value
-        return [inner(each, endpoint, f"{at}[{n}]") for n, each in enumerate(value)]
+        return [inner(item, endpoint, f"{at}[{n}]") for n, item in enumerate(value)]
 
     return check
 
@@ -162,15 +171,16 @@ def _refuse_row(rows: list[Any], endpoint: str, at: str) -> NoReturn:
 
 
 def _check_of_mapping(item: Any) -> Check:
-    inner = _check_of(item)
+    inner, types = _check_of(item), _types_of(item)
 
     def check(value: Any, endpoint: str, at: str) -> Any:
         if not isinstance(value, dict):
             _refuse("an object", value, endpoint, at)
         if inner is _anything:
             return value if at else members_of(value, endpoint)
-        checked = {name: inner(each, endpoint, place(at, name)) for name, each in value.items()}
-        return members_of(checked, endpoint, at)
+        if not types.issuperset(map(type, value.values())):
+            value = {name: inner(item, endpoint, place(at, name)) for name, item in value.items()}
+        return members_of(value, endpoint, at)
 
     return check
 
@@ -239,7 +249,7 @@ def _alternatives(wanted: Any) -> tuple[Any, ...]:
         wanted = get_args(wanted)[0]
     if get_origin(wanted) not in (Union, types.UnionType):
         return (wanted,)
-    return tuple(kind for one in get_args(wanted) for kind in _alternatives(one))
+    return tuple(kind for member in get_args(wanted) for kind in _alternatives(member))
 
 
 def _union(kinds: typing.Iterable[Any]) -> Any:

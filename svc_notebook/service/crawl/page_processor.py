@@ -130,7 +130,7 @@ class PageProcessor:
         self._browser = browser
         self._renderer = _make_renderer(configuration, fetcher, browser)
         # Parsing blocks a thread; the default pool resolves host names and must not wait for it.
-        self._readers = ThreadPoolExecutor(PARALLEL_READERS, thread_name_prefix="crawl-reader")
+        self._readers = ThreadPoolExecutor(PARALLEL_READERS, "svc-pages")
 
     async def prepare(self) -> None:
         """Log in and fetch external data; raises `BadInput` if that fails or a browser misses."""

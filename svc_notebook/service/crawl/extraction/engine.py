@@ -289,8 +289,9 @@ def main(memory: int) -> None:
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    arguments = (sys.stdin.buffer, requests)
     threading.Thread(
-        target=receive_requests, args=(sys.stdin.buffer, requests), daemon=True
+        target=receive_requests, args=arguments, name="svc-requests", daemon=True
     ).start()
     asyncio.run(answer_all(Engine(memory), requests, answers))
 
