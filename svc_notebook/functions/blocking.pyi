@@ -607,6 +607,8 @@ def load(
     accept: Accept | None = None,
     per_second: int | None = None,
     undo_rows: int = DEFAULT_UNDO_ROWS,
+    cursor: str | None = None,
+    reset_cursor: bool = False,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published."""

@@ -22,7 +22,8 @@ COLUMNS: dict[str, Any] = {
     "rows": "Int64", "sent": "Int64", "published": "Int64", "unchanged": "Int64",
     "deleted": "Int64", "rejected": "Int64", "dropped": "Int64", "seconds": "float64",
     "user": "string", "application": "string", "address": "string", "plan": object,
-    "decisions": object, "undo": "string", "parent": "string",
+    "decisions": object, "undo": "string", "parent": "string", "cursor": "string",
+    "cursor_value": "string",
 }  # fmt: skip
 DRY_RUN = "dry run: nothing was changed"
 
@@ -58,8 +59,9 @@ def loads(index: str | None = None, *, client: AnyClient | None = None) -> pd.Da
         `published`, `unchanged`, `deleted`, `rejected` and `dropped` (Int64; dropped are those
         that `duplicates="last"` left out), `seconds` (float64), `user`, `application` and
         `address` (string), `plan` (object, a dict of the options), `decisions` (object, a list of
-        the notes), `undo` (string, `possible`, or why the load cannot be undone) and `parent`
-        (string, the load that it took back).
+        the notes), `undo` (string, `possible`, or why the load cannot be undone), `parent` (string,
+        the load that it took back), `cursor` (string) and `cursor_value` (string, the highest
+        value, at which the next load by this cursor begins).
 
     Raises
     ------

@@ -77,6 +77,8 @@ async def load(
     accept: Accept | None = None,
     per_second: int | None = None,
     undo_rows: int = DEFAULT_UNDO_ROWS,
+    cursor: str | None = None,
+    reset_cursor: bool = False,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
@@ -115,6 +117,12 @@ async def load(
         Load with all options that the plan of the source proposes.
     per_second : int, default None
         Maximum number of rows to send in a second; None does not limit them.
+    cursor : str, default None
+        Column such as `updated_at`: only rows whose value is at least the highest one of the last
+        finished load of this source into this index are sent, and those without a value. `files`
+        sends the rows of the new and changed files of a pattern.
+    reset_cursor : bool, default False
+        Send all rows, and remember the highest value again.
 
     Returns
     -------
@@ -143,7 +151,8 @@ async def load(
             asynchronous(client), record_columns(source, options), index,
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, plan=plan, accept=accept,
-            per_second=per_second, undo_rows=undo_rows, **options,
+            per_second=per_second, undo_rows=undo_rows, cursor=cursor,
+            reset_cursor=reset_cursor, **options,
         )  # fmt: skip
 
 

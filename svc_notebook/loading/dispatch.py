@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack
 
 from svc_notebook.errors import BadInput
+from svc_notebook.loading.cursor import FILES
 from svc_notebook.loading.dask.load import load_partitions
 from svc_notebook.loading.database import Database
+from svc_notebook.loading.history.journal import find_cursor
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.load_plan.contract import read_contract
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
@@ -84,6 +86,8 @@ async def load(
     accept: Accept | None = None,
     per_second: int | None = None,
     undo_rows: int = DEFAULT_UNDO_ROWS,
+    cursor: str | None = None,
+    reset_cursor: bool = False,
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
@@ -110,10 +114,18 @@ async def load(
     if per_second is not None:
         checked = replace(checked, batch=min(checked.batch, per_second))
     refuse_early(source, look=dry_run, resume=resume)
+    if reset_cursor and cursor is None:
+        raise BadInput("`reset_cursor` needs `cursor`, the name of a column")
+    if cursor is not None:
+        _check_cursor(cursor, source, checked, if_exists)
+        since = find_cursor(client.connection, index, cursor, source, reset=reset_cursor)
+        checked = replace(checked, cursor=since)
     may_be_many = may_have_partitions(source)
     if may_be_many and (partitions := await asyncio.to_thread(find_partitions, source, checked)):
         if per_second is not None:
             raise BadInput("`per_second` does not work with a source in partitions; omit it")
+        if cursor is not None:
+            raise BadInput("`cursor` does not work with a source in partitions; omit it")
         if contract:
             raise BadInput("`plan` does not work with a source in partitions; check one of them")
         return await load_partitions(
@@ -128,6 +140,20 @@ async def load(
         on_progress=on_progress,
         contract=contract, per_second=per_second, undo_rows=undo_rows,
     )  # fmt: skip
+
+
+def _check_cursor(cursor: str, source: Source, options: LoadSettings, if_exists: str) -> None:
+    """Reject options with which an increment would lose or delete rows, or count some twice."""
+    if if_exists not in ("append", "merge"):
+        raise BadInput(f"`cursor` leaves rows out: pass if_exists='merge', not {if_exists!r}")
+    if options.limit is not None:
+        raise BadInput("`limit` leaves rows out that the next load with `cursor` skips: omit it")
+    if operation := options.unrepeatable:
+        raise BadInput(
+            f"`cursor` sends the last rows again, and {operation} would change them twice"
+        )
+    if cursor == FILES and (not isinstance(source, (str, os.PathLike)) or "://" in str(source)):
+        raise BadInput("cursor='files' loads new files of a pattern such as 'exports/*.csv'")
 
 
 async def _accept(

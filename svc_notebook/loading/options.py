@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.loading.cursor import LoadCursor
 
 Nulls = Literal["omit", "null", "error"]
 Duplicates = Literal["reject", "last", "keep", "error"]
@@ -45,7 +46,7 @@ UNREPEATABLE = {"Increment", "Decrement", "Add"}
 # Services refuse requests of 10 MB and records of 100 KB.
 MAX_BATCH_BYTES = 8_000_000
 # Options that belong to one load, and not to the form of its source.
-OPTIONS_OF_ONE_LOAD = ("limit", "salt", "spread")
+OPTIONS_OF_ONE_LOAD = ("limit", "cursor", "salt", "spread")
 CHARACTER_OPTIONS = ("separator", "quote", "comment")
 COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 
@@ -131,6 +132,8 @@ class LoadSettings:
     path: str | None = None
     # The sheet of an Excel workbook.
     sheet: str | None = None
+    # Where the last load ended, if only what is beyond is read.
+    cursor: LoadCursor | None = None
     # Part of hashed ids, so that equal rows of different partitions get different ids.
     salt: str = ""
     # Whether the rows are a partition of a distributed load, which another worker may send again.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
+from svc_notebook.loading.cursor import LoadCursor
 from svc_notebook.loading.database import Database
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ class SourceTable:
     # The cells of each column, None where one is empty, if the table has at most this many and
     # they can be read without a scan.
     few_rows: Callable[[int], list[list[str | None]] | None] = field(default=lambda _: None)
+    # Where the next increment begins, if only an increment is read.
+    cursor: LoadCursor | None = None
     # The SQL of the scan that stores the rows that it skips.
     watched_sql: str = ""
     # The SQL of the scan with the source's own column `pos`, if it has one.

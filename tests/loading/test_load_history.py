@@ -181,23 +181,22 @@ def test_a_killed_load_and_a_killed_undo_are_taken_back(
     first = stored(client, index)
     path = tmp_path / "rows.csv"
     path.write_text("id,n\n" + "".join(f"{key},2\n" for key in range(1000, 4000)))
-    for if_exists, write in (("append", 6), ("sync", 4)):
-        call = (
-            f"svc.load({str(path)!r}, {index!r}, id='id', if_exists={if_exists!r}, "
-            "replace_records=True, batch=400, in_flight=1)"
-        )
-        assert not run_killed(service, call, write, "after")
-        load_id = newest(client, index)
-        assert svc.loads(index, client=client).loc[0, "state"] == "interrupted"
-        assert not run_killed(service, f"svc.undo_load({load_id!r})", 0, "after")
-        listed = svc.loads(index, client=client)
-        assert (listed["action"][0], listed["state"][0]) == ("undo", "interrupted")
+    call = (
+        f"svc.load({str(path)!r}, {index!r}, id='id', if_exists='sync', "
+        "replace_records=True, batch=400, in_flight=1)"
+    )
+    assert not run_killed(service, call, 4, "after")
+    load_id = newest(client, index)
+    assert svc.loads(index, client=client)["state"][0] == "interrupted"
+    assert not run_killed(service, f"svc.undo_load({load_id!r})", 0, "after")
+    listed = svc.loads(index, client=client)
+    assert (listed["action"][0], listed["state"][0]) == ("undo", "interrupted")
 
-        undo(client, load_id)
+    undo(client, load_id)
 
-        assert stored(client, index) == first
-        states = svc.loads(index, client=client).set_index("load_id")["state"]
-        assert states[[load_id, f"{load_id}-undo"]].tolist() == ["undone", "finished"]
+    assert stored(client, index) == first
+    states = svc.loads(index, client=client).set_index("load_id")["state"]
+    assert states[[load_id, f"{load_id}-undo"]].tolist() == ["undone", "finished"]
 
 
 def test_a_resumed_load_is_undone_as_one(

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import getpass
+import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from svc_notebook.client.journal_file import JournalFile, application_folder
+from svc_notebook.client.journal_file import JournalFile, application_folder, short_digest
 from svc_notebook.files import is_locked
+from svc_notebook.loading.cursor import LoadCursor
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,6 +49,12 @@ class LoadEntry(msgspec.Struct, frozen=True):
     parent: str = ""
     # The checkpoint with which the load is resumed.
     checkpoint: str = ""
+    # The cursor of an increment, a digest of its source, and where it ends.
+    cursor: str = ""
+    cursor_source: str = ""
+    cursor_type: str = ""
+    cursor_value: str = ""
+    cursor_files: dict[str, tuple[int, int]] = {}
 
 
 class LoadJournal(JournalFile[LoadEntry]):
@@ -85,6 +93,24 @@ class LoadJournal(JournalFile[LoadEntry]):
             else entry
             for entry in super().read()
         ]
+
+
+def find_cursor(
+    connection: ClientConfig, index: str, column: str, source: object, *, reset: bool
+) -> LoadCursor:
+    """Return where the last finished load of a source by a cursor ended; the start if none did."""
+    if not reset:
+        digest = digest_of_source(source)
+        for entry in reversed(LoadJournal.of(connection).read()):
+            load = (entry.index, entry.cursor, entry.cursor_source, entry.state)
+            if load == (index, column, digest, "finished"):
+                return LoadCursor(column, entry.cursor_type, entry.cursor_value, entry.cursor_files)
+    return LoadCursor(column)
+
+
+def digest_of_source(source: object) -> str:
+    """Return a digest of a path, a URL or a query; empty for data, which has no name."""
+    return short_digest(str(source)) if isinstance(source, (str, os.PathLike)) else ""
 
 
 def user_name() -> str:

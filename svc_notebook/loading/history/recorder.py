@@ -23,6 +23,7 @@ from svc_notebook.loading.history.versions import VersionsFile, VersionsTooLarge
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
+    from svc_notebook.loading.cursor import LoadCursor
     from svc_notebook.loading.load_plan.plan import LoadPlan
     from svc_notebook.loading.sending.batches import Batch
     from svc_notebook.loading.sending.result import LoadResult
@@ -202,13 +203,19 @@ def new_entry(
     source: str,
     source_hash: str = "",
     checkpoint: str = "",
+    cursor: LoadCursor | None = None,
+    cursor_source: str = "",
 ) -> LoadEntry:
     """Create the entry of a load that is about to begin."""
+    ends: dict[str, Any] = {} if cursor is None else {
+        "cursor": cursor.column, "cursor_type": cursor.type, "cursor_value": cursor.value,
+        "cursor_files": dict(cursor.files), "cursor_source": cursor_source,
+    }  # fmt: skip
     return LoadEntry(
         secrets.token_hex(4), time.time(), plan.index, source, checkpoint=checkpoint,
         source_hash=source_hash, application=client.connection.app_id,
         address=client.connection.address, user=user_name(), if_exists=if_exists, action=action,
-        options=dict(plan.options), decisions=list(plan.notes), rows=plan.sendable,
+        options=dict(plan.options), decisions=list(plan.notes), rows=plan.sendable, **ends,
     )  # fmt: skip
 
 

@@ -29,6 +29,7 @@ from svc_notebook.loading.load_plan.fast_path import (
     write_small,
 )
 from svc_notebook.loading.load_plan.ids import find_ids
+from svc_notebook.loading.load_plan.increment import select_increment
 from svc_notebook.loading.load_plan.profile import Profile, absent_columns, profile_table
 from svc_notebook.loading.load_plan.reading_notes import describe_readings
 from svc_notebook.loading.load_plan.rejected_rows import ERROR_COLUMNS, describe, restore
@@ -328,11 +329,13 @@ def prepare(source: Source, index: str, options: LoadSettings, db: Database) -> 
         source = db.ends.enter_context(gather(source, options, lambda: db.stopped))
     elif isinstance(source, pd.DataFrame):
         source = restore(source)
-    elif may_be_small_file(source):
+    elif may_be_small_file(source) and not options.cursor:
         table = open_source(source, options, db)
         with suppress(NeedsDatabase):
             return _prepare_cells(read_texts(table, options), index, options)
         return _prepare_table(table, index, options, db)
+    if options.cursor:
+        return prepare_any(source, index, options, db)
     with suppress(NeedsDatabase):
         return prepare_small(source, index, options, db)
     return prepare_any(source, index, options, db)
@@ -435,17 +438,19 @@ def _limited(table: SourceTable, limit: int | None) -> SourceTable:
 
 def _profile(table: SourceTable, options: LoadSettings) -> tuple[SourceTable, Profile]:
     """Profile a table; if that fails, or rows are skipped, try the other ways to read it."""
+    cursor = table.cursor or options.cursor
     while True:
         table = _limited(table, options.limit)
-        derived = derive_columns(table, options)
         try:
+            part = select_increment(table, cursor) if cursor else table
+            derived = derive_columns(part, options)
             profile = profile_table(derived, options)
         except BadInput:
             other = table.alternative(None)
             if other is None:
                 raise
         else:
-            table.check_lost_rows(profile.largest_row_bytes, profile.rows, profile.skipped)
+            part.check_lost_rows(profile.largest_row_bytes, profile.rows, profile.skipped)
             other = table.alternative(list(profile.skipped)) if profile.skipped else None
             if other is None:
                 return derived, profile

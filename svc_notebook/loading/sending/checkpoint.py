@@ -145,6 +145,8 @@ def facts_of(if_exists: str, options: LoadSettings, hash_scheme: str = "") -> st
     facts = {**vars(options), "if_exists": if_exists, "duckdb": duckdb.__version__}
     # It does not change what is sent.
     del facts["replace_records"]
+    if options.cursor is None:
+        del facts["cursor"]
     if hash_scheme:
         facts["ids"] = hash_scheme
     return str(sorted(facts.items(), key=str))

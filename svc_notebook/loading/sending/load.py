@@ -18,6 +18,7 @@ from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput, CallFailed, KeyRefused, Stopped, SvcError, TaskFailed
 from svc_notebook.loading.database import Database
+from svc_notebook.loading.history.journal import digest_of_source
 from svc_notebook.loading.history.recorder import (
     DEFAULT_UNDO_ROWS,
     LoadRecorder,
@@ -114,6 +115,7 @@ async def load_source(
         read = ReadColumns.of(source, index, client)
         run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
         run.per_second, run.undo_rows = per_second, undo_rows
+        run.source_digest = digest_of_source(source)
         run.shown_source = describe_source(source, prepared.plan)
         if dry_run:
             run.counts.plan = await db.in_thread(add_proposals, prepared)
@@ -219,6 +221,7 @@ class _LoadRun:
         self._recorder: LoadRecorder | None = None
         self.undo_rows = DEFAULT_UNDO_ROWS
         self.shown_source = prepared.plan.source
+        self.source_digest = ""
         action = prepared.options.action
         self.counts = LoadCounts(prepared.plan, index, started, action=action)
 
@@ -230,7 +233,9 @@ class _LoadRun:
         if if_exists in ("merge", "sync"):
             check_mergeable(self._prepared.options, if_exists)
             self._stored = await read_stored(self._client, index)
-        is_file = self._prepared.table.origin is not None and not self._prepared.options.spread
+        options = self._prepared.options
+        may_be_empty = options.spread or options.cursor is not None
+        is_file = self._prepared.table.origin is not None and not may_be_empty
         if (if_exists in ("replace", "sync") or is_file) and not self._prepared.plan.sendable:
             raise BadInput(_nothing_to_send(self._prepared.plan, index, if_exists))
         if if_exists in ("replace", "sync"):
@@ -340,7 +345,8 @@ class _LoadRun:
             entry = new_entry(
                 self._client, self.counts.plan, if_exists, self.counts.action,
                 source=self.shown_source, source_hash=origin.state if origin else "",
-                checkpoint=name,
+                checkpoint=name, cursor=self._prepared.table.cursor,
+                cursor_source=self.source_digest,
             )  # fmt: skip
         return LoadRecorder(self._client, entry, self.undo_rows)
 

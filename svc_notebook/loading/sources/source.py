@@ -17,6 +17,7 @@ import pandas as pd
 from svc_notebook.client.secret import keep_keys_from_logs
 from svc_notebook.errors import BadInput, did_you_mean_file
 from svc_notebook.loading import sql
+from svc_notebook.loading.cursor import FILES
 from svc_notebook.loading.database import Database, import_duckdb
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.archives import extract_only_file, refuse_archive
@@ -95,7 +96,11 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
         return open_files(fetch(source, db.folder), _file_name(source), options, db, url=source)
     if isinstance(source, (str, os.PathLike)):
         paths = find_files(os.fspath(source))
-        return open_files(paths, Path(source).name, options, db)
+        name = Path(source).name
+        if options.cursor is None or options.cursor.column != FILES:
+            return open_files(paths, name, options, db)
+        new, cursor = options.cursor.select_files(paths)
+        return replace(open_files(new, name, options, db), cursor=cursor)
     if is_query_result(source):
         return open_query_result(source, options, db)
     return open_arrow(source, options, db)
