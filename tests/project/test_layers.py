@@ -77,6 +77,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {"functions": {"matplotlib", "msgspec", "pandas"}},
     {"commands": {"msgspec", "pandas"}},
     {
+        "agents": {"mcp", "mcp_types", "msgspec", "pandas", "uvicorn"},
         "cli": {"pandas"},
         "magics": {"IPython", "msgspec", "pandas"},
         "editors": {"IPython", "anywidget", "numpy", "pandas", "traitlets"},
@@ -114,7 +115,7 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
 # Siblings on one line that never meet.
 STRANGERS = [{"client", "service"}]
 # The command starts the service, and nothing else above it does.
-ALLOWED_BESIDES = {("cli", "service"), ("functions", "service")}
+ALLOWED_BESIDES = {("cli", "service"), ("functions", "service"), ("functions", "agents")}
 
 
 def room_of(path: Path) -> str:

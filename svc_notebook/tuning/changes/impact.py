@@ -201,7 +201,7 @@ async def impact(
     (await check_attributes(own, index, wanted.get("settings", {}))).warn()
     await warn_of_rule_filters(own, index, wanted)
     tried_queries: Any = judgments if queries is None else queries
-    deltas = await _find_deltas(own, index, wanted)
+    deltas = await find_deltas(own, index, wanted)
     before = await run(index, tried_queries, k=k, name=index, client=own)
     if request:
         tried_queries = await RequestFiller(WordCounts(own, index)).fill(tried_queries, request)
@@ -215,11 +215,12 @@ async def impact(
     return Impact(index, changed, by, before, after, comparison)
 
 
-async def _find_deltas(client: AsyncClient, index: str, wanted: Mapping[Scope, Objects]) -> Deltas:
-    found: dict[Scope, Delta] = {}
-    for scope, objects in wanted.items():
-        found[scope] = differ(scope, await read_part(client, index, scope, objects), objects)
-    return found
+async def find_deltas(client: AsyncClient, index: str, objects: Mapping[Scope, Objects]) -> Deltas:
+    """Return what these settings, synonyms and rules would change in an index."""
+    deltas: dict[Scope, Delta] = {}
+    for scope, proposed in objects.items():
+        deltas[scope] = differ(scope, await read_part(client, index, scope, proposed), proposed)
+    return deltas
 
 
 async def _try(

@@ -1,0 +1,1 @@
+"""Tools for agents: the functions of `svc` over the Model Context Protocol."""
