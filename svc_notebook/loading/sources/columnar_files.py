@@ -14,7 +14,12 @@ from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.pandas_index import find_index
 from svc_notebook.loading.sources.python_records import RecordStream
 from svc_notebook.loading.sources.query_results import open_reader
-from svc_notebook.loading.sources.read_limits import UnpackedBytes
+from svc_notebook.loading.sources.read_limits import (
+    VALUE_BYTES,
+    ReadingBudget,
+    size_of,
+    try_reading,
+)
 from svc_notebook.loading.table import SourceTable
 
 if TYPE_CHECKING:
@@ -23,12 +28,34 @@ if TYPE_CHECKING:
 Opener = Callable[[Sequence[Path], str, LoadSettings, Database], SourceTable]
 
 
-def open_columnar(read: Callable[[Path], pa.RecordBatchReader]) -> Opener:
-    """Return the opener of a format that Arrow reads."""
+# Reads all batches of a file, one at a time.
+READ_ARROW = """import pyarrow
+    from pyarrow import ipc
+    file = ipc.open_file(pyarrow.memory_map(path))
+    for number in range(file.num_record_batches): file.get_batch(number)"""
+READ_FEATHER = """from pyarrow import feather
+    feather.read_table(path)"""
+# One batch at a time.
+ORC_OPTIONS: dict[str, Any] = {
+    "batch_size": 8192,
+    "batch_readahead": 0,
+    "fragment_readahead": 0,
+    "use_threads": False,
+}
+READ_ORC = f"""from pyarrow import dataset
+    options = dict({", ".join(f"{name}={value}" for name, value in ORC_OPTIONS.items())})
+    for batch in dataset.dataset(path, format="orc").scanner(**options).to_reader(): pass"""
+ADVICE = "write it in smaller batches, or as a Parquet file"
+
+
+def open_columnar(read: Callable[[Path], pa.RecordBatchReader], trial: str) -> Opener:
+    """Return the opener of a format that Arrow reads; `trial` reads a file in another process."""
 
     def open_files(
         paths: Sequence[Path], name: str, options: LoadSettings, db: Database
     ) -> SourceTable:
+        for path in paths:
+            try_reading(trial, path, name, ADVICE)
         with _translated(name):
             reader = _limit(_chain([read(path) for path in paths], name), paths, name)
             index = find_index([reader.schema], options)
@@ -61,13 +88,11 @@ def read_feather(path: Path) -> pa.RecordBatchReader:
 
 
 def read_orc(path: Path) -> pa.RecordBatchReader:
-    """Read a file of ORC stripe by stripe."""
-    import pyarrow as pa
-    from pyarrow import orc
+    """Read a file of ORC by some thousand rows: a stripe can have millions of equal ones."""
+    from pyarrow import dataset
 
-    file = orc.ORCFile(path)
-    stripes = (file.read_stripe(number) for number in range(file.nstripes))
-    return pa.RecordBatchReader.from_batches(file.schema, stripes)
+    scanner = dataset.dataset(path, format="orc").scanner(**ORC_OPTIONS)
+    return scanner.to_reader()
 
 
 def open_avro(paths: Sequence[Path], name: str, options: LoadSettings, db: Database) -> SourceTable:
@@ -79,14 +104,14 @@ def open_avro(paths: Sequence[Path], name: str, options: LoadSettings, db: Datab
             f'{name} is an Avro file, which needs fastavro: pip install "svc-notebook[formats]"'
         ) from error
     records = db.ends.enter_context(RecordStream(options.timezone))
-    unpacked = _count_unpacked(paths, name)
+    budget = ReadingBudget.of_files(paths, name)
     with _translated(name):
         for record in _iterate(paths, fastavro.reader):
             if db.stopped:
                 raise ReadingStopped
             if records.are_enough(options.limit):
                 break
-            unpacked.add(sum(len(v) for v in record.values() if isinstance(v, (str, bytes))))
+            budget.add(sum(map(size_of, record.values())))
             records.add(record)
     return replace(records.open(db), name=name)
 
@@ -113,18 +138,14 @@ def _limit(reader: pa.RecordBatchReader, paths: Sequence[Path], name: str) -> pa
     """Return a reader that ends with an error where files unpack to far more than their size."""
     import pyarrow as pa
 
-    unpacked = _count_unpacked(paths, name)
+    budget = ReadingBudget.of_files(paths, name)
 
     def count() -> Iterator[pa.RecordBatch]:
         for batch in reader:
-            unpacked.add(batch.nbytes)
+            budget.add(batch.nbytes + VALUE_BYTES * len(batch))
             yield batch
 
     return pa.RecordBatchReader.from_batches(reader.schema, count())
-
-
-def _count_unpacked(paths: Sequence[Path], name: str) -> UnpackedBytes:
-    return UnpackedBytes(name, sum(path.stat().st_size for path in paths))
 
 
 @contextmanager

@@ -14,11 +14,13 @@ from svc_notebook.loading.database import Database
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.csv_file import open_delimited
 from svc_notebook.loading.sources.encoding import fresh, sniff_encoding
+from svc_notebook.loading.sources.read_limits import CELL_BYTES, ReadingBudget
 from svc_notebook.loading.table import SourceTable
 
 SPREADSHEET_SPACE = "urn:schemas-microsoft-com:office:spreadsheet"
 MAX_SPAN = 1000
 MAX_NAMED_TABLES = 5
+ADVICE = "its cells span too many columns and rows; save the table as .csv, and load that"
 CHARSET = re.compile(rb"<meta[^>]{1,200}charset", re.I)
 CHARSET_BYTES = 4096
 Rows = list[list[str]]
@@ -40,7 +42,7 @@ def open_html(paths: Sequence[Path], name: str, options: LoadSettings, db: Datab
     if len(paths) > 1:
         raise BadInput(f"{name} are several pages; load each separately")
     etree = import_lxml(name)
-    found = _read_tables(paths[0], etree)
+    found = _read_tables(paths[0], etree, ReadingBudget.of_files(paths, name, ADVICE))
     tables = [rows for rows in found if len(rows) > 1]
     if not tables:
         raise BadInput(
@@ -111,7 +113,7 @@ def _choose(tables: Sequence[Rows], name: str, wanted: str | None) -> int:
     return max(range(len(tables)), key=lambda number: sum(map(len, tables[number])))
 
 
-def _read_tables(path: Path, etree: Any) -> list[Rows]:
+def _read_tables(path: Path, etree: Any, budget: ReadingBudget) -> list[Rows]:
     content = path.read_bytes()
     parser = etree.HTMLParser(
         encoding=_encoding_of(content), no_network=True, remove_comments=True, huge_tree=False
@@ -119,7 +121,7 @@ def _read_tables(path: Path, etree: Any) -> list[Rows]:
     root = etree.fromstring(content, parser)
     if root is None:
         return []
-    return [_read_rows(table) for table in root.iter("table")]
+    return [_read_rows(table, budget) for table in root.iter("table")]
 
 
 def _encoding_of(content: bytes) -> str | None:
@@ -130,7 +132,7 @@ def _encoding_of(content: bytes) -> str | None:
     return "utf-8" if encoding == "utf-8-sig" else encoding
 
 
-def _read_rows(table: Any) -> Rows:
+def _read_rows(table: Any, budget: ReadingBudget) -> Rows:
     """Return the texts of a table, with the names of a header of several rows joined."""
     held: dict[int, tuple[str, int]] = {}
     rows: list[tuple[bool, list[str]]] = []
@@ -140,6 +142,7 @@ def _read_rows(table: Any) -> Rows:
         cells = [cell for cell in row if cell.tag in ("td", "th")]
         in_head = row.getparent().tag == "thead" or all(cell.tag == "th" for cell in cells)
         texts = _spread(cells, held, is_header=in_head)
+        budget.add(CELL_BYTES * len(texts))
         if any(texts):
             rows.append((in_head, texts))
     depth = next((n for n, (in_head, _) in enumerate(rows) if not in_head), len(rows))

@@ -6,11 +6,15 @@ format before it reads: a file that exceeds a limit is refused with what to do, 
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any, BinaryIO
 
+from svc_notebook.child_process import start_process
 from svc_notebook.errors import BadInput
 
 CHUNK_BYTES = 1 << 20
@@ -24,6 +28,15 @@ MAX_LINE_BYTES = 32 * 2**20
 """Maximum bytes of one line of a file of delimited text: a record has at most 100 kB."""
 MIN_CELLS = 20_000_000
 """Cells that a table of XML elements may have: so many, or one for each byte of its files."""
+MIN_READING_SECONDS, READING_SECONDS_PER_MEGABYTE = 120.0, 20.0
+"""How long a source may be read: the larger of both, tenfold what the slowest format needs."""
+VALUE_BYTES, CELL_BYTES = 8, 64
+"""What a value, and what a cell of a sheet or a page counts at least of what a file unpacks to."""
+MAX_TRIAL_FILE_BYTES = 16 * 2**20
+"""Larger files are read without a trial: their limit is beyond what a trial saves."""
+TRIAL_BASE_BYTES = 512 * 2**20
+"""Memory of a trial for its libraries, beside what the file may unpack to."""
+DAMAGED_STATUS = 3
 MAX_COLUMNS = 16_000
 """Maximum columns of a source; a row of 16,384 texts exceeds a block of DuckDB."""
 
@@ -33,22 +46,63 @@ def unpacked_limit(packed_bytes: int) -> int:
     return max(MIN_UNPACKED_BYTES, UNPACKED_FACTOR * packed_bytes)
 
 
-class UnpackedBytes:
-    """Counts what the compressed files of a source unpack to, while they are read."""
+class ReadingBudget:
+    """Counts what the files of a source unpack to and the time, while they are read.
 
-    def __init__(self, name: Path | str, packed_bytes: int) -> None:
-        self._name, self._packed = name, packed_bytes
+    `advice` says what the user can do where a limit is exceeded.
+    """
+
+    def __init__(
+        self,
+        name: Path | str,
+        packed_bytes: int,
+        advice: str = "if its content is as it should be, unpack it and load the file inside, or "
+        "write it without compression",
+    ) -> None:
+        self._name, self._packed, self._advice = name, packed_bytes, advice
         self._limit, self._size = unpacked_limit(packed_bytes), 0
+        self._seconds = reading_limit(packed_bytes)
+        self._end = monotonic() + self._seconds
+
+    @classmethod
+    def of_files(cls, paths: Sequence[Path], name: str, advice: str = "") -> ReadingBudget:
+        """Return the budget of some files."""
+        packed = sum(path.stat().st_size for path in paths)
+        return cls(name, packed, advice) if advice else cls(name, packed)
+
+    @property
+    def is_late(self) -> bool:
+        """Whether the time is over."""
+        return monotonic() > self._end
 
     def add(self, size: int) -> None:
-        """Count bytes before they are stored; raises `BadInput` beyond the limit."""
+        """Count bytes before they are stored; raises `BadInput` beyond a limit."""
         self._size += size
         if self._size > self._limit:
             raise BadInput(
                 f"{self._name} has {_megabytes(self._packed)} and unpacks to more than "
-                f"{_megabytes(self._limit)}, {_how_much(self._limit)}: if its content is as it "
-                "should be, unpack it and load the file inside, or write it without compression"
+                f"{_megabytes(self._limit)}, {_how_much(self._limit)}: {self._advice}"
             )
+        self.check_time()
+
+    def check_time(self) -> None:
+        """Raise `BadInput` if the time is over."""
+        if self.is_late:
+            raise BadInput(
+                f"{self._name} has {_megabytes(self._packed)} and is not read after "
+                f"{self._seconds:,.0f} s, the limit for files of its size: {self._advice}; a large "
+                "file is read faster in parts"
+            )
+
+
+def size_of(value: Any) -> int:
+    """Return what a value counts of what its file unpacks to."""
+    return VALUE_BYTES + (len(value) if isinstance(value, (str, bytes)) else 0)
+
+
+def reading_limit(packed_bytes: int) -> float:
+    """Return how many seconds files of a size may be read."""
+    return max(MIN_READING_SECONDS, READING_SECONDS_PER_MEGABYTE * packed_bytes / 2**20)
 
 
 def copy_unpacked(source: Any, sink: BinaryIO, given: Path, packed_bytes: int) -> None:
@@ -56,10 +110,58 @@ def copy_unpacked(source: Any, sink: BinaryIO, given: Path, packed_bytes: int) -
 
     `given` is the file that the caller named.
     """
-    unpacked = UnpackedBytes(given, packed_bytes)
+    budget = ReadingBudget(given, packed_bytes)
     while piece := source.read(CHUNK_BYTES):
-        unpacked.add(len(piece))
+        budget.add(len(piece))
         sink.write(piece)
+
+
+def try_reading(code: str, path: Path, name: str, advice: str) -> None:
+    """Raise `BadInput` for a small file that needs far more memory or time than its size allows.
+
+    A process with these limits reads the file by `code`, to which `path` is its path: libraries
+    that allocate what a file states end their process where there is no memory. The file is
+    damaged if the code raises an exception; its reader says so.
+    """
+    size = path.stat().st_size
+    if size > MAX_TRIAL_FILE_BYTES:
+        return
+    memory, seconds = unpacked_limit(size) + TRIAL_BASE_BYTES, reading_limit(size)
+    script = TRIAL.format(memory=memory, status=DAMAGED_STATUS, code=code)
+    command = [sys.executable, "-P", "-c", script, str(path.absolute())]
+    process = start_process(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    try:
+        if process.wait(seconds) in (0, DAMAGED_STATUS):
+            return
+        need = f"needs more than {_megabytes(unpacked_limit(size))} of memory"
+    except subprocess.TimeoutExpired:
+        need = f"is not read after {seconds:,.0f} s"
+    finally:
+        process.kill()
+        process.wait()
+    raise BadInput(
+        f"{name} has {_megabytes(size)} and {need}, the limit for files of its size: {advice}"
+    )
+
+
+# Where the system has no such limit, the time is limited only.
+TRIAL = """
+import sys
+path = sys.argv[1]
+try:
+    import resource
+    resource.setrlimit(resource.RLIMIT_DATA, ({memory}, {memory}))
+except (ImportError, ValueError, OSError):
+    pass
+try:
+    {code}
+except MemoryError:
+    raise
+except Exception as error:
+    sys.exit(1 if "memory" in str(error) or "alloc" in str(error) else {status})
+"""
 
 
 def check_workbook(path: Path, given: Path | str) -> None:

@@ -22,6 +22,9 @@ from svc_notebook.loading.database import Database, import_duckdb
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.archives import extract_only_file, refuse_archive
 from svc_notebook.loading.sources.columnar_files import (
+    READ_ARROW,
+    READ_FEATHER,
+    READ_ORC,
     open_avro,
     open_columnar,
     read_arrow,
@@ -303,9 +306,9 @@ OPENERS: dict[str, Callable[[Sequence[Path], str, LoadSettings, Database], Sourc
     "array": lambda paths, name, _, db: open_documents(paths, name, "array", db),
     "parquet": open_parquet,
     "workbook": open_workbook,
-    "arrow": open_columnar(read_arrow),
-    "feather": open_columnar(read_feather),
-    "orc": open_columnar(read_orc),
+    "arrow": open_columnar(read_arrow, READ_ARROW),
+    "feather": open_columnar(read_feather, READ_FEATHER),
+    "orc": open_columnar(read_orc, READ_ORC),
     "avro": open_avro,
     "sqlite": open_sqlite,
     "xml": open_xml,

@@ -13,12 +13,19 @@ from svc_notebook.loading.database import Database, ReadingStopped
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.dataframe import check_unique
 from svc_notebook.loading.sources.python_records import RecordStream
+from svc_notebook.loading.sources.read_limits import MAX_LINE_BYTES, ReadingBudget, size_of
 from svc_notebook.loading.table import SourceTable
 
 # Tables that SQLite and programs keep for themselves.
 OWN_TABLES = ("sqlite_", "android_metadata", "alembic_version", "django_migrations")
 TABLES = "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view') ORDER BY rowid"
 BUSY_SECONDS = 1.0
+# Steps of SQLite's machine between two looks at the time: a view can run without end.
+CHECK_STEPS = 100_000
+ADVICE = (
+    "a view can have rows without end; if its rows are as they should be, write them to a table or "
+    "a CSV file"
+)
 
 
 def open_sqlite(
@@ -29,8 +36,11 @@ def open_sqlite(
         raise BadInput(f"{name} are several databases; load each separately")
     uri = f"{paths[0].absolute().as_uri()}?mode=ro"
     records = db.ends.enter_context(RecordStream(options.timezone))
+    budget = ReadingBudget.of_files(paths, name, ADVICE)
     try:
         with closing(sqlite3.connect(uri, uri=True, timeout=BUSY_SECONDS)) as connection:
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_LINE_BYTES)
+            connection.set_progress_handler(lambda: db.stopped or budget.is_late, CHECK_STEPS)
             table, notes = _choose(connection, name, options)
             quoted = table.replace('"', '""')
             cursor = connection.execute(f'SELECT * FROM "{quoted}"')
@@ -42,8 +52,12 @@ def open_sqlite(
                     raise ReadingStopped
                 if records.are_enough(options.limit):
                     break
+                budget.add(sum(map(size_of, row)))
                 records.add({n: v for n, v in zip(columns, row, strict=True) if v is not None})
     except sqlite3.Error as error:
+        if db.stopped:
+            raise ReadingStopped from error
+        budget.check_time()
         raise BadInput(f"{name} cannot be read: {error}; check that it is complete") from error
     return replace(records.open(db), name=f"{name}, table `{table}`", notes=notes)
 

@@ -16,6 +16,7 @@ from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.archives import is_open_document
 from svc_notebook.loading.sources.dataframe import check_unique
 from svc_notebook.loading.sources.python_records import RecordStream
+from svc_notebook.loading.sources.read_limits import CELL_BYTES, ReadingBudget, try_reading
 from svc_notebook.loading.sources.sheet_cells import (
     ERROR,
     NOT_AVAILABLE,
@@ -36,6 +37,11 @@ SAMPLE_ROWS = 100
 MIN_TABLE_COLUMNS, MIN_TABLE_ROWS = 2, 2
 MAX_COVER_COLUMNS = 2
 ZIP_MARK = b"PK"
+ADVICE = "save the sheet as .csv in a spreadsheet, and load that"
+# Reads all sheets; a cell far from the others takes the memory of all cells between.
+READ_SHEETS = """from python_calamine import CalamineWorkbook
+    book = CalamineWorkbook.from_path(path)
+    for name in book.sheet_names: book.get_sheet_by_name(name).to_python()"""
 
 
 @dataclass(frozen=True)
@@ -55,9 +61,10 @@ def open_workbook(
     if len(paths) > 1:
         raise BadInput(f"{name} are several workbooks; load each separately")
     sheets, close = _open(paths[0], name)
+    budget = ReadingBudget.of_files(paths, name, ADVICE)
     try:
         sheet, notes = _choose(sheets, name, options)
-        records, more = _gather(sheet, f"sheet `{sheet.title}` of {name}", options, db)
+        records, more = _gather(sheet, f"sheet `{sheet.title}` of {name}", options, db, budget)
     finally:
         close()
     table = records.open(db)
@@ -72,7 +79,11 @@ def _open(path: Path, name: str) -> tuple[list[_Sheet], Callable[[], None]]:
         ("python-calamine", _open_other)
     )  # fmt: skip
     try:
+        if open_sheets is _open_other:
+            try_reading(READ_SHEETS, path, name, ADVICE)
         return open_sheets(path)
+    except BadInput:
+        raise
     except ImportError as error:
         raise BadInput(
             f'{name} is a workbook, which needs {needed}: pip install "svc-notebook[excel]"'
@@ -184,7 +195,7 @@ def _enumerate(titles: Sequence[str]) -> str:
 
 
 def _gather(
-    sheet: _Sheet, name: str, options: LoadSettings, db: Database
+    sheet: _Sheet, name: str, options: LoadSettings, db: Database, budget: ReadingBudget
 ) -> tuple[RecordStream, list[str]]:
     facts = sheet.facts()
     rows = sheet.rows()
@@ -203,6 +214,7 @@ def _gather(
             raise ReadingStopped
         if records.are_enough(options.limit):
             break
+        budget.add(CELL_BYTES * len(row))
         _add(records, names, row, reader)
     if not records.rows:
         raise BadInput(f"{name} has a header but no rows")
