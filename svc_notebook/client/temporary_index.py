@@ -34,7 +34,7 @@ from svc_notebook.files import LOCK_POLL_SECONDS, FileLock, is_locked, user_stat
 if TYPE_CHECKING:
     from svc_notebook.client.client import AsyncClient
 
-Purpose = Literal["scratch", "load", "replace", "preview"]
+Purpose = Literal["scratch", "load", "replace", "preview", "deploy"]
 State = Literal["not made yet", "open", "dropped", "promoted", "kept"]
 Owner = Literal["this machine", "another machine", "unknown"]
 
@@ -44,9 +44,10 @@ WORDS: dict[Purpose, str] = {
     "load": "tmp_load",
     "replace": "tmp_replace",
     "preview": "tmp_preview",
+    "deploy": "tmp_deploy",
 }
 NAME = re.compile(
-    r"(?P<index>.+)_(?P<word>scratch|tmp_load|tmp_replace|tmp_preview)"
+    r"(?P<index>.+)_(?P<word>scratch|tmp_load|tmp_replace|tmp_preview|tmp_deploy)"
     r"_(?P<owner>[0-9a-f]{6})_(?P<token>[0-9a-f]{8})"
 )
 EARLIER_NAME = re.compile(r"(?P<index>.+)_(?P<word>scratch|tmp)_(?P<token>[0-9a-f]{8})")

@@ -238,8 +238,8 @@ async def _apply_one(client: AsyncClient, each: IndexFiles, note: str) -> Change
         return await write_change(client, each.index, wanted, note=note) if wanted else None
 
 
-async def list_own_indices(client: AsyncClient) -> list[str]:
-    """Return the names of all indices of an application but temporary ones, primaries first."""
+async def list_entries(client: AsyncClient) -> list[Any]:
+    """Return the entries of all indices of an application."""
     items: list[Any] = []
     page = 0
     while True:
@@ -247,9 +247,14 @@ async def list_own_indices(client: AsyncClient) -> list[str]:
         items += answer["items"]
         page += 1
         if page >= answer.get("nbPages", 1) or not answer["items"]:
-            break
-    own = [item for item in items if parse_name(item["name"]) is None]
-    return [item["name"] for item in sorted(own, key=lambda i: (bool(i.get("primary")), i["name"]))]
+            return items
+
+
+async def list_own_indices(client: AsyncClient) -> list[str]:
+    """Return the names of all indices of an application but temporary ones, primaries first."""
+    items = [item for item in await list_entries(client) if parse_name(item["name"]) is None]
+    ordered = sorted(items, key=lambda item: (bool(item.get("primary")), item["name"]))
+    return [item["name"] for item in ordered]
 
 
 def read_folders(folder: Path, names: Iterable[str] | None) -> list[IndexFiles]:

@@ -14,6 +14,7 @@ from svc_notebook.api.warning import warn_user
 from svc_notebook.client.operations import count_records
 from svc_notebook.client.tasks import OnProgress
 from svc_notebook.client.temporary_index import TemporaryIndex, copy_around
+from svc_notebook.deployment.atomic_write import write_atomically
 from svc_notebook.deployment.clone import leave
 from svc_notebook.deployment.configuration import (
     read_configuration,
@@ -49,6 +50,7 @@ from svc_notebook.tuning.changes.journalled_write import (
 )
 from svc_notebook.tuning.changes.state import (
     SCOPES,
+    Delta,
     Objects,
     Scope,
     compare,
@@ -168,6 +170,8 @@ class DeployRun(DeploymentPlanner):
         note = note if note.startswith(NOTE) else f"{NOTE} {self.index}: {note}"
         if staged:
             await self._promote(prepared, staged, note)
+        elif self.copies_target and first.exists:
+            await self._write_copy(first, note)
         async with AsyncExitStack() as stack:
             forwarded = self._forwarded(prepared) if first.wanted else ()
             kept = []
@@ -200,6 +204,17 @@ class DeployRun(DeploymentPlanner):
         for each in prepared.plans:
             await self._close_interrupted(each.target)
         self._write_origin(prepared)
+
+    async def _write_copy(self, first: IndexPlan, note: str) -> None:
+        """Write the primary in one step; its list of replicas follows."""
+        deltas = {
+            scope: Delta(_without_replicas({scope: delta.before})[scope],
+                         _without_replicas({scope: delta.after})[scope])
+            for scope, delta in first.deltas.items()
+        }  # fmt: skip
+        deltas = {scope: delta for scope, delta in deltas.items() if delta.after}
+        if deltas and (made := await write_atomically(self.target, self.name, deltas, note=note)):
+            self._ids[self.name] = made.change_id
 
     async def _compare_new(self, plan: IndexPlan) -> dict[Scope, Any]:
         """Compare a replica that was just created, which has the settings of its primary."""

@@ -8,7 +8,8 @@ from typing import Any
 from svc_notebook.api import SearchApi
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.operations import count_records, is_own
-from svc_notebook.client.temporary_index import name_temporary_index
+from svc_notebook.client.temporary_index import Purpose, name_temporary_index
+from svc_notebook.deployment.atomic_write import describe_price
 from svc_notebook.deployment.clone import Part, describe_client, right_of
 from svc_notebook.deployment.configuration import (
     read_configuration,
@@ -72,6 +73,7 @@ class DeploymentPlanner:
     replicas: Replicas = False
     forward: bool = False
     force: bool = False
+    atomic: bool = False
     _target_rights: KeyRights | None = None
 
     @property
@@ -112,6 +114,8 @@ class DeploymentPlanner:
         ]  # fmt: skip
         plans = await self._plan_replicas(plans[0], whole, theirs, origin, notes)
         records = await count_records(self.client, self.index) if self.has_records else None
+        if self.copies_target and exists and plans[0].wanted:
+            notes.append(describe_price(self.name, await count_records(self.target, self.name)))
         settings = {**theirs.settings, **plans[0].wanted.get("settings", {})}
         plan = make_plan(
             self.index, self.name, self.profile, plans, records, notes, force=self.force
@@ -122,6 +126,11 @@ class DeploymentPlanner:
     def has_records(self) -> bool:
         """Whether records are deployed, too."""
         return "records" in self.parts
+
+    @property
+    def copies_target(self) -> bool:
+        """Whether a copy of the target is changed and moved over it."""
+        return self.atomic and not self.has_records
 
     async def check_rights(self) -> None:
         """Check both keys before anything is read or written."""
@@ -134,9 +143,10 @@ class DeploymentPlanner:
         self._target_rights = writing
         needed = [right_of(SearchApi.get_settings), right_of(SearchApi.set_settings)]
         names = [self.name]
-        if self.has_records:
+        if self.has_records or self.copies_target:
             needed += ["addObject", right_of(SearchApi.delete_index), right_of(SearchApi.search)]
-            names.append(name_temporary_index(self.name, "load"))
+            purpose: Purpose = "load" if self.has_records else "deploy"
+            names.append(name_temporary_index(self.name, purpose))
         writing.check("deploy", needed, names)
 
     async def read_target(self, name: str) -> IndexConfiguration:

@@ -440,6 +440,7 @@ def deploy(
     replicas: Replicas = False,
     forward_to_replicas: bool = False,
     force: bool = False,
+    atomic: bool = False,
     dry_run: bool = False,
     resume: bool = False,
     min_share: float | None = None,

@@ -171,6 +171,7 @@ def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
         "deploy products --to shop --dry-run",
         "deploy products --to shop --parts settings,rules --yes",
         "deploy products-try --to shop --name products --forward-to-replicas",
+        "deploy products --to shop --atomic --yes",
         "deploy products --to shop --dry-run --out plan.json",
         "deploy --plan plan.json --yes",
         types={"parts": list[Part], "replicas": bool},
@@ -192,6 +193,7 @@ async def deploy(
     replicas: Replicas = False,
     forward_to_replicas: bool = False,
     force: bool = False,
+    atomic: bool = False,
     dry_run: bool = False,
     resume: bool = False,
     min_share: float | None = None,
@@ -230,6 +232,10 @@ async def deploy(
         have.
     force : bool, default False
         Overwrite what others changed on the target since the clone.
+    atomic : bool, default False
+        Change a copy of the target within its service and move it over the target, so that
+        searches see all changes of the index at once. The plan has its price; replicas are
+        written afterwards.
     dry_run : bool, default False
         Write nothing; the `plan` of the result shows the differences.
     resume : bool, default False
@@ -281,7 +287,8 @@ async def deploy(
     run = _deploy_run(
         {
             "index": index, "to": to, "name": name, "parts": parts, "replicas": replicas,
-            "forward_to_replicas": forward_to_replicas, "force": force, "resume": resume,
+            "forward_to_replicas": forward_to_replicas, "force": force, "atomic": atomic,
+            "resume": resume,
             "min_share": min_share, "out": out, "plan": plan, "dry_run": dry_run, "note": note,
             "client": client, "on_progress": on_progress,
         }
@@ -308,6 +315,11 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         )
     if "records" in parts and (out is not None or reviewed):
         raise BadInput("a file contains no records: leave records out of `parts`")
+    if given.get("atomic") and given.get("forward_to_replicas"):
+        raise BadInput(
+            "`atomic` writes the index alone: leave out `forward_to_replicas`, or deploy the "
+            "replicas with replicas=True"
+        )
     to = _profile(given.get("to"), "to")
     return DeployRun(
         client=asynchronous(given.get("client")),
@@ -319,6 +331,7 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         replicas=given.get("replicas", False),
         forward=given.get("forward_to_replicas", False),
         force=given.get("force", False),
+        atomic=given.get("atomic", False),
         resume=given.get("resume", False),
         min_share=min_share,
         note=given.get("note", ""),

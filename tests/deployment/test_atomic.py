@@ -1,0 +1,112 @@
+"""Deployments whose changes of an index become visible in one step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import svc_notebook as svc
+from svc_notebook.errors import BadInput, KeyRefused
+from svc_notebook.tuning.changes.state import write_part
+from tests.conftest import Running
+from tests.deployment.conftest import make_key, write_profile
+from tests.deployment.test_deploy import differs, tuned
+from tests.deployment.test_kills import state
+from tests.kill_points import Moment, run_killed
+
+__all__ = ["tuned"]
+
+WRITE_PART = "svc_notebook.deployment.atomic_write.write_part"
+# The copy, settings, synonyms, rules, and the move.
+WRITES = 5
+KILLS: list[tuple[int, Moment]] = [(0, "after"), (2, "before"), (4, "before"), (4, "after")]
+
+
+def temporary(index: str, client: svc.Client) -> list[str]:
+    return [name for name in svc.read_indices(client=client)["name"] if f"{index}_tmp" in name]
+
+
+def test_searches_see_all_changes_at_once(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before, records = svc.tuning.snapshot(tuned, client=shop).hash, state(tuned, shop)[0]
+    seen = []
+
+    async def watch(client: Any, index: str, *step: Any) -> None:
+        await write_part(client, index, *step)
+        seen.append((index, (await svc.tuning.aio.snapshot(tuned, client=client)).hash))
+
+    monkeypatch.setattr(WRITE_PART, watch)
+    plan = svc.deploy(tuned, to="shop", atomic=True, dry_run=True).plan
+    assert not seen
+    result = svc.deploy(tuned, to="shop", atomic=True, progress=False)
+
+    assert result.verified
+    assert len(seen) >= 3
+    assert {digest for _, digest in seen} == {before}
+    assert all(f"{tuned}_tmp_deploy_" in index for index, _ in seen)
+    assert f"{records:,} records of {tuned} will be copied" in repr(plan)
+    assert not differs(tuned, shop)
+    assert state(tuned, shop)[0] == records
+    assert not temporary(tuned, shop)
+    svc.tuning.undo(tuned, client=shop)
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before
+
+
+def test_a_killed_deployment_changed_nothing_or_all_and_is_cleaned_by_the_same_call(
+    tuned: str, shop: svc.Client, service: Running
+) -> None:
+    before = state(tuned, shop)
+    call = f"svc.deploy({tuned!r}, to='shop', atomic=True, progress=False)"
+    wrong = []
+    for write, moment in KILLS:
+        finished = run_killed(service, call, write, moment)
+        left = state(tuned, shop)
+        if finished or (left == before) == ((write, moment) == KILLS[-1]):
+            wrong.append(f"{write} {moment}: finished {finished}, changed {left != before}")
+        assert svc.deploy(tuned, to="shop", atomic=True, progress=False).verified
+        if temporary(tuned, shop):
+            wrong.append(f"{write} {moment}: {temporary(tuned, shop)} is left")
+        if differs(tuned, shop) or "open" in {*svc.tuning.history(tuned, client=shop)["state"]}:
+            wrong.append(f"{write} {moment}: not finished")
+        svc.tuning.undo(tuned, client=shop)
+        assert state(tuned, shop) == before
+    assert not wrong
+    assert run_killed(service, call, WRITES, "before")
+
+
+def test_records_that_are_written_meanwhile_are_not_lost(
+    tuned: str, shop: svc.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = svc.tuning.snapshot(tuned, client=shop).hash
+
+    async def push_too(client: Any, *step: Any) -> None:
+        await write_part(client, *step)
+        saved = await client.put_object(tuned, "late", {"name": "late"})
+        await client.wait(saved, index=tuned)
+
+    monkeypatch.setattr(WRITE_PART, push_too)
+
+    with pytest.raises(BadInput, match=f"{tuned} was written while it was copied; nothing was dep"):
+        svc.deploy(tuned, to="shop", atomic=True, progress=False)
+
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before
+    assert "late" in svc.read_browse(tuned, client=shop)["objectID"].tolist()
+    assert not temporary(tuned, shop)
+
+
+def test_a_key_that_could_not_delete_the_copy_is_refused(
+    tuned: str, shop: svc.Client, profiles: Path, production: Running
+) -> None:
+    before = svc.tuning.snapshot(tuned, client=shop).hash
+    key = make_key(shop, "settings", "editSettings", "search", "addObject")
+    write_profile(profiles, "weak", production, key)
+
+    with pytest.raises(KeyRefused, match="`deleteIndex` on the profile `weak`"):
+        svc.deploy(tuned, to="weak", atomic=True, progress=False)
+    with pytest.raises(BadInput, match="leave out `forward_to_replicas`"):
+        svc.deploy(tuned, to="shop", atomic=True, forward_to_replicas=True)
+
+    assert svc.tuning.snapshot(tuned, client=shop).hash == before
