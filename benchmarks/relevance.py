@@ -295,6 +295,7 @@ def compare_latency(records: int) -> None:
     vectors = VectorIndex(LATENT, model, fitted=len(store))
     for reader in store.readers:
         vectors = vectors.with_table(reader, model.embed_segment(reader.segment))
+    vectors = vectors.with_sketches(store.readers, lambda: None)
     store.publish_vectors(vectors)
     size = sum(a.nbytes for table in vectors.tables.values() for a in table.arrays().values())
     print(f"{records:,} records: model in {seconds:.1f} s, {size / records:.0f} bytes a record")

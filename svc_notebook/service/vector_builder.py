@@ -116,7 +116,7 @@ class VectorBuilder:
                 return True
         elif latent:
             return True
-        return vectors.count_missing(store.readers) > 0
+        return vectors.lacks_sketches or vectors.count_missing(store.readers) > 0
 
     def _drop(self, store: SegmentStore, indices: Sequence[PublishedIndex]) -> None:
         if store.vectors:
@@ -131,6 +131,8 @@ class VectorBuilder:
                 self._compute(store, index)
             if self._embedder:
                 self._embed(store, index, self._embedder)
+            if store.vectors and store.vectors.lacks_sketches:
+                store.publish_vectors(store.vectors.with_sketches(store.readers, self._pause))
         except ImportError:
             self._report(indices, NO_SCIPY)
         except LocalServiceFailed as error:

@@ -132,6 +132,27 @@ def test_vectors_are_kept_over_a_restart(own: Own) -> None:
     assert vectors.name == before.name
 
 
+def test_sketches_of_large_segments_are_computed_in_the_background_and_kept(
+    own: Own, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("svc_notebook.service.engine.semantic.vector_table.MIN_SKETCHED_ROWS", 10)
+    inside = own.start()
+    inside.fill("shop", *RECORDS, **NEURAL)
+    while (before := wait_ready(inside)).lacks_sketches:
+        time.sleep(0.01)
+    answer = ask(inside, "sea")
+
+    again = own.start()
+    assert ids(ask(again, "sea")) == ids(answer)
+    vectors = store_of(again).vectors
+
+    assert vectors is not None
+    assert not vectors.lacks_sketches
+    assert {table.name for table in vectors.tables.values()} == {
+        table.name for table in before.tables.values()
+    }
+
+
 def test_written_records_get_vectors_of_the_same_model(own: Own) -> None:
     inside = own.start()
     inside.fill("shop", *RECORDS, **NEURAL)

@@ -21,7 +21,11 @@ from svc_notebook.service.engine.index.schema import Sorted
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.ranking import id_ranks, read_steps
-from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, SemanticMatch
+from svc_notebook.service.engine.ranking.retrieval import (
+    RowSimilarities,
+    SegmentMatch,
+    SemanticMatch,
+)
 from svc_notebook.service.engine.semantic.vector_table import (
     NO_SIMILARITY,
     SIMILARITY_DIGITS,
@@ -103,7 +107,7 @@ def _first_step(options: EffectiveParameters) -> Sequence[object]:
 def add_nearest(
     matches: Sequence[SegmentMatch],
     allowed: Sequence[Array],
-    similarities: Sequence[Array],
+    similarities: Sequence[RowSimilarities],
     options: SemanticOptions,
     feedback_hits: int = 0,
 ) -> list[SegmentMatch]:
@@ -113,23 +117,32 @@ def add_nearest(
     `feedback_hits` hits moved the vector that they are the similarities to.
     """
     least = math.ceil(round(options.min_similarity * SIMILARITY_SCALE, SIMILARITY_DIGITS))
-    found = [
-        np.where(mask, values, NO_SIMILARITY)
-        for mask, values in zip(allowed, similarities, strict=True)
-    ]
-    near = np.concatenate([np.zeros(0, np.int32), *(some[some >= least] for some in found)])
-    if len(near) > FUSED_HITS:
-        least = int(np.partition(near, -FUSED_HITS)[-FUSED_HITS])
+    near = [one.find_near(mask, least) for mask, one in zip(allowed, similarities, strict=True)]
+    values = np.concatenate([np.zeros(0, np.int32), *(values for _, values in near)])
+    if len(values) > FUSED_HITS:
+        least = int(np.partition(values, -FUSED_HITS)[-FUSED_HITS])
     return [
-        replace(
-            match,
-            rows=match.rows | (some >= least),
-            semantic=SemanticMatch(
-                match.rows, values, least, options.weight, NO_SCORES, feedback_hits
-            ),
+        _with_near(
+            match, one, rows[values >= least], values[values >= least], options, feedback_hits
         )
-        for match, some, values in zip(matches, found, similarities, strict=True)
+        for match, one, (rows, values) in zip(matches, similarities, near, strict=True)
     ]
+
+
+def _with_near(
+    match: SegmentMatch,
+    similarities: RowSimilarities,
+    near: Array,
+    values: Array,
+    options: SemanticOptions,
+    feedback_hits: int,
+) -> SegmentMatch:
+    rows = match.rows.copy()
+    rows[near] = True
+    semantic = SemanticMatch(
+        match.rows, similarities, near, values, options.weight, NO_SCORES, feedback_hits
+    )
+    return replace(match, rows=rows, semantic=semantic)
 
 
 def without_semantic_hits(matches: Sequence[SegmentMatch]) -> list[SegmentMatch]:
@@ -191,7 +204,7 @@ def _add_scores(
             texts = match.text_scores.values[rows] / match.text_scores.highest
             scores[here] = (1 - weight) * texts
         if match.semantic:
-            scores[here] += weight * read_cosines(match.semantic.similarities[rows])
+            scores[here] += weight * read_cosines(match.semantic.similarities.read(rows))
     return scores
 
 
@@ -225,10 +238,10 @@ def _order_nearest(matches: Sequence[SegmentMatch]) -> Order:
     numbers, rows, values = [np.zeros(0, np.int16)], [np.zeros(0, np.int64)], [np.zeros(0, int)]
     for number, match in enumerate(matches):
         if match.semantic:
-            found = np.flatnonzero(match.rows & match.semantic.near)
-            numbers.append(np.full(len(found), number, np.int16))
-            rows.append(found)
-            values.append(match.semantic.similarities[found])
+            hits = match.rows[match.semantic.near]
+            numbers.append(np.full(np.count_nonzero(hits), number, np.int16))
+            rows.append(match.semantic.near[hits])
+            values.append(match.semantic.near_values[hits])
     segments = [match.segment for match in matches]
     order = Order(segments, np.concatenate(numbers), np.concatenate(rows))
     # The rows of one segment are in the order of their ids.

@@ -87,26 +87,46 @@ class WordMatch:
 
 
 @dataclass(frozen=True, eq=False)
+class RowSimilarities:
+    """The similarities of rows of a segment to a query, in units of their last digit.
+
+    `values` are those of `rows`, or of all rows if it is None; `compute` returns those of others.
+    """
+
+    rows: Array | None
+    values: Array
+    compute: Callable[[Array], Array]
+
+    def read(self, rows: Array) -> Array:
+        """Return the similarities of some rows, whether or not they were computed before."""
+        return np.asarray(self.values[rows] if self.rows is None else self.compute(rows))
+
+    def find_near(self, allowed: Array, least: int) -> tuple[Array, Array]:
+        """Return the allowed rows that are near enough, ascending, and their similarities."""
+        if self.rows is None:
+            rows = np.flatnonzero(allowed & (self.values >= least))
+            return rows, self.values[rows]
+        near = allowed[self.rows] & (self.values >= least)
+        return self.rows[near], self.values[near]
+
+
+@dataclass(frozen=True, eq=False)
 class SemanticMatch:
     """The semantic hits of a segment: the rows with at least a similarity, whatever their words.
 
+    `near` are these rows, ascending, and `near_values` their similarities; some may not be hits.
     `by_words` is the mask of the rows that match the words, among which there may be semantic hits.
     `fused` is filled when the hits are ranked: their fused scores, 0 for the others. It is empty if
     they are not wanted. `feedback_hits` are the hits whose vectors moved that of the query.
     """
 
     by_words: Array
-    similarities: Array
-    min_similarity: int
+    similarities: RowSimilarities
+    near: Array
+    near_values: Array
     weight: float
     fused: Array
     feedback_hits: int = 0
-
-    @cached_property
-    def near(self) -> Array:
-        """The mask of the rows that are near enough, whether or not they pass the filters."""
-        near: Array = self.similarities >= self.min_similarity
-        return near
 
 
 @dataclass(frozen=True, eq=False)

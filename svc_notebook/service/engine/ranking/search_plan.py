@@ -249,7 +249,7 @@ class SearchPlan:
         columns["userScore"] = self._user_scores(match, rows)
         _clear_unmatched(columns, match.by_words[rows])
         if match.semantic:
-            columns["semanticScore"] = read_cosines(match.semantic.similarities[rows]).tolist()
+            columns["semanticScore"] = read_cosines(match.semantic.similarities.read(rows)).tolist()
             columns["fusedScore"] = match.semantic.fused[rows].round(FUSED_DIGITS).tolist()
             if match.semantic.feedback_hits:
                 columns["feedbackHits"] = [match.semantic.feedback_hits] * len(rows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,11 @@ from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.ranking.criteria import TEXT
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.rank_fusion import SemanticOptions, add_nearest
-from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, TextScores
+from svc_notebook.service.engine.ranking.retrieval import (
+    RowSimilarities,
+    SegmentMatch,
+    TextScores,
+)
 from svc_notebook.service.engine.ranking.search_plan import SearchPlan
 from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery, VectorIndex
@@ -55,24 +60,45 @@ class QueryVector:
     latent: QueryVector | None = None
     latent_share: float = 0.0
 
-    def similarities(self, reader: SegmentReader) -> Array:
-        """Return the similarities of all rows of a segment, in units of their last digit.
+    def similarities(self, reader: SegmentReader, allowed: Array) -> RowSimilarities:
+        """Return the similarities of the rows of a segment, among which are the allowed ones.
+
+        In a large segment, these are the allowed rows that seem the nearest; those of others are
+        computed when they are read.
+        """
+        rows = self._find_candidates(reader, allowed)
+        return RowSimilarities(rows, self._compare(reader, rows), partial(self._compare, reader))
+
+    def _find_candidates(self, reader: SegmentReader, allowed: Array) -> Array | None:
+        table = self._table_of(reader)
+        rows = table.find_candidates(self.vector, allowed) if table else None
+        if rows is None or self.latent is None:
+            return rows
+        others = self.latent._find_candidates(reader, allowed)
+        return None if others is None else np.union1d(rows, others)
+
+    def _compare(self, reader: SegmentReader, rows: Array | None) -> Array:
+        """Return the similarities of some or all rows, in units of their last digit.
 
         They are cosines, or means of both cosines; a record with only one vector has its cosine.
         """
-        cosines = self._cosines(reader)
+        cosines = self._cosines(reader, rows)
         if self.latent is None:
             return cosines
-        others = self.latent._cosines(reader)
+        others = self.latent._cosines(reader, rows)
         mixed = (1 - self.latent_share) * cosines + self.latent_share * others
         mixed = np.where(others == NO_SIMILARITY, cosines, np.rint(mixed))
         return np.where(cosines == NO_SIMILARITY, others, mixed).astype(np.int32)
 
-    def _cosines(self, reader: SegmentReader) -> Array:
+    def _table_of(self, reader: SegmentReader) -> VectorTable | None:
         table = self.index.table_of(reader)
-        if table is None or table.dimensions != self.vector.dimensions:
-            return np.full(len(reader.segment), NO_SIMILARITY, np.int32)
-        return table.similarities(self.vector)
+        return table if table and table.dimensions == self.vector.dimensions else None
+
+    def _cosines(self, reader: SegmentReader, rows: Array | None) -> Array:
+        if (table := self._table_of(reader)) is None:
+            count = len(reader.segment) if rows is None else len(rows)
+            return np.full(count, NO_SIMILARITY, np.int32)
+        return table.similarities(self.vector, rows)
 
     def with_feedback(self, hits: Order) -> QueryVector:
         """Return the vector that points between the query and the mean of the vectors of hits.
@@ -162,15 +188,24 @@ def add_semantic_hits(
     if plan.ranks_by_text(query):
         matches = _with_text_scores(plan, matches)
     allowed = plan.find_allowed(query)
-    similarities = [vector.similarities(reader) for reader in plan.readers]
+    similarities = _compare_readers(plan, vector, allowed)
     found = add_nearest(matches, allowed, similarities, options)
     if options.feedback_hits:
         best = plan.rank(found, options.feedback_hits)
         moved = vector.with_feedback(best)
-        similarities = [moved.similarities(reader) for reader in plan.readers]
+        similarities = _compare_readers(plan, moved, allowed)
         found = add_nearest(matches, allowed, similarities, options, len(best))
     explained = bool(plan.options["getRankingInfo"])
     return [match.with_fused_scores() for match in found] if explained else found
+
+
+def _compare_readers(
+    plan: SearchPlan, vector: QueryVector, allowed: Sequence[Array]
+) -> list[RowSimilarities]:
+    return [
+        vector.similarities(reader, rows)
+        for reader, rows in zip(plan.readers, allowed, strict=True)
+    ]
 
 
 def _with_text_scores(plan: SearchPlan, matches: Sequence[SegmentMatch]) -> list[SegmentMatch]:

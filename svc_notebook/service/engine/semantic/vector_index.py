@@ -59,6 +59,22 @@ class VectorIndex:
         tables = {**self.tables, reader.segment.name: table}
         return replace(self, tables=tables, added=self.added + added)
 
+    def with_sketches(
+        self, readers: Sequence[SegmentReader], pause: Callable[[], None]
+    ) -> VectorIndex:
+        """Return the index with the sketches that its large tables lack."""
+        sketched = replace(self, latent=self.latent and self.latent.with_sketches(readers, pause))
+        for reader in readers:
+            if (table := self.table_of(reader)) is not None and table.lacks_sketch:
+                sketched = sketched.with_table(reader, table.with_sketch(pause))
+        return sketched
+
+    @property
+    def lacks_sketches(self) -> bool:
+        """Whether a large table has no sketch."""
+        latent = self.latent is not None and self.latent.lacks_sketches
+        return latent or any(table.lacks_sketch for table in self.tables.values())
+
     def within(self, readers: Sequence[SegmentReader]) -> VectorIndex:
         """Return the index without the vectors of segments that are gone."""
         names = {reader.segment.name for reader in readers}

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, Arrays
+from svc_notebook.service.engine.semantic.sign_sketch import (
+    count_different_signs,
+    find_candidates,
+    sketch_vectors,
+)
 
 MAX_CODE = 127
 """The highest absolute value of a component as stored."""
@@ -19,6 +24,10 @@ SIMILARITY_DIGITS = 4
 SIMILARITY_SCALE = 10**SIMILARITY_DIGITS
 NO_SIMILARITY = -SIMILARITY_SCALE - 1
 """The similarity of a row without a vector, lower than any other."""
+MIN_SKETCHED_ROWS = 25_000
+"""A smaller table has no sketch: all its rows are compared."""
+MIN_CANDIDATES, CANDIDATE_SHARE = 8_000, 0.02
+"""Rows of a sketched table that are compared: at least so many, and this share of the allowed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,11 +35,13 @@ class VectorTable:
     """Vectors as bytes; the scale is NaN for a row without a vector, 0 for one without words.
 
     Queries are stored in the same way: their products are whole numbers, which floats add up
-    exactly, so that equal vectors have equal similarities in every segment.
+    exactly, so that equal vectors have equal similarities in every segment. A large table has a
+    sketch, which tells the rows that are worth a comparison.
     """
 
     codes: Array
     scales: Array
+    sketch: Array | None = None
     name: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __len__(self) -> int:
@@ -73,11 +84,32 @@ class VectorTable:
     @classmethod
     def from_arrays(cls, arrays: Arrays, name: str) -> VectorTable:
         """Restore a table from `arrays`."""
-        return cls(arrays["codes"], arrays["scales"], name)
+        return cls(arrays["codes"], arrays["scales"], arrays.get("sketch"), name)
 
     def arrays(self) -> Arrays:
         """Return the arrays to store."""
-        return {"codes": self.codes, "scales": self.scales}
+        arrays = {"codes": self.codes, "scales": self.scales}
+        return arrays if self.sketch is None else {**arrays, "sketch": self.sketch}
+
+    @property
+    def lacks_sketch(self) -> bool:
+        """Whether the table is large and has no sketch."""
+        return self.sketch is None and len(self) >= MIN_SKETCHED_ROWS
+
+    def with_sketch(self, pause: Callable[[], None] = lambda: None) -> VectorTable:
+        """Return the table with a sketch; `pause` is called between steps and may wait."""
+        return replace(self, sketch=sketch_vectors(self.codes, pause), name=uuid.uuid4().hex)
+
+    def find_candidates(self, query: VectorTable, allowed: Array) -> Array | None:
+        """Return the allowed rows to compare with a query, ascending; None for all rows."""
+        if self.sketch is None:
+            return None
+        count = int(np.count_nonzero(allowed))
+        limit = max(MIN_CANDIDATES, int(CANDIDATE_SHARE * count))
+        if count <= 2 * limit:
+            return np.flatnonzero(allowed)
+        different = count_different_signs(self.sketch, query.codes)
+        return find_candidates(different, allowed, limit / count)
 
     @property
     def dimensions(self) -> int:
@@ -90,15 +122,17 @@ class VectorTable:
         return np.asarray(~np.isnan(self.scales))
 
     def take(self, rows: Array) -> VectorTable:
-        """Return the vectors of some rows."""
-        return VectorTable(self.codes[rows], self.scales[rows])
+        """Return the vectors of some rows, without a sketch."""
+        return VectorTable(self.codes.take(rows, axis=0), self.scales.take(rows))
 
     def decoded(self) -> Array:
         """Return the vectors as floats, NaN for rows without one."""
         return np.asarray(self.codes * self.scales[:, np.newaxis], np.float32)
 
-    def similarities(self, query: VectorTable) -> Array:
-        """Return the cosine of each row and the query, in units of the last digit."""
+    def similarities(self, query: VectorTable, rows: Array | None = None) -> Array:
+        """Return the cosine of each row, or of some, and the query, in units of the last digit."""
+        if rows is not None:
+            return self.take(rows).similarities(query)
         products = np.empty(len(self), np.float32)
         vector = query.codes[0].astype(np.float32)
         block = np.empty((min(BLOCK_ROWS, len(self)), self.dimensions), np.float32)
