@@ -28,13 +28,17 @@ from svc_notebook.service.http.body import (
     read_body,
     read_json,
 )
-from svc_notebook.service.http.former_credentials import (
+from svc_notebook.service.http.reader_threads import LARGE_REQUEST_BYTES, ReaderThreads
+from svc_notebook.service.http.request import (
+    NO_INDEX,
+    RequestState,
     may_have_body_key,
+    may_name_others,
+    named_indices,
     read_body_key,
+    read_head,
     refuse_security_tags,
 )
-from svc_notebook.service.http.reader_threads import LARGE_REQUEST_BYTES, ReaderThreads
-from svc_notebook.service.http.request import RequestState, read_head
 from svc_notebook.service.http.response import (
     Message,
     Receive,
@@ -49,14 +53,11 @@ from svc_notebook.service.http.response import (
 )
 from svc_notebook.service.http.router import MethodNotAllowed, Router
 from svc_notebook.service.limits import check_index_name
-from svc_notebook.service.log_access import (
-    NO_INDEX,
-    may_name_others,
-    named_indices,
+from svc_notebook.service.logs import content_of
+from svc_notebook.service.search.visible_attributes import (
     shows_hidden,
     unretrievable_attributes,
 )
-from svc_notebook.service.logs import content_of
 from svc_notebook.service.service import RequestContext, Service
 from svc_notebook.service.store import is_damage, is_storage_failure
 from svc_notebook.service.tasks.batch_operations import ACTION_RIGHTS, RecordTooBig

@@ -32,10 +32,9 @@ from svc_notebook.service.app import App
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine.deadline import SEARCH_TIMEOUT_SECONDS
 from svc_notebook.service.engine.parallel import count_processors
-from svc_notebook.service.folder import Folder
+from svc_notebook.service.folder import Folder, Idleness
 from svc_notebook.service.heap import keep_freed_arrays
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
-from svc_notebook.service.idleness import Idleness
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
 

@@ -9,7 +9,7 @@ import algoliasearch
 import pytest
 
 from svc_notebook.api import ENDPOINTS
-from svc_notebook.service.http.missing_families import MISSING_FAMILIES
+from svc_notebook.service.http.router import MISSING_FAMILIES
 from tests.conftest import ROOT, Inside
 
 FAMILIES = {

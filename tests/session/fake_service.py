@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from svc_notebook.service.idleness import Idleness
+from svc_notebook.service.folder import Idleness
 
 
 def main() -> int:

@@ -9,7 +9,7 @@ from svc_notebook.api import SearchApi
 from svc_notebook.api.shapes import LocalStatus, Logs, Task
 from svc_notebook.errors import NotFound
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.log_access import may_read_content
+from svc_notebook.service.search.visible_attributes import may_read_content
 from svc_notebook.service.service import RequestContext
 
 

@@ -29,8 +29,11 @@ from svc_notebook.service.engine.deadline import check_time
 from svc_notebook.service.engine.filters.filters import parse_filters
 from svc_notebook.service.engine.filters.geo_parameters import Centre, read_geo_parameters
 from svc_notebook.service.handlers.registry import serves
-from svc_notebook.service.indices.attribute_names import check_attribute_count
-from svc_notebook.service.indices.published_index import PublishedIndex, stamp_now
+from svc_notebook.service.indices.published_index import (
+    PublishedIndex,
+    check_attribute_count,
+    stamp_now,
+)
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.limits import check_index_name, read_object_id
 from svc_notebook.service.search.search_response import MAX_ATTEMPTS, check_list

@@ -1,4 +1,7 @@
-"""The state of one request: its head, endpoint, path parts, body and log entry."""
+"""The state of one request: its head, endpoint, path parts, body and log entry.
+
+Older clients send a key in the body, which moves to the query here.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,9 @@ from svc_notebook.api.families.keys import KeyEndpoints
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.service import limits
 from svc_notebook.service.crawlers.secrets import hide_in_body, hide_secrets
-from svc_notebook.service.http.body import Accounts
-from svc_notebook.service.http.response import Message, ServiceResponse
+from svc_notebook.service.http.body import Accounts, BodyMemory, MalformedBody, read_body, read_json
+from svc_notebook.service.http.response import Message, Receive, ServiceResponse
+from svc_notebook.service.indices.replica_setting import read_links
 from svc_notebook.service.logs import (
     SECRET_NAMES,
     InnerQuery,
@@ -31,6 +35,64 @@ from svc_notebook.service.logs import (
     mask,
     shorten,
 )
+
+# The account of callers whose key is not known yet.
+ANONYMOUS = "anonymous"
+# A log entry that names more indices is readable only by keys of all indices.
+MAX_NAMED_INDICES = 100
+NO_INDEX = ""
+
+
+def may_have_body_key(endpoint: Endpoint, state: RequestState, prefix: str) -> bool:
+    """Return whether a request may have its key in its body, as nowhere else."""
+    size = state.headers.get("content-length", "")
+    return (
+        endpoint.reads
+        and endpoint.interface == "search"
+        and not state.header("api-key", prefix)
+        and size.isdecimal()
+        and 0 < int(size) <= limits.MAX_ANONYMOUS_BODY_BYTES
+    )
+
+
+async def read_body_key(
+    state: RequestState, receive: Receive, memory: BodyMemory, prefix: str
+) -> None:
+    """Read a body that may contain the key (`apiKey`), and move the key to the URL.
+
+    The JavaScript client up to release 3 and the Python client of release 1 send keys of more than
+    500 characters in the body.
+    """
+    account, held = ((ANONYMOUS, state.address),), 0
+
+    def reserve(size: int) -> None:
+        nonlocal held
+        memory.reserve(account, size)
+        held += size
+
+    try:
+        state.body = await read_body(
+            receive, state.headers, reserve, limits.MAX_ANONYMOUS_BODY_BYTES
+        )
+        body = read_json(state.body)
+    except MalformedBody:  # the missing key is refused first
+        state.body = b""
+        return
+    finally:
+        memory.release(account, held)
+    if isinstance(body, dict) and isinstance(body.get("apiKey"), str):
+        state.query[f"{prefix}api-key"] = body.pop("apiKey")
+        state.body = msgspec.json.encode(body)
+
+
+def refuse_security_tags(state: RequestState, prefix: str) -> None:
+    """Raise `BadInput` for a filter in a header; without it, callers would see too much."""
+    if state.header("TagFilters", prefix):
+        raise BadInput(
+            f"the header {prefix}tagfilters has no effect here, so that the request is refused; "
+            "embed `tagFilters` in a secured key"
+        )
+
 
 # Endpoints whose response is a stored record, which may have any members.
 RECORD_ENDPOINTS = ("get_object",)
@@ -219,3 +281,28 @@ def _log_kind(endpoint: Endpoint | None) -> str:
     if endpoint.acl in ("search", "browse"):
         return "query"
     return "" if endpoint.reads else "build"
+
+
+def may_name_others(endpoint: Endpoint) -> bool:
+    """Return whether a request may name more indices than the one of its path."""
+    return "*" in endpoint.path or endpoint.name in (
+        "operate_index",
+        "set_settings",
+        "get_settings",
+    )
+
+
+def named_indices(endpoint: Endpoint, given: Mapping[str, Any], answer: Any) -> list[str]:
+    """Return the indices that a request and its response name besides the one of the path."""
+    if not may_name_others(endpoint):
+        return []
+    requests = given.get("requests") or () if "*" in endpoint.path else ()
+    names = {
+        request.get("indexName") or request.get("index_name") or NO_INDEX for request in requests
+    }
+    answer = answer if isinstance(answer, dict) else {}
+    for settings in (given.get("settings") or {}, answer):
+        names |= {link.name for link in read_links(settings.get("replicas") or ())}
+    names |= {answer["primary"]} if "primary" in answer else set()
+    names |= {given["destination"]} if "destination" in given else set()
+    return sorted(names) if len(names) <= MAX_NAMED_INDICES else [NO_INDEX]

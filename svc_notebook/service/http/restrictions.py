@@ -15,7 +15,7 @@ from svc_notebook.errors import BadInput, KeyRefused
 from svc_notebook.service.engine.filters.filters import parse_filters, render
 from svc_notebook.service.keyring import matches
 from svc_notebook.service.rules.filters import FILTERS
-from svc_notebook.service.rules.natural_languages import EXTENDED_PARAMETERS, add_implied
+from svc_notebook.service.rules.search_context import EXTENDED_PARAMETERS, add_implied
 from svc_notebook.service.sources import is_in_networks
 
 GEO_PARAMETERS = ("aroundLatLng", "aroundLatLngViaIP", "insideBoundingBox", "insidePolygon")

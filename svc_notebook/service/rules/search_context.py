@@ -1,4 +1,7 @@
-"""A search as the conditions of rules read it: query words, contexts and filters."""
+"""A search as the conditions of rules read it: query words, contexts and filters.
+
+The parameter `naturalLanguages` implies others, a context of rules among them.
+"""
 
 from __future__ import annotations
 
@@ -15,8 +18,30 @@ from svc_notebook.service.engine.query.term_variants import DEFAULT_LANGUAGES
 from svc_notebook.service.engine.response.facets import Named
 from svc_notebook.service.engine.text.lexicon import NormalizedLexicon
 from svc_notebook.service.engine.text.typos import typos_between
-from svc_notebook.service.rules.natural_languages import CONTEXT
 from svc_notebook.tokenization.tokenizer import split
+
+CONTEXT = "natural_language"
+# Parameters to which the context is added.
+EXTENDED_PARAMETERS = ("ruleContexts", "analyticsTags")
+
+
+def add_implied(params: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the parameters with those that `naturalLanguages` implies; given ones are kept."""
+    languages = params.get("naturalLanguages")
+    if not languages:
+        return params
+    implied = {
+        "removeStopWords": languages,
+        "ignorePlurals": languages,
+        "removeWordsIfNoResults": "allOptional",
+    }
+    added = {name: _with_context(params.get(name)) for name in EXTENDED_PARAMETERS}
+    return {**implied, **params, **added}
+
+
+def _with_context(given: list[str] | None) -> list[str]:
+    return list(dict.fromkeys((*(given or ()), CONTEXT)))
+
 
 Words = tuple[str, ...]
 FindNamed = Callable[[str, Sequence[str]], list[Named]]

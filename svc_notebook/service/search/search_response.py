@@ -35,7 +35,7 @@ from svc_notebook.service.indices.published_index import PublishedIndex
 from svc_notebook.service.indices.records import read_bodies
 from svc_notebook.service.rules.consequence import RuleOutcome
 from svc_notebook.service.rules.filters import FILTERS, OPTIONAL
-from svc_notebook.service.rules.natural_languages import add_implied
+from svc_notebook.service.rules.search_context import add_implied
 from svc_notebook.service.search.rule_application import SearchWithRules, apply_rules, without_rules
 from svc_notebook.service.search.visible_attributes import hidden_attributes
 

@@ -1,4 +1,7 @@
-"""Select the attributes of a record that a caller may see."""
+"""The attributes of records, and the entries of the log, that a caller may see.
+
+A key with the right `logs` cannot read more in the logs than it could read by its requests.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,16 @@ from typing import Any
 import msgspec
 
 from svc_notebook.api.shapes import Record
-from svc_notebook.service.engine.response.attribute_paths import PathTree
+from svc_notebook.service.engine.response.hits import PathTree
 from svc_notebook.service.http.auth import Caller
+from svc_notebook.service.http.restrictions import GEO_PARAMETERS
 from svc_notebook.service.indices.published_index import PublishedIndex
+from svc_notebook.service.indices.registry import IndexRegistry
+from svc_notebook.service.logs import Logged
+from svc_notebook.service.rules.filters import FILTERS
 
+# Embedded parameters that hide records or attributes from a key.
+RECORD_RESTRICTIONS = {*FILTERS, *GEO_PARAMETERS, "attributesToRetrieve"}
 MAX_STRUCT_ATTRIBUTES = 100
 # A name that is not a pattern or path, and that JSON does not escape.
 _TOP_LEVEL_NAME = re.compile(r'[^*.\\"\x00-\x1f-][^.\\"\x00-\x1f]*')
@@ -117,3 +126,37 @@ def _only(value: Any, paths: PathTree) -> Any:
         for name, inner in value.items()
         if (below := paths.find(name)) and (below.whole or isinstance(inner, (dict, list)))
     }
+
+
+def unretrievable_attributes(catalog: IndexRegistry, indices: Iterable[str]) -> set[str]:
+    """Return the attributes that indices hide from ordinary keys."""
+    published_indices = [published for index in indices if (published := catalog.get(index))]
+    return {
+        name
+        for published in published_indices
+        for name in published.settings.get("unretrievableAttributes", ())
+    }
+
+
+def shows_hidden(caller: Caller, catalog: IndexRegistry, indices: Iterable[str]) -> bool:
+    """Return whether a response to the caller contains attributes that an index hides."""
+    published_indices = [published for index in indices if (published := catalog.get(index))]
+    return any(
+        published.settings.get("unretrievableAttributes")
+        and not hidden_attributes(caller, published)
+        for published in published_indices
+    )
+
+
+def may_read_content(caller: Caller, catalog: IndexRegistry, logged: Logged) -> bool:
+    """Return whether a caller may read all attributes and records in an entry."""
+    return caller.admin or all(_may_read(caller, catalog, logged, i) for i in logged.indices)
+
+
+def _may_read(caller: Caller, catalog: IndexRegistry, logged: Logged, index: str) -> bool:
+    if RECORD_RESTRICTIONS & caller.restrict({}, index).keys():
+        return False
+    if caller.may("seeUnretrievableAttributes", index):
+        return True
+    now, before = unretrievable_attributes(catalog, [index]), set(logged.hidden)
+    return not (now | before) if logged.shows_hidden else now <= before

@@ -13,7 +13,7 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array
 from svc_notebook.service.engine.index.postings import SLOT_SHIFT, Postings
-from svc_notebook.service.engine.text.placeholders import (
+from svc_notebook.service.engine.text.synonyms import (
     FIRST_MARKER,
     LAST_MARKER,
     ONLY_MARKER,

@@ -23,7 +23,7 @@ from svc_notebook.service.engine.arrays import (
 )
 from svc_notebook.service.engine.index.text_words import TextWords
 from svc_notebook.service.engine.term_dictionary import TermDictionary, starts_of, union
-from svc_notebook.service.engine.text.placeholders import (
+from svc_notebook.service.engine.text.synonyms import (
     FIRST_MARKER,
     LAST_MARKER,
     ONLY_MARKER,

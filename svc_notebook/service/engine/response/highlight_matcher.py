@@ -13,7 +13,7 @@ from svc_notebook.service.engine.query.query import Query
 from svc_notebook.service.engine.query.searched_attributes import path_test
 from svc_notebook.service.engine.query.term_variants import TermVariant
 from svc_notebook.service.engine.response.highlight_spans import Marker, Run, TokenMatch
-from svc_notebook.service.engine.text.placeholders import is_placeholder, remove_markers
+from svc_notebook.service.engine.text.synonyms import is_placeholder, remove_markers
 from svc_notebook.service.engine.text.typos import FIRST_LETTER_TYPOS, typos_between
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -13,9 +14,37 @@ from svc_notebook.service.engine.index.flatten import Record
 from svc_notebook.service.engine.index.schema import OBJECT_ID
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
 from svc_notebook.service.engine.query.query import Query
-from svc_notebook.service.engine.response.attribute_paths import PathTree
 from svc_notebook.service.engine.response.highlight import Style, highlight_hit, snippet_hit
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
+
+
+@dataclass(eq=False)
+class PathTree:
+    """The paths below one attribute; `whole` means that the attribute itself is selected."""
+
+    whole: bool = False
+    inner: dict[str, PathTree] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, paths: Iterable[str]) -> PathTree:
+        """Build the tree of some paths; its root is the record."""
+        root = cls()
+        for path in paths:
+            node = root
+            for name in path.split("."):
+                node = node.inner.setdefault(name, cls())
+            node.whole = True
+        return root
+
+    def find(self, name: str) -> PathTree | None:
+        """Return the subtree of a member, whose name may contain dots."""
+        if "." not in name:
+            return self.inner.get(name)
+        node: PathTree | None = self
+        for part in name.split("."):
+            node = node.inner.get(part) if node else None
+        return node
+
 
 Fetch = Callable[[Sequence[str]], Iterable[Mapping[str, Any] | None]]
 Hit = dict[str, Any]

@@ -23,7 +23,7 @@ from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.semantic.model_settings import DEFAULT_SETTINGS, ModelSettings
 from svc_notebook.service.engine.semantic.vector_table import VectorTable
 from svc_notebook.service.engine.term_dictionary import TermDictionary, union
-from svc_notebook.service.engine.text.placeholders import FIRST_MARKER, LAST_MARKER, ONLY_MARKER
+from svc_notebook.service.engine.text.synonyms import FIRST_MARKER, LAST_MARKER, ONLY_MARKER
 
 MAX_DIMENSIONS, LARGE_INDEX_DIMENSIONS = 200, 128
 """Components of a vector, and of one in an index of at least `LARGE_INDEX_RECORDS`."""
