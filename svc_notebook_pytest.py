@@ -82,10 +82,11 @@ class RequirementItem(pytest.Item):
 
     def repr_failure(self, excinfo: Any, style: Any = None) -> Any:
         """Return the verdict without a traceback."""
+        from svc_notebook.commands.surface_messages import spell_for_tests
         from svc_notebook.errors import SvcError
 
         if isinstance(excinfo.value, (RelevanceFailure, SvcError)):
-            return str(excinfo.value)
+            return spell_for_tests(excinfo.value)
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:

@@ -72,15 +72,23 @@ else:
         elif name in __dir__():
             value = getattr(import_module("svc_notebook.functions.blocking"), name)
         else:
-            from svc_notebook.official_names import suggest_function
-
-            raise lacking_attribute(f"module {__name__!r}", name, __dir__(), suggest_function)
+            raise lacking_attribute(f"module {__name__!r}", name, __dir__(), _suggest)
         if name in _LIGHT:
             register_accessors()
         else:
             import_accessors()
         # Not kept: each use registers the accessors of packages that were imported since.
         return value
+
+
+def _suggest(name: str) -> str:
+    """Return `; use X` for a name of `tuning`, of the official client or of another tool."""
+    from svc_notebook import tuning
+    from svc_notebook.official_names import suggest_function
+
+    if name in dir(tuning):
+        return f"; use `svc.tuning.{name}`"
+    return suggest_function(name)
 
 
 def __dir__() -> list[str]:

@@ -6,6 +6,7 @@ import os
 import sys
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from typing import Any, TextIO
@@ -14,6 +15,8 @@ from svc_notebook.commands.binding import BoundCall, bind_words
 from svc_notebook.commands.execution import perform
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.registry import pick_verb
+from svc_notebook.commands.surface_messages import spell
+from svc_notebook.commands.verb import Verb
 from svc_notebook.errors import BadOption, NotConnected, SvcError
 from svc_notebook.functions.output import as_text
 from svc_notebook.terminal import escape_controls
@@ -46,13 +49,8 @@ def _exit_status(words: list[str]) -> int:
     except KeyboardInterrupt as error:
         return _report(f"{error}" or "interrupted", EXIT_INTERRUPTED)
     except SvcError as error:
-        return _report_failure(error, EXIT_FAILURE)
+        return _report(error, EXIT_FAILURE)
     return status
-
-
-def _report_failure(error: SvcError, status: int) -> int:
-    text = _advice_for_shell(f"{error}") if isinstance(error, NotConnected) else error
-    return _report(text, status)
 
 
 def _decode_utf8(word: str) -> str:
@@ -63,17 +61,6 @@ def _decode_utf8(word: str) -> str:
         return word
 
 
-def _advice_for_shell(text: str) -> str:
-    """Replace advice for Python by advice for a shell."""
-    problem, python, _ = text.partition("; connect(")
-    if not python:
-        return text
-    return (
-        f"{problem}; pass --profile NAME, set SVC_URL, SVC_APP_ID and SVC_API_KEY, or start the "
-        "local service by `svc serve`"
-    )
-
-
 def _run(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help"):
         _print_safe(help_on(face="command"))
@@ -82,6 +69,7 @@ def _run(words: list[str]) -> int:
         print(f"svc-notebook {_version()}")
         return EXIT_SUCCESS
     verb, rest = pick_verb(words, "command")
+    warnings.showwarning = partial(_warn, verb=verb)
     call = bind_words(verb, rest, "command")
     if not call.wants_help and verb.gives_verdict(call.arguments):
         return _check(call)
@@ -101,7 +89,7 @@ def _check(call: BoundCall) -> int:
     try:
         value = perform(call, "command")
     except SvcError as error:
-        return _report_failure(error, EXIT_UNCHECKED)
+        return _report(error, EXIT_UNCHECKED)
     if text := as_text(value, call.format):
         _print_result(text, call.format)
     if getattr(value, "breakage", ""):
@@ -128,11 +116,13 @@ def _print_safe(*texts: object, stream: TextIO | None = None) -> None:
     print(*(escape_controls(f"{text}") for text in texts), sep="\n", file=stream)
 
 
-def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
-    _print_safe(f"svc: {message}", stream=sys.stderr)
+def _warn(message: Warning | str, *_: Any, verb: Verb | None = None, **__: Any) -> None:
+    _print_safe(f"svc: {spell(str(message), verb, 'command')}", stream=sys.stderr)
 
 
 def _report(text: object, status: int) -> int:
+    if isinstance(text, NotConnected):
+        text = spell(str(text), None, "command")
     _print_safe(f"svc: {text}", *getattr(text, "__notes__", ()), stream=sys.stderr)
     return status
 

@@ -5,6 +5,7 @@ SvcError
 ├─ NotConnected             no client yet; the message says how to connect
 │  └─ NotTrusted            .folder .profile .address of a project's file
 ├─ BadInput                 refused before anything is sent
+│  ├─ BadArgument           an argument is missing, unknown or given twice; also a TypeError
 │  ├─ BadRecord             .row .column .value
 │  └─ BadOption             an option of a magic, command or editor
 ├─ Stopped                  stopped on request; .result is the result so far
@@ -102,6 +103,10 @@ class NotTrusted(NotConnected):
 
 class BadInput(SvcError):
     """An argument or a value is invalid; nothing was sent."""
+
+
+class BadArgument(BadInput, TypeError):
+    """An argument of a function is missing, unknown or given twice."""
 
 
 class BadRecord(BadInput):

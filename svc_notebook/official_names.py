@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from svc_notebook.errors import deletes
+from svc_notebook.foreign_names import suggest_foreign
 
 
 class Equivalent(NamedTuple):
@@ -116,8 +117,8 @@ OFFICIAL_NAMES: dict[str, Equivalent] = {
 
 
 def suggest_function(name: str) -> str:
-    """Return `; use X` for a name of the official client, where `svc` has a function for it."""
-    return _suggest(name, "function", "svc")
+    """Return `; use X` for a name of the official client or of another tool."""
+    return _suggest(name, "function", "svc") or suggest_foreign(name)
 
 
 def suggest_method(name: str) -> str:

@@ -26,6 +26,7 @@ from svc_notebook.api.validation import (
     write_text,
 )
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.foreign_names import suggest_argument
 
 T = TypeVar("T")
 _HEADER_VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
@@ -148,7 +149,7 @@ class Endpoint:
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         known = [*self.members, *(n for n, place in self.places.items() if place != "spread")]
         for name in kwargs.keys() - known:
-            raise UnknownName(f"{self.name} does not take `{name}`{did_you_mean(name, known)}")
+            raise UnknownName(f"{self.name} does not take `{name}`{suggest_argument(name, known)}")
         try:
             return self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:

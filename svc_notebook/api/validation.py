@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple, TypeGuard, Union, get_ar
 import msgspec
 
 from svc_notebook.api.integers import MAX_INTEGER, refuse_long_integers
-from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.errors import BadInput
+from svc_notebook.foreign_names import suggest_argument
 
 
 def same(one: Any, other: Any) -> bool:
@@ -193,7 +194,7 @@ def check_members(members: Mapping[str, Any], shape: Any, name: str) -> dict[str
     kinds = hints(shape)
     for key in members:
         if key not in kinds:
-            raise UnknownName(f"`{place(name, key)}` is not known{did_you_mean(key, kinds)}")
+            raise UnknownName(f"`{place(name, key)}` is not known{suggest_argument(key, kinds)}")
     missing = sorted(required(shape) - members.keys())
     if missing:
         raise BadInput(f"`{place(name, missing[0])}` is missing")
@@ -320,7 +321,9 @@ def _refuse_members(value: dict[str, Any], shape: Any, name: str) -> None:
     kinds = hints(shape)
     for key, member in value.items():
         if key not in kinds:
-            raise UnknownName(f"`{place(name, key)}` is not known{did_you_mean(str(key), kinds)}")
+            raise UnknownName(
+                f"`{place(name, key)}` is not known{suggest_argument(str(key), kinds)}"
+            )
         _refuse_unknown(member, kinds[key], place(name, key))
 
 

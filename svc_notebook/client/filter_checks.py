@@ -15,6 +15,7 @@ from svc_notebook.api.attributes import (
     filtered_attributes,
     name_attributes,
 )
+from svc_notebook.api.filter_advice import explain_ineffective
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client.attribute_checks import read_names, read_values
 from svc_notebook.errors import SvcError, did_you_mean
@@ -45,7 +46,8 @@ async def check_filters(
     Attributes before a colon, and those of `facets`, must be facets of the index. Attributes that
     are compared must hold numbers in some record.
     """
-    faults: list[FilterFault] = []
+    unlike = explain_ineffective(params.get("filters"))
+    faults = [FilterFault(name, message) for name, message in unlike]
     with suppress(SvcError):
         if named := _facets_named(params):
             faults += _check_facets(index, named, await read_facet_entries(client, index))
@@ -116,7 +118,8 @@ async def _check_numbers(
             message = (
                 f"`{name}` of {index} holds text, such as {shown!r}: comparisons find numbers only"
             )
-            fix = f"svc.load(source, {index!r}, dtype={{{name!r}: 'number'}})"
+            kind = "epoch" if example[:4].isdigit() and example[4:5] == "-" else "number"
+            fix = f"svc.load(source, {index!r}, dtype={{{name!r}: {kind!r}}})"
             faults.append(FilterFault(name, f"{message}; load it as a number or a time", fix))
         elif not values[name]:
             names: Collection[str] = await read_names(client, index)

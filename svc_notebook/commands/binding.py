@@ -24,6 +24,7 @@ from svc_notebook.commands.verb import (
 )
 from svc_notebook.declarations.declaration import BodyDocument
 from svc_notebook.errors import BadInput, BadOption, did_you_mean
+from svc_notebook.foreign_names import same_name, suggest_argument
 from svc_notebook.functions.crawler_scripts import is_script
 from svc_notebook.functions.text_values import read_word
 
@@ -112,10 +113,11 @@ class _Binding:
         if present := dict(self.verb.former).get(name):
             warn_user(f"`--{name}` is renamed to `--{present}`")
             name = present
-        if name not in known:
-            advice = did_you_mean(f"--{name}", [f"--{other}" for other in known])
+        spelled = name if name in known else same_name(name, known)
+        if spelled is None:
+            advice = suggest_argument(name, known, "--")
             raise BadOption(f"`{self.verb.name}` has no option `--{name}`{advice}")
-        return known[name]
+        return known[spelled]
 
     def _value_of(self, option: Option, left: deque[str]) -> str:
         following = left[0] if left and not left[0].startswith("--") else None

@@ -10,15 +10,16 @@ from svc_notebook import terminal
 from svc_notebook.commands.binding import BoundCall
 from svc_notebook.commands.help import help as help_on
 from svc_notebook.commands.name_completion import SHOWN_KEY_CHARACTERS
-from svc_notebook.commands.option_names import name_options
 from svc_notebook.commands.registry import VERBS
+from svc_notebook.commands.standard_input import files_of
+from svc_notebook.commands.surface_messages import spell_error
 from svc_notebook.commands.verb import PROFILE, Face
 from svc_notebook.display import shorten
-from svc_notebook.errors import BadOption, CallFailed, NotFound, Stopped, SvcError, did_you_mean
+from svc_notebook.errors import BadOption, NotFound, Stopped, SvcError
 from svc_notebook.terminal import is_yes
 
 if TYPE_CHECKING:
-    from svc_notebook.client import AsyncClient, Client
+    from svc_notebook.client import Client
 
 
 _MAX_VALUE_CHARACTERS = 80  # characters of a value in a confirmation
@@ -93,16 +94,6 @@ def ask(question: str, face: Face) -> str | None:
     return terminal.ask(question, needs_terminal=face == "command")
 
 
-def advise(call: BoundCall, error: CallFailed, client: AsyncClient | Client | None) -> None:
-    """Add a suggestion of what was probably meant to an error."""
-    if isinstance(error, NotFound):
-        advice = _member_meant(call) or _index_meant(call, client)
-    else:
-        advice = _facet_meant(call, client)
-    if advice:
-        error.add_note(advice)
-
-
 def _member_meant(call: BoundCall) -> str:
     """Suggest the verb of the family that was probably meant if an index does not exist."""
     first = call.verb.placed("magic")[:1]
@@ -114,40 +105,6 @@ def _member_meant(call: BoundCall) -> str:
     }
     near = difflib.get_close_matches(word, members, 1) if isinstance(word, str) else []
     return f"did you mean `{members[near[0]]}`?" if near else ""
-
-
-def _index_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
-    """Suggest the index that was probably meant if an index does not exist."""
-    from svc_notebook.client import background_loop
-    from svc_notebook.session.connection import asynchronous
-
-    places = [o.parameter for o in call.verb.placed("magic") if o.completes == "index"]
-    try:
-        answer = background_loop.run(asynchronous(client).list_indices())
-    except CallFailed:
-        return ""
-    known = [entry["name"] for entry in answer["items"]]
-    given = [name for place in places if isinstance(name := call.arguments.get(place), str)]
-    unknown = [name for name in given if name not in known]
-    if not unknown:
-        return ""
-    listed = (
-        "`indices` lists the existing ones" if known else "no index exists yet; `load` creates one"
-    )
-    return did_you_mean(unknown[0], known).removeprefix("; ") or listed
-
-
-def _facet_meant(call: BoundCall, client: AsyncClient | Client | None) -> str:
-    """Suggest the facet that was probably meant if an attribute is not one."""
-    from svc_notebook.client import background_loop
-    from svc_notebook.client.filter_checks import check_filters
-    from svc_notebook.session.connection import asynchronous
-
-    facet, index = call.arguments.get("facet"), call.arguments.get("index")
-    if not isinstance(facet, str) or not isinstance(index, str):
-        return ""
-    faults = background_loop.run(check_filters(asynchronous(client), index, {"facets": [facet]}))
-    return faults[0].message if faults else ""
 
 
 def perform(call: BoundCall, face: Face) -> Any:
@@ -179,10 +136,13 @@ def perform(call: BoundCall, face: Face) -> Any:
 
         arguments |= confirm(call, face, arguments.get("client") or session.current())
     try:
-        value = call.verb.call(arguments)
+        if face == "command":
+            with files_of(call) as files:
+                return call.verb.call({**arguments, **files})
+        return call.verb.call(arguments)
     except SvcError as error:
-        if isinstance(error, CallFailed):
-            advise(call, error, arguments.get("client"))
-        name_options(call.verb, error)
+        if isinstance(error, NotFound) and (advice := _member_meant(call)):
+            error.__notes__ = []  # it takes the place of advice on the index
+            error.add_note(advice)
+        spell_error(error, call.verb, face)
         raise
-    return value

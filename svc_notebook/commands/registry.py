@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from svc_notebook.commands.verb import Face, Verb
 from svc_notebook.commands.verb_table import VERBS as VERBS
 from svc_notebook.errors import BadOption, did_you_mean
+from svc_notebook.foreign_names import FUNCTIONS
 
 LIST, SEARCH = "list", "search"
+LEADING = ("--profile", "--format")  # options that can stand before the verb, too
 
 
 def find_verb(name: str, face: Face) -> Verb:
@@ -18,9 +20,18 @@ def find_verb(name: str, face: Face) -> Verb:
         prefix = "%svc" if face == "magic" else "svc"
         if any(name in (verb.name, verb.family) for verb in VERBS):
             raise BadOption(f"`{name}` is available only in notebooks; `{prefix} help` lists verbs")
-        advice = did_you_mean(name, rows) or f"; `{prefix} help` lists the verbs"
+        advice = _verb_meant(name, face) or did_you_mean(name, rows)
+        advice = advice or f"; `{prefix} help` lists the verbs"
         raise BadOption(f"`{name}` is not a verb{advice}")
     return rows[name]
+
+
+def _verb_meant(name: str, face: Face) -> str:
+    """Suggest the verb of a function, by its name here or in other tools."""
+    function = name.replace("-", "_")
+    verbs = {v.does.rpartition(".")[2]: v.name for v in reversed(VERBS) if face in v.faces}
+    meant = [verbs[each] for each in (function, *FUNCTIONS.get(function, ())) if each in verbs]
+    return f"; use {' or '.join(f'`{verb}`' for verb in meant)}" if meant else ""
 
 
 def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
@@ -29,6 +40,22 @@ def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     A word that is a verb of the family takes precedence over an operand of the same name; `list`,
     and `search` in families that support it, mean that the next word is not a verb.
     """
+    leading, words = _split_leading(words)
+    verb, rest = _pick(words, face)
+    return verb, [*leading, *rest]
+
+
+def _split_leading(words: Sequence[str]) -> tuple[list[str], Sequence[str]]:
+    """Return options that every verb has and that stand before the verb, and the other words."""
+    at = 0
+    while at < len(words) and words[at].partition("=")[0] in LEADING:
+        at += 1 if "=" in words[at] else 2
+    if at and at >= len(words):
+        raise BadOption(f"the verb is missing after `{words[0]}`")
+    return [*words[:at]], words[at:]
+
+
+def _pick(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     names = {verb.name for verb in VERBS if face in verb.faces}
     first, *rest = words
     members = [name for name in names if name.startswith(f"{first} ")]

@@ -12,11 +12,12 @@ from typing import Any, TypeVar
 from svc_notebook.accessor_registration import register_accessors
 from svc_notebook.client import Progress, background_loop
 from svc_notebook.client.background_loop import behind_bar
+from svc_notebook.declarations.arguments import check_names, describe_misfit
 from svc_notebook.declarations.declaration import Declaration, declaration_of
 from svc_notebook.declarations.docstrings import replace_entry
 from svc_notebook.declarations.former_names import ABOVE_BLOCKING, present_names
 from svc_notebook.declarations.signatures import spell_out
-from svc_notebook.errors import unchained
+from svc_notebook.errors import BadArgument, unchained
 
 R = TypeVar("R")
 CALLBACK, SWITCH = "on_progress", "progress"
@@ -59,14 +60,19 @@ def _with_bar(declared: Declaration, function: Callable[..., Any]) -> Callable[.
     def call(*args: Any, progress: bool | None = None, **kwargs: Any) -> Any:
         register_accessors()
         kwargs = present_names(kwargs, declared.renamed, ABOVE_BLOCKING)
-        bound = accepted.bind(*args, **kwargs)
+        check_names(function, kwargs)
+        try:
+            bound = accepted.bind(*args, **kwargs)
+        except TypeError:
+            problem = describe_misfit(accepted, args, kwargs)
+            raise BadArgument(f"{declared.name}: {problem}") from None
         given = bound.arguments
         bar = Progress(unit=declared.bar, label=_label(declared, given), shown=progress)
         with ExitStack() as stack:
             if declared.stream:
                 given[declared.stream] = stack.enter_context(_records(declared, given))
             return behind_bar(
-                lambda tell: declared.function(*bound.args, **bound.kwargs, on_progress=tell), bar
+                lambda tell: function(*bound.args, **bound.kwargs, on_progress=tell), bar
             )
 
     shown = inspect.signature(function)

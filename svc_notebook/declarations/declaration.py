@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
+from svc_notebook.declarations.arguments import check_arguments
 from svc_notebook.declarations.former_names import accept_former_names
 from svc_notebook.declarations.shared_entries import complete
 
@@ -160,11 +161,13 @@ def _declare(function: F, **facts: Any) -> F:
     function.__doc__ = complete(
         function.__doc__ or "", declared.signature, calls=calls, unit=declared.bar
     )
-    offered = function
+    offered: Any = function
+    if not declared.awaited:
+        offered = check_arguments(function, advises=calls)
     if declared.renamed:
-        offered = cast(F, accept_former_names(function, declared.renamed))
+        offered = accept_former_names(offered, declared.renamed)
     setattr(offered, _ATTRIBUTE, declared)
-    return offered
+    return cast(F, offered)
 
 
 def declaration_of(function: Callable[..., Any]) -> Declaration | None:

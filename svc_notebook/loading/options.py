@@ -8,6 +8,7 @@ from typing import Any, Literal, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from svc_notebook.errors import BadInput, did_you_mean
+from svc_notebook.foreign_names import suggest_argument
 from svc_notebook.loading.cursor import LoadCursor
 
 Nulls = Literal["omit", "null", "error"]
@@ -144,7 +145,7 @@ class LoadSettings:
         """Validate the options of a caller; raise `BadInput` with advice."""
         known = [row.name for row in fields(cls)]
         for name in given.keys() - set(known):
-            raise BadInput(f"`{name}` is not an option of a load{did_you_mean(name, known)}")
+            raise BadInput(f"`{name}` is not an option of a load{suggest_argument(name, known)}")
         named = {name: value for name, value in given.items() if value is not None}
         if isinstance(named.get("columns"), str):
             raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")

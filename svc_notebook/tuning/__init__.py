@@ -8,6 +8,7 @@ name of a function.
 from __future__ import annotations
 
 from importlib import import_module
+from inspect import isfunction
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.tuning.homes import COROUTINES
@@ -86,6 +87,7 @@ _FACES = {"judge": ("svc_notebook.editors", "judgments")}
 
 
 def __getattr__(name: str) -> Any:
+    from svc_notebook.declarations.arguments import check_arguments
     from svc_notebook.errors import lacking_attribute, unchained_function
 
     if name in _MODULES:
@@ -100,6 +102,8 @@ def __getattr__(name: str) -> Any:
         if home is None:
             raise lacking_attribute(f"module {__name__!r}", name, __dir__())
         found = unchained_function(getattr(import_module(home), name))
+        if isfunction(found):
+            found = check_arguments(found)
     globals()[name] = found
     return found
 

@@ -92,7 +92,7 @@ def test_a_second_crawler_of_a_name_is_refused(stub: Stub, typed: Typed) -> None
     twice = answer({"items": [names[0], {"id": "y", "name": "docs"}], "total": 2})
     stub.acts[:] = [listed, listed, answer(TASK), twice]
 
-    with pytest.raises(svc.errors.BadInput, match=r"'replace'.*delete_crawler") as refusal:
+    with pytest.raises(svc.errors.BadInput, match=r"-exists replace.*crawlers delete") as refusal:
         typed("crawlers create docs --from held", held=CONFIG)
     done = typed("crawlers create docs --from held --if-exists replace", held=CONFIG)
     with pytest.raises(svc.errors.BadInput, match="2 crawlers are named docs"):
@@ -109,7 +109,7 @@ def test_a_crawler_is_deleted_where_the_service_can(stub: Stub, typed: Typed) ->
     stub.acts[:] = [answer({"deletedAt": "2026-01-01"}), answer({"message": "no"}, status=404)]
 
     done = typed(f"crawlers delete {C1} --yes")
-    with pytest.raises(svc.errors.NotFound, match=r"only in its dashboard.*pause_crawler"):
+    with pytest.raises(svc.errors.NotFound, match=r"only in its dashboard.*crawlers pause"):
         typed(f"crawlers delete {C1} --yes")
 
     assert sent(stub)[0] == ("DELETE", f"/local/1/crawlers/{C1}", None)
@@ -162,7 +162,7 @@ def test_a_task_is_waited_for(stub: Stub, typed: Typed) -> None:
     ("facts", "message"),
     [
         ({"blockingTaskId": "t1", "blockingError": "records are lost"}, "blocked: records are"),
-        ({"reindexing": True, "running": False}, "is paused; run_crawler"),
+        ({"reindexing": True, "running": False}, "is paused; `%svc crawlers run docs`"),
     ],
     ids=["blocked", "paused"],
 )
@@ -197,7 +197,7 @@ def test_a_crawler_is_found_by_its_name(stub: Stub, typed: Typed) -> None:
     [
         ([{"id": C1, "name": "docs"}], "no crawler is named docz; did you mean `docs`?"),
         ([{"id": "1", "name": "docz"}, {"id": "2", "name": "docz"}], "pass the id of one: 1, 2"),
-        ([], r"no crawler is named docz; read_crawlers\(\) lists them"),
+        ([], r"no crawler is named docz; `%svc crawlers` lists them"),
     ],
     ids=["near", "twice", "none"],
 )

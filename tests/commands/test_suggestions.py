@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -119,7 +121,34 @@ def test_an_index_that_is_like_no_other_is_looked_for_in_the_list(typed: Typed) 
     with pytest.raises(svc.errors.NotFound) as caught:
         typed("search q9")
 
-    assert caught.value.__notes__ == ["`indices` lists the existing ones"]
+    assert caught.value.__notes__ == ["`%svc indices` lists the existing ones"]
+
+
+def test_functions_suggest_the_index_and_the_filter_that_were_meant(admin: svc.Client) -> None:
+    calls: dict[str, Callable[[], Any]] = {
+        "did you mean `advising`?": lambda: svc.read_settings("advisin"),
+        "did you mean filters='color:red'?": lambda: svc.search(INDEX, filters="color = 'red'"),
+        "filters='color:red AND n < 5'?": lambda: svc.search(INDEX, filters=["color:red", "n < 5"]),  # type: ignore[arg-type]
+        "did you mean `size`?": lambda: svc.read_facet_values(INDEX, "siz"),
+        "filters='NOT size:l'?": lambda: svc.tuning.run(
+            INDEX, ["a"], params={"filters": "size != l"}
+        ),
+    }
+    offenders = []
+    for advice, call in calls.items():
+        with pytest.raises(svc.errors.SvcError) as caught:
+            call()
+        notes = " ".join(getattr(caught.value, "__notes__", ()))
+        offenders += [f"{advice}: {notes}"] if advice not in notes else []
+
+    assert offenders == []
+
+
+def test_a_line_suggests_the_filter_as_an_option(typed: Typed) -> None:
+    with pytest.raises(svc.errors.Refused) as caught:
+        typed(f"search {INDEX} --filters \"color != 'red'\"")
+
+    assert caught.value.__notes__ == ["did you mean --filters 'NOT color:red'?"]
 
 
 def test_a_misspelled_editor_is_suggested_where_an_index_is_missing(typed: Typed) -> None:

@@ -67,7 +67,7 @@ def test_a_failing_cell_fails_with_one_short_message(
     assert error in cell.error
     first, *advice = cell.traceback.split("\n")
     assert first == cell.error
-    assert advice in ([], ["`indices` lists the existing ones"])
+    assert advice in ([], ["`%svc indices` lists the existing ones"])
     assert cell.printed == cell.warned == ""
 
 
@@ -336,7 +336,8 @@ def test_stop_ends_a_load_and_the_notebook_continues(
 
     assert stopped.error.startswith("Stopped: stopped. ")
     assert "rows were sent" in stopped.error
-    assert stopped.traceback == f"{stopped.error}\nas options of `load`: `--resume`"
+    assert stopped.traceback == stopped.error
+    assert "--resume" in stopped.error
     assert notebook.finish(queued).status in ("ok", "aborted")
     assert index in notebook.good("%svc indices").result
 

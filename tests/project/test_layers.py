@@ -21,6 +21,7 @@ LAYERS: list[dict[str, set[str]]] = [
     {
         "accessor_registration": set(),
         "errors": set(),
+        "foreign_names": set(),
         "leases": set(),
         "official_names": set(),
         "redaction": set(),

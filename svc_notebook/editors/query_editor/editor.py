@@ -33,6 +33,7 @@ from svc_notebook.editors.snippets import write_search
 from svc_notebook.errors import BadInput, BadOption, KeyRefused, SvcError
 from svc_notebook.functions import empty_search
 from svc_notebook.functions.curation import WriteSummary
+from svc_notebook.session.advice import advise
 
 Params = dict[str, Any]
 Action = Literal["pin", "hide"]
@@ -384,9 +385,13 @@ class QueryEditor(Editor):
     async def _find(self) -> None:
         (index, params, _), start = self._searched(), time.perf_counter()
         own = self.value
-        found, places = await asyncio.gather(
-            search.search(self.client, index, params), self._find_places(own)
-        )
+        try:
+            found, places = await asyncio.gather(
+                search.search(self.client, index, params), self._find_places(own)
+            )
+        except SvcError as error:
+            await advise(error, {**params, "client": self.client, "index": index})
+            raise
         self._hit_counts[_key(own)] = found["nbHits"]
         self.hits = search.with_tags(found["hits"], *_tags(own))
         self._found, self._places = found, places

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pandas import DataFrame
 
+from svc_notebook.declarations.arguments import check_arguments
 from svc_notebook.plots.canvas import clean, colours, draw_empty, draw_legend, make_axes
 from svc_notebook.tuning.clicks.impressions import check_impressions
 from svc_notebook.tuning.clicks.models import ImpressionArrays, divide
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
+@check_arguments
 def positions(shown: DataFrame, *, smoothing: float = 2) -> DataFrame:
     """Return the click-through rate of each position, raw and corrected.
 
@@ -78,6 +80,7 @@ MAX_LABELLED_POSITIONS = 20
 """Positions beyond which values are not printed: they would cover each other."""
 
 
+@check_arguments
 def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes:
     """Plot the click-through rate of each position, raw and corrected.
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from svc_notebook.declarations.arguments import check_arguments
 from svc_notebook.errors import BadInput, BadRecord, did_you_mean
 from svc_notebook.tuning.tables.logged_queries import read_logged_query
 
@@ -17,6 +18,7 @@ KEY = ["session", "objectID"]
 SHOWN = ("session", "timestamp", "query", "filters", "objectID", "position", "clicked")
 
 
+@check_arguments
 def impressions(
     events: DataFrame, searches: DataFrame, *, action: Action = "click", settle: float = 0
 ) -> DataFrame:
@@ -141,6 +143,7 @@ def _passing(searches: DataFrame, shown: DataFrame, settle: float) -> set[str]:
     return set(own.loc[followed, "queryID"]) - clicked
 
 
+@check_arguments
 def check_impressions(given: DataFrame) -> DataFrame:
     """Check a table of impressions.
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from pandas import DataFrame, Series
 
+from svc_notebook.declarations.arguments import check_arguments
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.tuning.clicks.impressions import Action, check_impressions, impressions
 from svc_notebook.tuning.clicks.models import MODELS, ImpressionArrays, Model
@@ -15,6 +16,7 @@ from svc_notebook.tuning.tables.tables import check_judgments
 QUERY_COLUMNS = ["query", "filters"]
 
 
+@check_arguments
 def judgments(
     shown: DataFrame,
     searches: DataFrame | None = None,

@@ -1,0 +1,131 @@
+"""Arguments of calls that do not fit a signature: errors that name the one that was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from importlib import import_module
+from inspect import Parameter, Signature, iscoroutinefunction, signature
+from typing import Any, NoReturn, TypeVar, cast
+
+from svc_notebook.api.validation import hints
+from svc_notebook.errors import BadArgument, BadInput, CallFailed, SvcError
+from svc_notebook.foreign_names import suggest_argument
+
+# By name, because sessions are a layer above declarations.
+_ADVICE = "svc_notebook.session.advice"
+MAX_LISTED_NAMES = 12
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def check_arguments(function: F, *, advises: bool = False) -> F:
+    """Return a function that raises `BadArgument` for arguments that its signature does not have.
+
+    The members of `**params: Unpack[Shape]` are arguments, too. With `advises`, the error of a
+    refused call has a note of what was probably meant.
+    """
+    if iscoroutinefunction(function):
+
+        @wraps(function)
+        async def call_later(*args: Any, **kwargs: Any) -> Any:
+            try:
+                check_names(function, kwargs)
+                return await function(*args, **kwargs)
+            except TypeError as error:
+                _refuse(function, args, kwargs, error)
+            except (CallFailed, BadInput) as error:
+                if advises:
+                    await _advise(function, args, kwargs, error)
+                raise
+
+        return cast(F, call_later)
+
+    @wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        try:
+            check_names(function, kwargs)
+            return function(*args, **kwargs)
+        except TypeError as error:
+            _refuse(function, args, kwargs, error)
+
+    return cast(F, call)
+
+
+def check_names(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> None:
+    """Raise `BadArgument` for a name that is not an argument of a function."""
+    if kwargs and (known := _accepted_names(function)):
+        for name in kwargs.keys() - known:
+            raise BadArgument(f"{function.__name__}: {_unknown(name, known)}")
+
+
+@cache
+def _accepted_names(function: Callable[..., Any]) -> frozenset[str]:
+    """Return all names of arguments; none if a function takes any."""
+    from svc_notebook.declarations.signatures import shape_of  # it imports the parameters
+
+    parameters = signature(function).parameters.values()
+    names = {p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD}
+    for spread in parameters:
+        if spread.kind is Parameter.VAR_KEYWORD:
+            shape = shape_of(function, spread)
+            if shape is None:
+                return frozenset()
+            names |= {*hints(shape)}
+    return frozenset(names)
+
+
+def _refuse(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], error: TypeError
+) -> NoReturn:
+    """Raise `BadArgument` if arguments do not fit a function, else the error itself."""
+    accepted = signature(function)
+    try:
+        accepted.bind(*args, **kwargs)
+    except TypeError:
+        problem = describe_misfit(accepted, args, kwargs)
+        raise BadArgument(f"{function.__name__}: {problem}") from None
+    raise error
+
+
+async def _advise(
+    function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], error: SvcError
+) -> None:
+    """Add a note of what was probably meant to the error of a call, unless it has one."""
+    if not getattr(error, "__notes__", ()):
+        given = signature(function).bind_partial(*args).arguments
+        await import_module(_ADVICE).advise(error, {**given, **kwargs})
+
+
+def _unknown(name: str, known: Iterable[str]) -> str:
+    advice = suggest_argument(name, known)
+    names = sorted(known)
+    if not advice and len(names) <= MAX_LISTED_NAMES:
+        advice = f"; the arguments are {', '.join(names)}"
+    if not advice and "extra" in known:
+        advice = "; extra={...} sends members unchecked"
+    return f"there is no argument `{name}`{advice}"
+
+
+def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
+    """Describe the first argument that does not fit a signature."""
+    parameters = [p for p in accepted.parameters.values() if p.name != "self"]
+    placed = [p for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
+    names = [p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
+    unknown = [name for name in kwargs if name not in names]
+    if unknown and len(names) == len(parameters):
+        return _unknown(unknown[0], names)
+    if len(args) > len(placed):
+        listed = ", ".join(f"`{p.name}`" for p in placed)
+        most = f"only {listed}" if placed else "none"
+        return f"{most} can be given without a name, not {len(args)} arguments; name the others"
+    if twice := [p.name for p in placed[: len(args)] if p.name in kwargs]:
+        return f"`{twice[0]}` is given twice"
+    missing = [
+        f"`{p.name}`"
+        for number, p in enumerate(parameters)
+        if p.default is p.empty and p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+        if p.name not in kwargs and (p not in placed or number >= len(args))
+    ]
+    verb = "is" if len(missing) == 1 else "are"
+    return f"{' and '.join(missing)} {verb} missing"

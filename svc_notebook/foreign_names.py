@@ -1,0 +1,97 @@
+"""Names that users of pandas and of other search tools type first, and what they are here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from svc_notebook.errors import did_you_mean
+
+_LOAD = "load"
+_PUSH = "push"
+_HITS = ("hitsPerPage", "limit", "length", "k", "depth")
+# Functions by the names of others; a deletion is named only to who asked for one.
+FUNCTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("read_csv", "read_excel", "read_json", "read_parquet", "read_sql", "read_table",
+         "import_file", "create_index", "upload"), (_LOAD,)),
+    **dict.fromkeys(
+        ("add", "add_documents", "bulk", "index", "insert", "save", "save_records", "update",
+         "update_documents", "update_records", "upsert", "write"), (_PUSH,)),
+    **dict.fromkeys(("to_csv", "to_json", "to_parquet", "download", "dump"), ("export",)),
+    **dict.fromkeys(
+        ("delete", "drop", "remove", "delete_documents", "delete_by_query"),
+        ("delete_records", "drop_index")),
+    **dict.fromkeys(("all", "fetch", "head", "iterate", "scan", "scroll"), ("read_browse",)),
+    **dict.fromkeys(("get", "get_document", "get_documents", "get_record"), ("read_records",)),
+    **dict.fromkeys(
+        ("describe", "get_indexes", "indexes", "indices", "list", "list_indexes", "stats"),
+        ("read_indices",)),
+    **dict.fromkeys(("find", "filter", "query", "msearch"), ("search", "search_many")),
+    **dict.fromkeys(("facets", "groupby", "value_counts"), ("read_facets", "count_values")),
+    **dict.fromkeys(("analyze", "analyse", "debug"), ("explain", "why")),
+    **dict.fromkeys(("info", "health", "ping", "status"), ("whoami", "read_indices")),
+    **dict.fromkeys(("login", "open", "init", "configure"), ("connect",)),
+    **dict.fromkeys(
+        ("start_crawler", "crawl", "crawl_now", "start_crawl"),
+        ("reindex_crawler", "run_crawler")),
+    "stop_crawler": ("pause_crawler",),
+    "reindex": ("replace_records", "reindex_crawler"),
+    "rename_index": ("move_index",),
+    "add_synonyms": ("save_synonyms",), "add_rule": ("save_rules",), "add_rules": ("save_rules",),
+    "promote": ("pin",), "bury": ("hide",), "logs": ("read_logs",), "settings_of": ("settings",),
+}  # fmt: skip
+# Arguments by the names of others; the first that a function has is meant.
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        ("limit", "size", "top", "top_k", "topk", "k", "n", "rows", "per_page", "page_size",
+         "max_results", "nrows", "count", "length"), _HITS),
+    **dict.fromkeys(("key", "token", "apikey", "password", "secret"), ("api_key", "key")),
+    **dict.fromkeys(("app", "application", "application_id", "user"), ("app_id",)),
+    **dict.fromkeys(("host", "address", "endpoint", "server", "base_url"), ("url", "hosts")),
+    "timeout": ("timeout", "read_timeout", "search_timeout"),
+    **dict.fromkeys(("q", "text", "term", "terms", "keywords"), ("query", "queries")),
+    **dict.fromkeys(("index_name", "index_uid", "collection", "table"), ("index",)),
+    **dict.fromkeys(("filter", "where", "fq", "filter_by"), ("filters",)),
+    **dict.fromkeys(
+        ("fields", "attributes", "cols", "usecols", "select", "attributes_to_retrieve"),
+        ("columns", "attributesToRetrieve")),
+    **dict.fromkeys(("from", "start", "skip_hits"), ("offset", "page")),
+    **dict.fromkeys(("mode", "overwrite", "on_conflict", "replace"), ("if_exists",)),
+    **dict.fromkeys(
+        ("primary_key", "pk", "id_column", "id_field", "object_id", "objectID", "index_col"),
+        ("id", "ids", "object_id")),
+    **dict.fromkeys(("types", "dtypes", "schema", "converters"), ("dtype",)),
+    **dict.fromkeys(("sep", "delimiter"), ("separator",)),
+    "quotechar": ("quote",), "sheet_name": ("sheet",), "skiprows": ("skip",), "tz": ("timezone",),
+    **dict.fromkeys(("batch_size", "chunk_size"), ("batch", "chunksize")),
+    **dict.fromkeys(("verbose", "show_progress", "tqdm", "bar"), ("progress",)),
+    **dict.fromkeys(("file", "data", "df", "frame", "input"), ("source", "data", "path")),
+    **dict.fromkeys(("judgements", "qrels", "relevance"), ("judgments",)),
+    "dryrun": ("dry_run",), "facet_by": ("facets",),
+}  # fmt: skip
+
+
+def suggest_foreign(name: str) -> str:
+    """Return `; use X` for a function of other tools, where `svc` has one of that meaning."""
+    meant = [f"`svc.{function}`" for function in FUNCTIONS.get(name, ())]
+    return f"; use {' or '.join(meant)}" if meant else ""
+
+
+def same_name(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is spelled otherwise: `hits_per_page` is `hitsPerPage`."""
+    return {_fold(each): each for each in known}.get(_fold(name))
+
+
+def suggest_argument(name: str, known: Iterable[str], prefix: str = "") -> str:
+    """Return `; use X` or `; did you mean X?` for an argument that a function does not have."""
+    names = [each for each in known if each != name]
+    meant = same_name(name, names) or next(
+        (each for each in ARGUMENTS.get(name.replace("-", "_"), ()) if each in names), None
+    )
+    if meant:
+        return f"; use `{prefix}{meant}`"
+    return did_you_mean(prefix + name, [prefix + each for each in names])
+
+
+def _fold(name: str) -> str:
+    return name.replace("_", "").replace("-", "").casefold()
