@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import openpyxl
 
 from tests.loading.encoded_records import pack
 
@@ -158,3 +161,131 @@ def test_text_files_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> N
             wrong[name] = records, packed.plan.notes
 
     assert wrong == {}
+
+
+NAMED = [{"id": 1, "name": "Desk", "price": 12.5}, {"id": 2, "name": "Lamp", "price": None}]
+FIRESTORE = {
+    "documents": [
+        {
+            "name": f"projects/p/databases/d/documents/items/k{row['id']}",
+            "fields": {
+                "id": {"integerValue": str(row["id"])},
+                "name": {"stringValue": row["name"]},
+                "price": {"doubleValue": row["price"]} if row["price"] else {"nullValue": None},
+                "tags": {"arrayValue": {"values": [{"stringValue": "a"}]}},
+                "box": {"mapValue": {"fields": {"w": {"integerValue": "3"}}}},
+            },
+            "createTime": "2023-01-01T00:00:00Z",
+        }
+        for row in NAMED
+    ]
+}
+DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
+    "arrays without names": (
+        [[1, "Desk", 12.5], [2, "Lamp", 7.0], [3, "Chair", None]],
+        [{"column0": 1, "column1": "Desk", "column2": 12.5},
+         {"column0": 2, "column1": "Lamp", "column2": 7.0}, {"column0": 3, "column1": "Chair"}],
+    ),
+    "arrays below names, one of them a word for a missing value": (
+        [["date", "open", "NA"], ["2023-01-01", 1.5, 3], ["2023-01-02", 2.5, 4]],
+        [{"date": "2023-01-01", "open": 1.5, "NA": 3},
+         {"date": "2023-01-02", "open": 2.5, "NA": 4}],
+    ),
+    "the values of a range of cells": (
+        {"range": "A1:B4", "majorDimension": "ROWS",
+         "values": [["SKU", "Name"], ["001", "Desk"], ["002", "Lamp"], ["003"]]},
+        [{"SKU": "001", "Name": "Desk"}, {"SKU": "002", "Name": "Lamp"}, {"SKU": "003"}],
+    ),
+    "rows named far away": (
+        {"meta": {"view": {"id": "a-1", "columns": [{"name": "sid"}, {"name": "Name"}]}},
+         "data": [["row-1", "Park A"], ["row-2", "Park B"]]},
+        [{"sid": "row-1", "Name": "Park A"}, {"sid": "row-2", "Name": "Park B"}],
+    ),
+    "columns beside facts": (
+        {"latitude": 48.2, "units": {"time": "iso8601", "temp": "C"},
+         "hourly": {"time": ["T00", "T01", "T02"], "temp": [1.5, 1.2, 0.9]}},
+        [{"time": "T00", "temp": 1.5}, {"time": "T01", "temp": 1.2}, {"time": "T02", "temp": 0.9}],
+    ),
+    "documents with types": (
+        FIRESTORE,
+        [{"objectID": "k1", "id": 1, "name": "Desk", "price": 12.5, "tags": ["a"], "box": {"w": 3}},
+         {"objectID": "k2", "id": 2, "name": "Lamp", "tags": ["a"], "box": {"w": 3}}],
+    ),
+    "one record with rows of numbers": (
+        {"id": 7, "values": [[1, 2], [3, 4]]}, [{"id": 7, "values": [[1, 2], [3, 4]]}],
+    ),
+}  # fmt: skip
+
+
+def test_documents_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    wrong = {}
+    for number, (name, (content, expected)) in enumerate(DOCUMENTS.items()):
+        path = tmp_path / f"{number}.json"
+        path.write_text(json.dumps(content), encoding="utf-8")
+        packed = pack(path)
+        ids = {"objectID"} - {*expected[0]}
+        records = [{k: v for k, v in r.items() if k not in ids} for r in packed.records]
+        if records != expected:
+            wrong[name] = records, packed.plan.notes
+
+    assert wrong == {}
+
+
+SHEETS: dict[str, tuple[list[tuple[Any, ...]], str, list[tuple[Any, ...]]]] = {
+    "no header": (
+        [("A-1", "Desk", 12.5), ("A-2", "Lamp", 7.0), ("A-3", "Chair", 9.9), ("A-4", "Shelf", 1.5)],
+        "column0 column1 column2",
+        [("A-1", "Desk", 12.5), ("A-2", "Lamp", 7.0), ("A-3", "Chair", 9.9), ("A-4", "Shelf", 1.5)],
+    ),
+    "years in the header": (
+        [("Account", 2021, 2022), ("Sales", 100.5, 120.0), ("Costs", -45.5, -50.0),
+         ("Net", 55, 70)],
+        "Account 2021 2022",
+        [("Sales", 100.5, 120.0), ("Costs", -45.5, -50.0), ("Net", 55, 70)],
+    ),
+    "names and values above, a remark below, an empty first column": (
+        [(None, "Price list"), (None, "Valid from:", "May"), (), (None, "SKU", "Name", "Price"),
+         (None, "001", "Desk", 12.5), (None, "002", "Lamp", 7.0), (None, "003", "Chair", 9.9), (),
+         (None, "* without tax")],
+        "column0 SKU Name Price",
+        [(None, "001", "Desk", 12.5), (None, "002", "Lamp", 7.0), (None, "003", "Chair", 9.9)],
+    ),
+    "subtotals": (
+        [("Region", "Product", "Qty"), ("North", "Desk", 5), ("North", "Lamp", 7),
+         ("North Total", None, 12), ("South", "Desk", 2), ("South", "Chair", 9),
+         ("South Total", None, 11), ("Grand Total", None, 23)],
+        "Region Product Qty",
+        [("North", "Desk", 5), ("North", "Lamp", 7), ("South", "Desk", 2), ("South", "Chair", 9)],
+    ),
+    "a row that only has the name of a subtotal": (
+        [("Region", "Product", "Qty"), ("North", "Desk", 5), ("Total", None, 4), ("South", "A", 2)],
+        "Region Product Qty",
+        [("North", "Desk", 5), ("Total", None, 4), ("South", "A", 2)],
+    ),
+}  # fmt: skip
+
+
+def test_sheets_are_read_as_a_careful_person_reads_them(tmp_path: Path) -> None:
+    wrong = {}
+    for number, (name, (rows, columns, expected)) in enumerate(SHEETS.items()):
+        book = openpyxl.Workbook()
+        for row in rows:
+            book.active.append(row)
+        book.save(tmp_path / f"{number}.xlsx")
+        packed = pack(str(tmp_path / f"{number}.xlsx"))
+        sent = [tuple(r.get(column) for column in columns.split()) for r in packed.records]
+        if sent != expected or {*packed.plan.columns["column"]} != {*columns.split()}:
+            wrong[name] = packed.records, packed.plan.notes
+
+    assert wrong == {}
+
+
+def test_whole_numbers_with_an_exponent_stay_texts(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("well,expr\n1E5,1.5e-3\n2E7,2.5e2\n3E1,7.0\n", encoding="utf-8")
+
+    packed = pack(path)
+
+    assert [record["well"] for record in packed.records] == ["1E5", "2E7", "3E1"]
+    assert [record["expr"] for record in packed.records] == [1.5e-3, 250.0, 7.0]
+    assert any("can be a code" in note for note in packed.plan.columns["note"])

@@ -114,6 +114,15 @@ def test_loads_lists_what_was_done(client: Client, index: str, tmp_path: Path) -
     assert svc.loads("other", client=client).dtypes.to_dict() == listed.dtypes.to_dict()
 
 
+def test_a_load_with_advice_is_listed(client: Client, index: str) -> None:
+    rows = [{"code": "a", "n": 1}, {"code": "b", "n": 2}]
+
+    plan = background_loop.run(loading.load(client.aio, rows, index)).plan
+
+    assert plan.advice
+    assert svc.loads(index, client=client).loc[0, "decisions"] == list(plan.notes)
+
+
 def test_records_that_changed_since_are_not_overwritten(client: Client, index: str) -> None:
     load(client, rows_of(dict.fromkeys(range(30), 1)), index)
     load_id = load(client, rows_of(dict.fromkeys(range(20, 50), 2)), index)

@@ -215,7 +215,7 @@ def new_entry(
         secrets.token_hex(4), time.time(), plan.index, source, checkpoint=checkpoint,
         source_hash=source_hash, application=client.connection.app_id,
         address=client.connection.address, user=user_name(), if_exists=if_exists, action=action,
-        options=dict(plan.options), decisions=list(plan.notes), rows=plan.sendable, **ends,
+        options=dict(plan.options), decisions=[*map(str, plan.notes)], rows=plan.sendable, **ends,
     )  # fmt: skip
 
 
@@ -225,7 +225,7 @@ def counts_of(result: LoadResult, dropped: int) -> dict[str, Any]:
         "rows": result.plan.rows, "sent": result.sent, "published": result.published,
         "unchanged": result.unchanged, "deleted": result.deleted, "dropped": dropped,
         "rejected": result.rejected_rows - dropped, "seconds": result.seconds,
-        "decisions": list(result.notes),
+        "decisions": [*map(str, result.notes)],
     }  # fmt: skip
 
 

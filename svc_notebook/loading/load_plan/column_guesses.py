@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,6 +31,7 @@ from svc_notebook.loading.text_cells.missing_words import (
     is_missing_text,
 )
 
+EXPONENT = re.compile("[eE]")
 POINT_GROUPS = AmountForm(",", ".")
 
 
@@ -124,6 +126,8 @@ def _decimal_of(possible: _Possible) -> str:
 
 def _choose(possible: _Possible, style: TableStyle, separator: str) -> ColumnGuess:
     plain, forms, texts = possible
+    if plain and _has_decimals(plain) and (code := _find_code(texts.present)):
+        return ColumnGuess(doubt=f"kept as text: `{code}` can be a code")
     if not forms:
         if plain and style.decimal == "," and plain[0].name == "integer":
             # A later value can have points between thousands.
@@ -135,6 +139,13 @@ def _choose(possible: _Possible, style: TableStyle, separator: str) -> ColumnGue
     if form:
         return ColumnGuess((form_type(form), *plain))
     return ColumnGuess(doubt=_describe_doubt(texts.present, forms))
+
+
+def _find_code(texts: Sequence[str]) -> str:
+    """Return a value such as `1E5` of a column without points and signs, which can be a code."""
+    if any(mark in text for text in texts for mark in ".+-"):
+        return ""
+    return next((text for text in texts if EXPONENT.search(text)), "")
 
 
 def _describe_doubt(texts: list[str], forms: tuple[AmountForm, ...]) -> str:

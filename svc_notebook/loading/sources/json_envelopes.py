@@ -26,7 +26,8 @@ from svc_notebook.loading.sources.json_orientations import (
     turn,
     turn_arrays,
     turn_keyed,
-    turn_rows,
+    turn_lists,
+    turn_named_arrays,
 )
 from svc_notebook.loading.sources.json_wrappers import (
     Members,
@@ -39,6 +40,8 @@ from svc_notebook.loading.sources.json_wrappers import (
 )
 
 MAX_NAMED_LISTS = 5
+# The minimum length of lists inside of a document that are columns.
+MIN_COLUMN_VALUES = 3
 # A document that is one wrapped record has at most this size.
 MAX_WRAPPED_BYTES = 10_000_000
 # The path of the objects inside a document, with their names as ids, and of the document itself.
@@ -113,7 +116,8 @@ def _take_named(path: Path, document: JsonDocument, wanted: str, folder: Path) -
 
 
 def _take_found(path: Path, document: JsonDocument, folder: Path, *, one_file: bool) -> _Found:
-    if document.has_any(COLUMN_NAMES) and (turned := turn_rows(_members_at(path, []) or {})):
+    arrays = [each for each in document.lists if _has_arrays(path, each)]
+    if len(arrays) == 1 and (turned := _turn_with_names(path, document, arrays[0])):
         return _write(turned, path, folder)
     tables = [each for each in document.of_objects if _is_table(path, each)]
     chosen = _choose(tables)
@@ -126,7 +130,16 @@ def _take_found(path: Path, document: JsonDocument, folder: Path, *, one_file: b
         copied = copy_list(path, chosen, folder)
         inside = _unwrap(copied, f"path={chosen.path!r} loads its items", folder)
         return _Found(inside.path, _note_of(chosen) + (f": {inside.note}" if inside.note else undo))
-    if turned := _turn(path):
+    if (
+        len(arrays) == 1
+        and not (tables or is_record)
+        and arrays[0].names[-1].lower() in RECORD_LISTS
+    ):
+        copied = copy_list(path, arrays[0], folder)
+        inside = _unwrap(copied, f"path={arrays[0].path!r} loads its items", folder)
+        if inside.note:
+            return _Found(inside.path, f"{_note_of(arrays[0])}: {inside.note}")
+    if turned := _turn(path) or _turn_columns_inside(path, document):
         return _write(turned, path, folder)
     if one_file and len(tables) > 1:
         raise BadInput(_ask(path, tables))
@@ -152,7 +165,7 @@ def _is_table(path: Path, found: NestedList) -> bool:
 def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
     """Write the records inside of wrappers; a file without them is returned as it is."""
     undo = undo or f"path='{WHOLE_PATH}' loads the objects as they are"
-    if arrays := _read_arrays(path):
+    if arrays := _read_arrays(path.read_bytes() if _begins_with_arrays(path) else b""):
         turned = turn_arrays(arrays)
         return _Found(path) if turned is None else _write(turned, path, folder)
     sample = sample_objects(path)
@@ -191,18 +204,60 @@ def _iterate(path: Path) -> Iterator[bytes]:
                 yield line.strip()
 
 
-def _read_arrays(path: Path) -> list[list[msgspec.Raw]] | None:
-    """Return the rows of a file that is an array of arrays of equal length."""
+def _begins_with_arrays(path: Path) -> bool:
     with path.open("rb") as file:
         start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     is_array = start.startswith(b"[") and start[1:].lstrip().startswith(b"[")
-    if not is_array or path.stat().st_size > MAX_TURNED_BYTES:
-        return None
+    return is_array and path.stat().st_size <= MAX_TURNED_BYTES
+
+
+def _read_arrays(content: bytes) -> list[list[msgspec.Raw]]:
+    """Return the rows of an array of arrays; none for any other text."""
     try:
-        rows = msgspec.json.decode(path.read_bytes(), type=list[list[msgspec.Raw]])
+        return msgspec.json.decode(content, type=list[list[msgspec.Raw]])
     except (msgspec.MsgspecError, RecursionError):
+        return []
+
+
+def _has_arrays(path: Path, found: NestedList) -> bool:
+    """Return whether a list inside a document begins with an array."""
+    if found.of_objects or not found.names:
+        return False
+    with path.open("rb") as file:
+        file.seek(found.start + 1)
+        return file.read(256).lstrip().startswith(b"[")
+
+
+def _read_list(path: Path, found: NestedList) -> bytes:
+    with path.open("rb") as file:
+        file.seek(found.start)
+        return file.read(found.end - found.start)
+
+
+def _turn_with_names(path: Path, document: JsonDocument, found: NestedList) -> Turned | None:
+    """Turn a list of arrays that is beside a list of the names of its columns."""
+    if path.stat().st_size > MAX_TURNED_BYTES or not document.names:
         return None
-    return rows if len({len(row) for row in rows}) == 1 and len(rows) > 1 else None
+    rows = _read_arrays(_read_list(path, found))
+    others = [each for each in document.lists if each is not found and each.names]
+    ranked = [each for name in COLUMN_NAMES for each in others if each.names[-1].lower() == name]
+    for other in ranked:
+        cells = msgspec.json.decode(_read_list(path, other), type=list[msgspec.Raw])
+        if turned := turn_named_arrays(rows, cells):
+            return turned._replace(what=f"the rows of `{found.path}`, named by `{other.path}`")
+    return None
+
+
+def _turn_columns_inside(path: Path, document: JsonDocument) -> Turned | None:
+    """Turn the only member that is an object of columns, beside facts on them."""
+    if document.has_any(ID_MEMBERS | {"name", "title"}):
+        return None
+    turned = [
+        found._replace(what=f"the lists of `{name}`, each as a column")
+        for name, value in (_members_at(path, []) or {}).items()
+        if (members := decode(bytes(value))) and (found := turn_lists(members, MIN_COLUMN_VALUES))
+    ]
+    return turned[0] if len(turned) == 1 else None
 
 
 def _turn(path: Path) -> Turned | None:

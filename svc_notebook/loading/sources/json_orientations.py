@@ -14,6 +14,7 @@ from svc_notebook.loading.sources.json_wrappers import (
     begins_with,
     decode,
 )
+from svc_notebook.loading.text_cells.header_score import is_header
 
 # Larger documents are not turned: their members would not fit in memory.
 MAX_TURNED_BYTES = 100_000_000
@@ -21,7 +22,8 @@ MAX_SAMPLE_MEMBERS = 100
 # The share of the objects of one shape that have the most frequent member.
 MIN_COMMON_SHARE = 0.8
 List = list[msgspec.Raw]
-COLUMN_NAMES = ("columns", "fields", "header", "headers", "names")
+# Names of lists of the names of columns, in the order of preference.
+COLUMN_NAMES = ("columns", "fields", "header", "headers", "names", "meta", "rowtype", "schema")
 
 
 class Turned(NamedTuple):
@@ -40,7 +42,7 @@ def have_one_shape(objects: Sequence[Members]) -> bool:
 
 def turn(document: Members) -> Turned | None:
     """Return the records of a document that contains its columns, or an object for each id."""
-    return turn_rows(document) or _turn_lists(document) or _turn_objects(document)
+    return turn_lists(document) or _turn_objects(document)
 
 
 def turn_keyed(document: Members) -> Turned | None:
@@ -49,37 +51,31 @@ def turn_keyed(document: Members) -> Turned | None:
     return None if objects is None else _keyed(document)
 
 
-def turn_arrays(rows: Iterable[List]) -> Turned | None:
-    """Return the records of a list of rows of equal length, whose first one has the names."""
-    rows = iter(rows)
-    first = next(rows, None)
-    names = _names(first) if first is not None else None
-    if names is None:
+def turn_arrays(rows: Sequence[List]) -> Turned | None:
+    """Return the records of a list of rows, whose first one can have the names.
+
+    Rows can be shorter than the first. None if cells are lists or objects.
+    """
+    if len(rows) < 2 or max(map(len, rows)) > len(rows[0]):
         return None
-    return Turned(_write_rows(names, rows), "the arrays, with names from the first one")
-
-
-def turn_rows(document: Members) -> Turned | None:
-    """Return the records of a list of arrays that is beside a list of the names of its columns."""
-    lists = {name: cells for name, value in document.items() if (cells := _as_list(value))}
-    tables = {
-        name: rows
-        for name, cells in lists.items()
-        if (rows := [_as_list(cell) for cell in cells]) and None not in rows
-    }
-    if len(tables) != 1:
+    texts = [[*map(_cell_text, row)] for row in rows[:MAX_SAMPLE_MEMBERS]]
+    if any(cell.startswith(("[", "{")) for row in texts[1:] for cell in row if len(row) > 1):
         return None
-    ((name, rows),) = tables.items()
-    width = len(rows[0] or ())
-    for other in COLUMN_NAMES:
-        names = _names(lists.get(other, []))
-        if names is not None and len(names) == width:
-            filled = (row for row in rows if row is not None)
-            return Turned(_write_rows(names, filled), f"the rows of `{name}`, named by `{other}`")
-    return None
+    first = texts[0]
+    if all(first) and len({*first}) == len(first) and is_header(texts):
+        return Turned(_write_rows(first, rows[1:]), "the arrays, with names from the first one")
+    return Turned(_write_rows([], rows), "the arrays, in columns column0, column1, …")
 
 
-def _turn_lists(document: Members) -> Turned | None:
+def turn_named_arrays(rows: Sequence[List], cells: List) -> Turned | None:
+    """Return the records of a list of rows, with the names that another list holds."""
+    names = names_in(cells)
+    if names is None or not rows or len(names) != len(rows[0]):
+        return None
+    return Turned(_write_rows(names, rows), "rows")
+
+
+def turn_lists(document: Members, min_values: int = 1) -> Turned | None:
     """Turn lists of equal length: each is a column."""
     if len(document) < 2:
         return None
@@ -89,7 +85,9 @@ def _turn_lists(document: Members) -> Turned | None:
         if cells is None or (columns and len(cells) != len(columns[0])):
             return None
         columns.append(cells)
-    if not columns[0] or any(_is_object_text(cell) for column in columns for cell in column[:1]):
+    if len(columns[0]) < min_values or any(
+        _is_object_text(cell) for column in columns for cell in column[:1]
+    ):
         return None
     rows = (list(row) for row in zip(*columns, strict=True))
     return Turned(_write_rows(list(document), rows), "the lists, each as a column")
@@ -171,7 +169,7 @@ def _write_row(names: Sequence[str], values: Sequence[msgspec.Raw]) -> bytes:
     return b"{" + b",".join(_text(name) + b":" + bytes(value) for name, value in pairs) + b"}"
 
 
-def _names(cells: List) -> list[str] | None:
+def names_in(cells: List) -> list[str] | None:
     """Return the names of columns: distinct texts, or the `name` of each object."""
     names: list[str] = []
     for cell in cells:
@@ -193,6 +191,14 @@ def _as_list(value: msgspec.Raw) -> List | None:
 
 def _is_object_text(value: msgspec.Raw) -> bool:
     return begins_with(b"{", value)
+
+
+def _cell_text(cell: msgspec.Raw) -> str:
+    """Return the text of a cell: of a text its value, of any other cell its JSON."""
+    text = bytes(cell)
+    if text.startswith(b'"'):
+        return str(msgspec.json.decode(text))
+    return "" if text == b"null" else text.decode()
 
 
 def _text(name: str) -> bytes:

@@ -29,6 +29,12 @@ BULK_MEMBERS = frozenset(
     ("_index", "_id", "_type", "routing", "_routing", "version", "version_type", "pipeline",
      "retry_on_conflict", "require_alias", "if_seq_no", "if_primary_term", "parent")
 )  # fmt: skip
+# The types of values in documents of Firestore.
+FIRESTORE_TEXTS = ("stringValue", "timestampValue", "referenceValue", "bytesValue")
+FIRESTORE_TYPES = frozenset(
+    (*FIRESTORE_TEXTS, "integerValue", "doubleValue", "booleanValue", "nullValue", "mapValue",
+     "arrayValue", "geoPointValue")
+)  # fmt: skip
 EXTENDED_NUMBERS = ("$numberDecimal", "$numberDouble", "$numberLong", "$numberInt")
 
 
@@ -210,6 +216,49 @@ def _as_number(text: bytes) -> bytes:
     return inside if JSON_NUMBER.fullmatch(inside) else text
 
 
+def _is_firestore_document(members: Members) -> bool:
+    fields = decode(bytes(members["fields"])) if "fields" in members else None
+    return fields is not None and "name" in members and all(map(_firestore_type, fields.values()))
+
+
+def _firestore_type(value: msgspec.Raw) -> str:
+    """Return the type of a value of a document of Firestore; empty for any other value."""
+    members = decode(bytes(value)) if _is_object(value) else None
+    kind = next(iter(members)) if members is not None and len(members) == 1 else ""
+    return kind if kind in FIRESTORE_TYPES else ""
+
+
+def _write_firestore_document(members: Members) -> bytes:
+    fields = decode(bytes(members["fields"])) or {}
+    text = _write_firestore_map(fields)
+    if "objectID" in fields:
+        return text
+    name = str(msgspec.json.decode(members["name"])).rpartition("/")[2]
+    return add_member("objectID", msgspec.json.encode(name), text)
+
+
+def _write_firestore_map(fields: Members) -> bytes:
+    return b"{" + b",".join(
+        msgspec.json.encode(name) + b":" + _write_firestore_value(value)
+        for name, value in fields.items()
+    ) + b"}"  # fmt: skip
+
+
+def _write_firestore_value(value: msgspec.Raw) -> bytes:
+    kind = _firestore_type(value)
+    if not kind:
+        return bytes(value)
+    inside = (decode(bytes(value)) or {})[kind]
+    if kind == "mapValue":
+        fields = (decode(bytes(inside)) or {}).get("fields")
+        return _write_firestore_map(decode(bytes(fields)) or {}) if fields is not None else b"{}"
+    if kind == "arrayValue":
+        values = (decode(bytes(inside)) or {}).get("values")
+        items = _items(values) if values is not None else []
+        return b"[" + b",".join(map(_write_firestore_value, items)) + b"]"
+    return _as_number(bytes(inside)) if kind == "integerValue" else bytes(inside)
+
+
 def _is_binding(members: Members) -> bool:
     """Return whether an object is a row of a result of SPARQL."""
     values = [decode(bytes(value)) for value in members.values() if _is_object(value)]
@@ -307,6 +356,8 @@ WRAPPERS: Sequence[Wrapper] = (
         lambda members: _write_item(decode(bytes(members["Item"])) or {}),
         "`Item` of each row, with plain values for its types",
     ),
+    Wrapper(_is_firestore_document, _write_firestore_document,
+            "the plain `fields` of each document, with its name as the objectID"),
     Wrapper(_is_typed_item, _write_item, "the plain values of its types"),
     Wrapper(_is_binding, _write_binding, "the `value` of each variable"),
     Wrapper(

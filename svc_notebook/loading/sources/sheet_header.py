@@ -17,8 +17,13 @@ from svc_notebook.loading.sources.sheet_cells import (
     show_row,
     texts_of,
 )
+from svc_notebook.loading.text_cells.header_score import is_header
 
 MAX_HEADER_ROWS = 3
+# The cells of a row above the table that has a name and its value.
+MAX_PROPERTY_CELLS = 2
+# The minimum number of rows of a sheet that is read without a header.
+MIN_ROWS_WITHOUT_NAMES = 3
 NUMBERS = ("n", "d", "b")
 
 
@@ -44,6 +49,7 @@ def find_header(
         usual = Counter(width for width in filled if width > 1).most_common(1)
         enough = max(2, usual[0][0] / 2) if usual else 1
         skipped = next(n for n, width in enumerate(widths) if width and width >= enough)
+        skipped = _skip_properties(rows, widths, skipped, usual[0][0] if usual else 1)
         skipped = _include_groups(rows, skipped, facts)
     above = [show_row(row) for row in rows[:skipped] if count_filled(row)]
     notes = [f"row{'s' if skipped > 1 else ''} above the table: not sent ({'; '.join(above)})"]
@@ -53,7 +59,35 @@ def find_header(
         return replace(header, names=[f"column{n}" for n in range(columns)])
     if skipped >= len(rows):
         return None
+    if (options.header, options.header_rows) == (None, None) and not _is_named(
+        rows, skipped, facts
+    ):
+        columns = max(len(row) for row in rows)
+        note = "no header was found: columns are named column0, column1, …"
+        return replace(header, names=[f"column{n}" for n in range(columns)],
+                       notes=[*header.notes, note])  # fmt: skip
     return _name_columns(header, rows, facts, options.header_rows)
+
+
+def _skip_properties(rows: Sequence[Row], widths: Sequence[int], first: int, usual: int) -> int:
+    """Return the row of the header below rows of names and values, such as `Valid from: 2023`.
+
+    These are narrower than the table, and a blank row is below them, or their names end in a colon.
+    """
+    below = next((n for n in range(first, len(widths)) if widths[n] >= usual), first)
+    above = [rows[n] for n in range(first, below) if widths[n]]
+    named = all(next(filter(None, texts_of(row))).endswith(":") for row in above)
+    follows_blank = below > 0 and not widths[below - 1]
+    narrow = all(count_filled(row) <= MAX_PROPERTY_CELLS < usual for row in above)
+    return below if above and narrow and (named or follows_blank) else first
+
+
+def _is_named(rows: Sequence[Row], first: int, facts: SheetFacts) -> bool:
+    """Return whether a row has the names of the columns, as the header of a text file has."""
+    if any(cells[0] <= first + 1 for cells in facts.merged):
+        return True
+    texts = [texts_of(row) for row in rows[first:] if count_filled(row)]
+    return len(texts) < MIN_ROWS_WITHOUT_NAMES or is_header(texts)
 
 
 def _include_groups(rows: Sequence[Row], first: int, facts: SheetFacts) -> int:

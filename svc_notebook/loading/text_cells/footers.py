@@ -143,13 +143,14 @@ class _Body:
             yield "is a total whose sum is not known"
         if follows_blank:
             yield "follows a blank row"
-        if not row[0] and all(cell_kind(cell) == NUMBER for cell in given):
+        named_first = any(row[self._first : self._first + 1])
+        if not named_first and all(cell_kind(cell) == NUMBER for cell in given):
             yield "has numbers without a name"
-        if len(given) == 1 and self.width >= MIN_WIDTH_OF_REMARKS and row[0]:
+        if len(given) == 1 and self.width >= MIN_WIDTH_OF_REMARKS and named_first:
             yield from self._observe_remark(row)
 
     def _observe_remark(self, row: Sequence[str]) -> Iterator[str]:
-        text = row[0]
+        text = row[self._first]
         is_remark = REMARK.fullmatch(text) is not None
         is_text = cell_kind(text) not in (NUMBER, MOMENT) and any(map(str.isalpha, text))
         if not (is_text or is_remark) or self._sparse > MAX_SPARSE_SHARE * len(self.rows):
@@ -162,6 +163,11 @@ class _Body:
             yield "begins as a remark does"
         elif PROPERTY.fullmatch(text):
             yield "names a value"
+
+    @cached_property
+    def _first(self) -> int:
+        """The place of the first column with a value; a sheet can begin with an empty one."""
+        return min(next(n for n, cell in enumerate(row) if cell) for row in self.rows)
 
     @cached_property
     def _sparse(self) -> int:
