@@ -85,6 +85,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "lab": {"IPython", "comm", "msgspec", "pandas"},
         "accessors": {"pandas"},
         "dask_accessor": {"dask"},
+        "dlt_destination": {"dlt", "msgspec"},
         "__init__": {"pandas"},
     },
 ]
