@@ -46,7 +46,7 @@ TOKEN_CHARACTERS = 8  # of a temporary index
 class SvcDestinationConfiguration(DestinationClientConfiguration):
     """The profile of the service, by default the current client, and a prefix of all indices."""
 
-    destination_type: Final[str] = dataclasses.field(  # type: ignore[misc]
+    destination_type: Final[str] = dataclasses.field(
         default="svc_notebook", init=False, repr=False, compare=False
     )
     profile: str | None = None
@@ -216,7 +216,7 @@ def _as_number(value: Any) -> Any:
 
 def _ids_of(table: Mapping[str, Any]) -> list[str] | None:
     """Return the columns of the primary key; None if the table has none."""
-    names = get_columns_names_with_prop(table, "primary_key")  # type: ignore[arg-type]
+    names = get_columns_names_with_prop(table, "primary_key")
     if not names and table["write_disposition"] == "merge":
         raise BadInput(
             f"the table {table['name']} is merged, but has no `primary_key`, from which records "
