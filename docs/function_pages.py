@@ -74,7 +74,13 @@ PAGES = {
     ),
     "operation": (
         "Tasks, logs, events and plots",
-        ("functions.tasks", "functions.logs", "functions.events", "functions.plots"),
+        (
+            "functions.tasks",
+            "functions.logs",
+            "functions.analytics",
+            "functions.events",
+            "functions.plots",
+        ),
     ),
     "crawlers": ("Crawlers", ("functions.crawlers", "functions.crawls")),
     "judgments": ("Judgments and queries", ("tuning.tables.", "tuning.evaluation.rater")),

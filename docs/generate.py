@@ -146,6 +146,8 @@ def readers_page() -> str:
         '`frame.attrs["svc"]` describes how a DataFrame was read. `svc.refresh(frame)` reads it '
         "again, `svc.next_page(frame)` reads the next page. pandas drops this description when "
         "DataFrames are merged or concatenated.",
+        "`read_search_counts`, `read_users_count`, `read_conversions` and `read_revenue` have the "
+        "index `date` (datetime64[us, UTC]), one row for each day.",
         "A push of a searched DataFrame sends the records only, without the columns that the "
         "search added: `rank`, `query`, highlighted texts and ranking criteria. If a record has an "
         "attribute with such a name, the added column is named `_rank` and so on. Without the "

@@ -73,11 +73,24 @@ ENTRIES = {
         "    score.",
         "zero",
     ),
+    "since": SharedEntry(
+        "since : str or datetime, default seven days before `until`",
+        "First day, in UTC, or age such as `30d`.",
+        None,
+    ),
+    "tags": SharedEntry(
+        "tags : str, default None",
+        "Analytics tags of the searches that count, with AND and OR between them.",
+        None,
+    ),
     "undo_rows": SharedEntry(
         "undo_rows : int, default 100000",
         "Maximum number of records that the load may change to be undone by `undo_load`: their\n"
         "    previous versions are read before, and kept on this machine. 0 keeps nothing.",
         100_000,
+    ),
+    "until": SharedEntry(
+        "until : str or datetime, default today", "Last day, in UTC, or age.", None
     ),
     "user": SharedEntry("user : str", "Id of the user."),
 }

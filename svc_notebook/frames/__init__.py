@@ -2,6 +2,19 @@
 
 from __future__ import annotations
 
+from svc_notebook.frames.analytics import (
+    read_click_positions,
+    read_conversions,
+    read_no_clicks,
+    read_no_results,
+    read_revenue,
+    read_search_counts,
+    read_top_countries,
+    read_top_filters,
+    read_top_hits,
+    read_top_searches,
+    read_users_count,
+)
 from svc_notebook.frames.browse import browse_chunks, read_browse
 from svc_notebook.frames.continuation import browse_all, next_page, refresh
 from svc_notebook.frames.crawlers import (
@@ -43,7 +56,9 @@ __all__ = [
     "count_values",
     "next_page",
     "read_browse",
+    "read_click_positions",
     "read_clusters",
+    "read_conversions",
     "read_crawled_urls",
     "read_crawler_urls",
     "read_crawlers",
@@ -56,15 +71,24 @@ __all__ = [
     "read_keys",
     "read_languages",
     "read_logs",
+    "read_no_clicks",
+    "read_no_results",
     "read_records",
+    "read_revenue",
     "read_rules",
+    "read_search_counts",
     "read_searches",
     "read_settings",
     "read_sources",
     "read_synonyms",
     "read_tasks",
+    "read_top_countries",
+    "read_top_filters",
+    "read_top_hits",
+    "read_top_searches",
     "read_top_users",
     "read_users",
+    "read_users_count",
     "refresh",
     "search",
     "search_many",

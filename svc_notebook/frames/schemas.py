@@ -174,6 +174,92 @@ SEARCHES: Schema = {
     "first": "int64",
     "objectIDs": "object",
 }
+# Figures of analytics; those of each day have the index `date`.
+TOP_SEARCHES: Schema = {
+    "query": "str",
+    "frequency": "int64",
+    "nbHits": "int64",
+    "trackedSearchCount": "int64",
+    "clickCount": "int64",
+    "clickThroughRate": "float64",
+    "averageClickPosition": "float64",
+    "conversionCount": "int64",
+    "conversionRate": "float64",
+    "addToCartCount": "int64",
+    "addToCartRate": "float64",
+    "purchaseCount": "int64",
+    "purchaseRate": "float64",
+    "revenue": "object",
+}
+NO_RESULTS: Schema = {
+    "query": "str",
+    "frequency": "int64",
+    "nbHits": "int64",
+    "withFilterCount": "int64",
+}
+NO_CLICKS: Schema = {
+    "query": "str",
+    "frequency": "int64",
+    "nbHits": "int64",
+}
+TOP_HITS: Schema = {
+    "objectID": "str",
+    "frequency": "int64",
+    "trackedHitCount": "int64",
+    "clickCount": "int64",
+    "clickThroughRate": "float64",
+    "conversionCount": "int64",
+    "conversionRate": "float64",
+    "addToCartCount": "int64",
+    "addToCartRate": "float64",
+    "purchaseCount": "int64",
+    "purchaseRate": "float64",
+    "revenue": "object",
+}
+TOP_FILTERS: Schema = {
+    "attribute": "str",
+    "operator": "str",
+    "value": "str",
+    "frequency": "int64",
+}
+TOP_COUNTRIES: Schema = {
+    "country": "str",
+    "frequency": "int64",
+}
+CLICK_POSITIONS: Schema = {
+    "first": "int64",
+    "last": "Int64",
+    "clickCount": "int64",
+}
+SEARCH_COUNTS: Schema = {
+    "date": TIME,
+    "searchCount": "int64",
+    "userCount": "int64",
+    "noResultCount": "int64",
+    "noResultRate": "float64",
+}
+USERS_COUNT: Schema = {
+    "date": TIME,
+    "userCount": "int64",
+}
+CONVERSIONS: Schema = {
+    "date": TIME,
+    "trackedSearchCount": "int64",
+    "clickCount": "int64",
+    "clickThroughRate": "float64",
+    "averageClickPosition": "float64",
+    "conversionCount": "int64",
+    "conversionRate": "float64",
+    "addToCartCount": "int64",
+    "addToCartRate": "float64",
+    "purchaseCount": "int64",
+    "purchaseRate": "float64",
+}
+REVENUE: Schema = {
+    "date": TIME,
+    "currency": "str",
+    "revenue": "float64",
+}
 # The criteria of `_rankingInfo`, in the order of the default ranking; only the local service has
 # a `textScore`, and in the mode `neuralSearch` a `semanticScore` and a `fusedScore`.
 RANKING: Schema = {
@@ -192,7 +278,10 @@ RANKING: Schema = {
 }
 # The schema of each reader with a fixed one.
 SCHEMAS: dict[str, Schema] = {
+    "count_values": VALUE_COUNTS,
+    "read_click_positions": CLICK_POSITIONS,
     "read_clusters": CLUSTERS,
+    "read_conversions": CONVERSIONS,
     "read_crawled_urls": CRAWLED_URLS,
     "read_crawler_urls": CRAWLER_URLS,
     "read_crawlers": CRAWLERS,
@@ -201,17 +290,25 @@ SCHEMAS: dict[str, Schema] = {
     "read_events": EVENTS,
     "read_facet_values": FACET_VALUES,
     "read_facets": FACETS,
-    "count_values": VALUE_COUNTS,
     "read_indices": INDICES,
     "read_keys": KEYS,
     "read_languages": LANGUAGES,
     "read_logs": LOGS,
+    "read_no_clicks": NO_CLICKS,
+    "read_no_results": NO_RESULTS,
+    "read_revenue": REVENUE,
     "read_rules": RULES,
+    "read_search_counts": SEARCH_COUNTS,
     "read_searches": SEARCHES,
     "read_settings": SETTINGS,
     "read_sources": SOURCES,
     "read_synonyms": SYNONYMS,
     "read_tasks": TASKS,
+    "read_top_countries": TOP_COUNTRIES,
+    "read_top_filters": TOP_FILTERS,
+    "read_top_hits": TOP_HITS,
+    "read_top_searches": TOP_SEARCHES,
     "read_top_users": TOP_USERS,
     "read_users": USERS,
+    "read_users_count": USERS_COUNT,
 }

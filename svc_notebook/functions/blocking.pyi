@@ -16,6 +16,7 @@ from svc_notebook.api.shapes import DictionaryName
 from svc_notebook.api.shapes import EventType
 from svc_notebook.api.shapes import KeyFields
 from svc_notebook.api.shapes import LocalStatus
+from svc_notebook.api.shapes.analytics import TopSearchOrder
 from svc_notebook.api.texts import OneOrMany
 from svc_notebook.client.tasks import Tasks
 from svc_notebook.deployment.clone import Clone
@@ -42,10 +43,12 @@ from svc_notebook.functions.keys import AnyKey
 from svc_notebook.functions.load_history import LoadUndoSummary
 from svc_notebook.functions.load_history import loads as loads
 from svc_notebook.functions.loads import plan as plan
+from svc_notebook.functions.plots import plot_click_positions as plot_click_positions
 from svc_notebook.functions.plots import plot_clusters as plot_clusters
 from svc_notebook.functions.plots import plot_crawl as plot_crawl
 from svc_notebook.functions.plots import plot_facets as plot_facets
 from svc_notebook.functions.plots import plot_logs as plot_logs
+from svc_notebook.functions.plots import plot_search_counts as plot_search_counts
 from svc_notebook.functions.secured_keys import explain_key as explain_key
 from svc_notebook.functions.secured_keys import get_remaining_validity as get_remaining_validity
 from svc_notebook.functions.secured_keys import secured_key as secured_key
@@ -129,15 +132,19 @@ __all__ = [
     "pending_users",
     "pin",
     "plan",
+    "plot_click_positions",
     "plot_clusters",
     "plot_crawl",
     "plot_facets",
     "plot_logs",
+    "plot_search_counts",
     "profiles",
     "pull_config",
     "push",
     "read_browse",
+    "read_click_positions",
     "read_clusters",
+    "read_conversions",
     "read_crawled_urls",
     "read_crawler_urls",
     "read_crawlers",
@@ -151,16 +158,25 @@ __all__ = [
     "read_keys",
     "read_languages",
     "read_logs",
+    "read_no_clicks",
+    "read_no_results",
     "read_records",
+    "read_revenue",
     "read_rules",
+    "read_search_counts",
     "read_searches",
     "read_settings",
     "read_sources",
     "read_status",
     "read_synonyms",
     "read_tasks",
+    "read_top_countries",
+    "read_top_filters",
+    "read_top_hits",
+    "read_top_searches",
     "read_top_users",
     "read_users",
+    "read_users_count",
     "read_writes",
     "refresh",
     "reindex_crawler",
@@ -715,12 +731,34 @@ def read_browse(
 ) -> Iterator[DataFrame]:
     """Read every record of an index that passes the filters."""
 
+def read_click_positions(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Count the clicks by position."""
+
 def read_clusters(
     *,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read the clusters and the number of records and users on each."""
+
+def read_conversions(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the clicks, conversions and purchases of each day."""
 
 def read_crawled_urls(
     crawlers: str | Sequence[str],
@@ -843,6 +881,30 @@ def read_logs(
 ) -> DataFrame:
     """Read logged requests, newest first."""
 
+def read_no_clicks(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    limit: int = 1000,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the most frequent queries whose hits were not clicked."""
+
+def read_no_results(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    limit: int = 1000,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the most frequent queries without hits."""
+
 def read_records(
     index: str,
     ids: Sequence[Any],
@@ -854,6 +916,17 @@ def read_records(
 ) -> DataFrame:
     """Read records by objectID, in the order of the ids."""
 
+def read_revenue(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the revenue of each day and currency."""
+
 def read_rules(
     index: str,
     query: str = "",
@@ -864,6 +937,17 @@ def read_rules(
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read the rules of an index, or those that match a query."""
+
+def read_search_counts(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Count the searches, users and searches without hits of each day."""
 
 def read_searches(
     index: str | None = None,
@@ -915,6 +999,59 @@ def read_tasks(
 ) -> DataFrame:
     """Read the status of tasks."""
 
+def read_top_countries(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    limit: int = 1000,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the countries with the most searches."""
+
+def read_top_filters(
+    index: str,
+    attributes: OneOrMany = (),
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    search: str | None = None,
+    limit: int = 1000,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the attributes that searches filtered by most often, or the filters by some of them."""
+
+def read_top_hits(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    search: str | None = None,
+    limit: int = 1000,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the records that searches returned most often."""
+
+def read_top_searches(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    order: TopSearchOrder = "searchCount",
+    ascending: bool = False,
+    limit: int = 1000,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the most frequent queries with their clicks, conversions and revenue."""
+
 def read_top_users(
     *,
     client: AnyClient | None = None,
@@ -930,6 +1067,17 @@ def read_users(
     dtype_backend: Backend | None = None,
 ) -> DataFrame:
     """Read the users of a multi-cluster application and their clusters."""
+
+def read_users_count(
+    index: str,
+    *,
+    since: Moment | None = None,
+    until: Moment | None = None,
+    tags: str | None = None,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Count the users who searched on each day."""
 
 def read_writes(
     index: str | None = None,

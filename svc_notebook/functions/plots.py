@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 DEFAULT_LOG_ENTRIES = 1000
 """Requests to draw; the service keeps no more."""
+# Days of analytics that are drawn of an index given by name.
+DEFAULT_PERIOD = "29d"
 
 
 @public()
@@ -166,3 +168,67 @@ def plot_crawl(urls: DataFrame | str, *, axes: Any = None, client: AnyClient | N
     if isinstance(urls, str):
         urls = blocking.read_crawler_urls(urls, client=client)
     return plots.plot_crawl(urls, axes=axes)
+
+
+@public()
+def plot_search_counts(
+    counts: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None
+) -> Sequence[Axes]:
+    """Plot the searches of each day, with weekends shaded, and the share of them without hits.
+
+    Parameters
+    ----------
+    counts : DataFrame or str
+        Result of `read_search_counts`, or name of an index whose last 30 days are read.
+    axes : sequence of two Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    sequence of two Axes
+        The axes of the searches and of the share without hits.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, or there are fewer than two axes.
+
+    Examples
+    --------
+    >>> searches, unanswered = svc.plot_search_counts("products")
+    """
+    if isinstance(counts, str):
+        counts = blocking.read_search_counts(counts, since=DEFAULT_PERIOD, client=client)
+    return plots.plot_search_counts(counts, axes=axes)
+
+
+@public()
+def plot_click_positions(
+    clicks: DataFrame | str, *, axes: Any = None, client: AnyClient | None = None
+) -> Axes:
+    """Plot the number of clicks by position.
+
+    Parameters
+    ----------
+    clicks : DataFrame or str
+        Result of `read_click_positions`, or name of an index whose last 30 days are read.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+
+    Examples
+    --------
+    >>> axes = svc.plot_click_positions("products")
+    """
+    if isinstance(clicks, str):
+        clicks = blocking.read_click_positions(clicks, since=DEFAULT_PERIOD, client=client)
+    return plots.plot_click_positions(clicks, axes=axes)

@@ -6,7 +6,15 @@ axes.
 
 from __future__ import annotations
 
+from svc_notebook.plots.analytics import plot_click_positions, plot_search_counts
 from svc_notebook.plots.bars import plot_clusters, plot_crawl, plot_facets
 from svc_notebook.plots.logs import plot_logs
 
-__all__ = ["plot_clusters", "plot_crawl", "plot_facets", "plot_logs"]
+__all__ = [
+    "plot_click_positions",
+    "plot_clusters",
+    "plot_crawl",
+    "plot_facets",
+    "plot_logs",
+    "plot_search_counts",
+]

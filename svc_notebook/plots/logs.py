@@ -67,7 +67,7 @@ def _draw(logs: pd.DataFrame, axes: Sequence[Axes]) -> None:
     _draw_requests(axes[0], logs.groupby(start).size(), width, step)
     _draw_latency(axes[1], logs["processing_time_ms"].groupby(start), width)
     _draw_codes(axes[2], logs["answer_code"] // 100, start, width)
-    _format_times(axes[2])
+    format_times(axes[2])
 
 
 def _draw_requests(axes: Axes, counts: pd.Series[int], width: float, step: str) -> None:
@@ -125,7 +125,8 @@ def _draw_codes(axes: Axes, classes: pd.Series[int], start: pd.Series[Any], widt
     draw_legend(axes)
 
 
-def _format_times(axes: Axes) -> None:
+def format_times(axes: Axes) -> None:
+    """Label the time axis with few words, in UTC."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
     locator: Any = AutoDateLocator(tz="UTC", minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
