@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from svc_notebook.tuning.evaluation.scores import evaluate as evaluate
     from svc_notebook.tuning.evaluation.scores import summary as summary
     from svc_notebook.tuning.html_report.report import report as report
+    from svc_notebook.tuning.interleaving.experiment import Interleaving as Interleaving
+    from svc_notebook.tuning.interleaving.experiment import interleave as interleave
+    from svc_notebook.tuning.interleaving.outcome import InterleavingOutcome as InterleavingOutcome
+    from svc_notebook.tuning.interleaving.outcome import read_interleaving as read_interleaving
     from svc_notebook.tuning.plots import plot_confusion as plot_confusion
     from svc_notebook.tuning.plots import plot_deltas as plot_deltas
     from svc_notebook.tuning.plots import plot_density as plot_density
@@ -62,6 +66,8 @@ _HOMES = {
     "svc_notebook.tuning.evaluation.rater_agreement": ("agreement", "next_to_judge"),
     "svc_notebook.tuning.evaluation.comparison": ("Comparison", "compare"),
     "svc_notebook.tuning.evaluation.explanation": ("explain",),
+    "svc_notebook.tuning.interleaving.experiment": ("Interleaving", "interleave"),
+    "svc_notebook.tuning.interleaving.outcome": ("InterleavingOutcome", "read_interleaving"),
     "svc_notebook.tuning.tables.files": ("write_table",),
     "svc_notebook.tuning.plots": (
         "plot_confusion", "plot_deltas", "plot_density", "plot_grades", "plot_judged",

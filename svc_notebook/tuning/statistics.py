@@ -22,6 +22,8 @@ FEW_QUERIES = 20
 
 Fewer queries do not suffice to choose between variants.
 """
+DECISIVE_EVIDENCE = 20.0
+"""The evidence that decides; without a preference, at most one comparison in 20 ever has it."""
 _MAX_HELD_VALUES = 2_000_000  # values in memory at once
 
 
@@ -224,6 +226,18 @@ def krippendorff(values: Floats) -> float:
     apart = (upto[:, None] - upto) ** 2
     chance = np.outer(totals, totals) / (totals.sum() - 1)
     return _beyond((together * apart).sum(), (chance * apart).sum())
+
+
+def weigh_evidence(first: int, second: int) -> float:
+    """Return the likelihood ratio of an unknown preference, each as likely, and of none."""
+    total = first + second
+    logarithm = total * math.log(2) - math.log(total + 1) - log_binomial(total, first)
+    return math.exp(min(logarithm, 700.0))
+
+
+def log_binomial(total: int, count: int) -> float:
+    """Return the logarithm of the number of ways to choose."""
+    return math.lgamma(total + 1) - math.lgamma(count + 1) - math.lgamma(total - count + 1)
 
 
 def check_seed(seed: int) -> int:

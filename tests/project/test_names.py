@@ -19,6 +19,7 @@ NOUNS_IN_ING = {
     "blocking": "the adjective: functions that block",
     "encoding": "of text, and of records as JSON",
     "error_mapping": "a mapping of statuses to errors",
+    "interleaving": "the term of information retrieval",
     "keyring": "a noun",
     "loading": "bulk loading",
     "ranking": "the usual word for the order of hits",

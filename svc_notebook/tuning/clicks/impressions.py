@@ -62,11 +62,10 @@ def impressions(
       query objectID  position
     0   mug  MUG-001         1
     """
-    _check_columns(events, ("eventType", "queryID", "objectIDs"), "events", "read_events")
     _check_columns(searches, ("queryID", "objectIDs", "first", "params"), "searches",
                    "read_searches")  # fmt: skip
     shown = _shown(searches)
-    acted, without = _acted(events, action)
+    acted, without = list_actions(events, action)
     keys = pd.MultiIndex.from_frame(shown[KEY])
     wanted = pd.MultiIndex.from_frame(acted[KEY])
     shown["clicked"] = keys.isin(wanted)
@@ -115,8 +114,12 @@ def _shown(searches: DataFrame) -> DataFrame:
     )
 
 
-def _acted(events: DataFrame, action: Action) -> tuple[DataFrame, int]:
-    """Return the distinct searches and objects of events, and the number without a search."""
+def list_actions(events: DataFrame, action: Action) -> tuple[DataFrame, int]:
+    """Return the distinct searches and objects of events, and the number without a search.
+
+    The columns are `session` and `objectID`; raises `BadInput` if a column is missing.
+    """
+    _check_columns(events, ("eventType", "queryID", "objectIDs"), "events", "read_events")
     own = events[(events["eventType"] == action) & events["objectIDs"].notna()]
     data = own["objectData"] if "objectData" in own else Series(None, own.index, dtype=object)
     pairs = [
