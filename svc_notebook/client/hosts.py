@@ -143,9 +143,15 @@ def _in_region(address: str, region: str | None) -> str:
     return address.replace(".{region}", "").replace("{region}.", "")
 
 
+def _scheme(host: str) -> str:
+    """Return `http` for a host on this computer, as its services have no certificates."""
+    name = host.partition("/")[0].rpartition(":")[0] or host
+    return "http" if name in ("localhost", "127.0.0.1", "[::1]") else "https"
+
+
 def read_address(text: str) -> str:
-    """Validate an address and normalize it, without a trailing slash."""
-    address = text.strip() if "://" in text else f"https://{text.strip()}"
+    """Validate an address and normalize it, without a trailing slash; `host:port` is enough."""
+    address = text.strip() if "://" in text else f"{_scheme(text.strip())}://{text.strip()}"
     try:
         parts = urlsplit(address)
         wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0

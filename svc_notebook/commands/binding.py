@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, get_args, get_origin
 
+from svc_notebook.api.plain_values import read_pairs, read_seconds
 from svc_notebook.api.validation import check_members
 from svc_notebook.api.warning import warn_user
 from svc_notebook.commands.cell_body import read_body, read_documents
@@ -45,6 +46,8 @@ class BoundCall:
 
 
 # Verbs whose bodies contain code, in which braces are syntax.
+# Options that are seconds, which `24h` writes, too.
+DURATIONS = ("validity",)
 CODE_FAMILIES = ("crawlers",)
 
 
@@ -260,18 +263,11 @@ class _Binding:
         return name
 
 
-def read_pairs(text: str) -> dict[str, str]:
-    """Return the members of `price=number,stock=integer`; none for other texts, such as JSON."""
-    if text.lstrip().startswith("{"):
-        return {}
-    parts = text.split(",") if all("=" in part for part in text.split(",")) else [text]
-    pairs = [part.rpartition("=") for part in parts]
-    return {name: value for name, equals, value in pairs if equals and name and value}
-
-
 def _read_word(text: str, wanted: Any, name: str) -> Any:
     if get_origin(wanted) is dict and (pairs := read_pairs(text)):
         return pairs
+    if wanted is int and name.removeprefix("--") in DURATIONS:
+        text = str(read_seconds(text, name))
     if wanted == list[str] and text.startswith("{"):
         return [text]  # a template; no list begins so
     try:

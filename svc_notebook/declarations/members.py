@@ -14,7 +14,7 @@ KEY_MEMBERS = {
     "maxQueriesPerIPPerHour": "maximum queries per IP address and hour",
     "queryParameters": "search parameters forced on every query, URL-encoded",
     "referers": "only requests from these referers; `*` at the start or the end matches anything",
-    "validity": "seconds until the key expires",
+    "validity": "seconds until the key expires, or a duration such as `24h` or `7d`",
     "validUntil": "Unix time at which the key expires",
     "restrictIndices": "only these indices",
     "restrictSources": "only requests from this network",

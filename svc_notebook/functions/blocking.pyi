@@ -873,7 +873,7 @@ def read_languages(
     """Read the number of custom entries that each language has in each dictionary."""
 
 def read_logs(
-    length: int = 100,
+    limit: int = 100,
     *,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
@@ -1082,7 +1082,7 @@ def read_users_count(
 def read_writes(
     index: str | None = None,
     *,
-    length: int = 20,
+    limit: int = 20,
     status: bool = False,
     client: AnyClient | None = None,
 ) -> DataFrame:

@@ -6,6 +6,7 @@ passed back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -33,6 +34,10 @@ Config = Mapping[str, Any] | str | Path
 SECRETS = ("apiKey", "headers", "login", "proxy")
 # Members that contain JavaScript; plain text is accepted.
 FUNCTIONS = ("recordExtractor", "linkExtractor")
+START_ADDRESS = re.compile(r"https?://\S+")
+DEFAULT_RATE_LIMIT = 8
+# A record of each page.
+DEFAULT_EXTRACTOR = "({ helpers }) => helpers.page()"
 
 
 @public(verb("crawlers show", "crawlers show docs"), endpoints=("get_crawler",))
@@ -68,6 +73,7 @@ async def get_crawler(crawler: str, *, client: AnyClient | None = None) -> dict[
     verb(
         "crawlers create",
         "crawlers create docs docs-crawler.json",
+        "crawlers create docs https://docs.example.com/",
         "crawlers create docs crawler.js",
         variable="config",
         body="configuration",
@@ -89,8 +95,10 @@ async def create_crawler(
     ----------
     name : str
         Name of the crawler.
-    config : dict or path
-        Configuration, in which JavaScript functions can be plain texts; or a JavaScript text
+    config : dict, start address or path
+        Configuration, in which JavaScript functions can be plain texts; or the address of the
+        first page: each page below it becomes a record of the index `name`, as
+        `helpers.page()` makes it; or a JavaScript text
         such as `new Crawler({ ... })`, `module.exports = { ... }` or `export default { ... }`;
         or a `.json`, `.js`, `.mjs`, `.cjs` or `.ts` file that contains either. JavaScript needs
         the extra `crawl`.
@@ -117,6 +125,8 @@ async def create_crawler(
     >>> created["name"]
     'shop-copy'
     """
+    if isinstance(config, str) and START_ADDRESS.fullmatch(config.strip()):
+        config = config_of_address(name, config.strip())
     given, target_client = _config(config), asynchronous(client)
     if if_exists not in get_args(IfCrawlerExists):
         raise BadInput(f"`if_exists` must be 'fail' or 'replace', not {if_exists!r}")
@@ -420,6 +430,20 @@ def _describe_existing(name: str, ids: list[str]) -> str:
         f"a crawler is named {name} already ({ids[0]}): pass if_exists='replace' to replace its "
         f"configuration, or another name, or delete it with delete_crawler({name!r})"
     )
+
+
+def config_of_address(name: str, address: str) -> dict[str, Any]:
+    """Return the configuration of a crawler of all pages below an address."""
+    below = address.partition("?")[0].partition("#")[0]
+    below = below if below.endswith("/") else below.rpartition("/")[0] + "/"
+    pages = f"{address}/**" if below.endswith("://") else f"{below}**"
+    return {
+        "rateLimit": DEFAULT_RATE_LIMIT,
+        "startUrls": [address],
+        "actions": [
+            {"indexName": name, "pathsToMatch": [pages], "recordExtractor": DEFAULT_EXTRACTOR}
+        ],
+    }
 
 
 def _config(given: Config) -> dict[str, Any]:

@@ -20,6 +20,7 @@ import msgspec
 from pandas import DataFrame, isna
 from pandas.api.types import is_scalar
 
+from svc_notebook.api.shapes import Synonym
 from svc_notebook.api.validation import (
     UnknownName,
     advise_extra,
@@ -35,15 +36,61 @@ from svc_notebook.functions.text_values import read_word
 
 # One object, several, a table with a row for each, or the path of a file.
 Documents = Mapping[str, Any] | Iterable[Mapping[str, Any]] | DataFrame | str | os.PathLike[str]
+_FILE_NAME = re.compile(r"[^,]*\.[A-Za-z]\w{1,6}")
+ARROW = "=>"  # of a synonym in one direction
+MAX_SHOWN_CHARACTERS = 60
 Reader = Callable[[str, Any], list[dict[str, Any]]]
 
 
 def take_curated(given: Any, kind: ResourceKind) -> tuple[list[dict[str, Any]], list[str]]:
     """Return synonyms or rules, and the objectIDs generated for those without one."""
+    if kind.shape is Synonym:
+        given = synonyms_of_words(given)
     found = take_objects(given, kind.shape, kind.name)
     named = [with_id(kind, document) for document in found]
     made = [new["objectID"] for new, old in zip(named, found, strict=True) if new is not old]
     return take_documents(named, kind.shape, kind.name), made
+
+
+def synonyms_of_words(given: Any) -> Any:
+    """Return the synonyms that words mean; anything else as it is.
+
+    `"sofa, couch"` and `["sofa", "couch"]` are one synonym, `"tv => television, screen"` works in
+    one direction, and each line of a text, or each such text of a list, is a synonym.
+    """
+    if isinstance(given, str):
+        lines = given.strip().splitlines() if _has_words(given) else []
+    elif isinstance(given, (list, tuple)) and all(isinstance(each, str) for each in given):
+        several = any("," in each or ARROW in each for each in given)
+        lines = list(given) if several else [", ".join(given)]
+    else:
+        lines = []
+    return [_synonym_of(line) for line in lines if line.strip()] or given
+
+
+def _has_words(text: str) -> bool:
+    return ("," in text or ARROW in text) and not _is_file_name(text)
+
+
+def _synonym_of(line: str) -> dict[str, Any]:
+    source, arrow, rest = line.rpartition(ARROW)
+    words = [word.strip() for word in rest.split(",") if word.strip()]
+    if arrow:
+        return {"type": "oneWaySynonym", "input": source.strip(), "synonyms": words}
+    if len(words) < 2:
+        raise BadInput(f"a synonym needs two or more words, such as 'sofa, couch', not {line!r}")
+    return {"type": "synonym", "synonyms": words}
+
+
+def _is_file_name(text: str) -> bool:
+    """Return whether a text is meant as the name of a file: by its suffix or as one exists."""
+    if "\n" in text:
+        return False
+    path = Path(text)
+    try:
+        return bool(_FILE_NAME.fullmatch(text)) or path.expanduser().is_file()
+    except (OSError, ValueError):  # too long for a name
+        return False
 
 
 def take_objects(given: Any, shape: Any, what: str) -> Sequence[Mapping[str, Any]]:
@@ -67,6 +114,13 @@ def take_documents(given: Any, shape: Any, what: str) -> list[dict[str, Any]]:
 
 
 def _objects(given: Any, shape: Any, what: str) -> Sequence[Any]:
+    if isinstance(given, str) and not _is_file_name(given):
+        examples = " or words such as 'sofa, couch'" if shape is Synonym else ""
+        shown = given if len(given) <= MAX_SHOWN_CHARACTERS else f"{given[:MAX_SHOWN_CHARACTERS]}…"
+        raise BadInput(
+            f"there is no file {shown!r}; pass {what} as objects, a DataFrame{examples}, or the "
+            f"path of a {', '.join(READERS)} file"
+        )
     if isinstance(given, (str, os.PathLike)):
         return read_file(Path(given), shape)
     if isinstance(given, DataFrame):

@@ -14,6 +14,7 @@ from typing import Any, Unpack
 from pandas import DataFrame
 
 from svc_notebook import frames
+from svc_notebook.api.plain_values import read_seconds
 from svc_notebook.api.secured_keys import read_secured_key
 from svc_notebook.api.shapes import Key, KeyFields
 from svc_notebook.api.warning import warn_user
@@ -113,6 +114,7 @@ async def add_key(
     >>> text = key["key"].reveal()
     """
     own = asynchronous(client)
+    _read_validity(fields)
     if index is None:
         made = await own.add_key(**fields)
     else:
@@ -172,6 +174,7 @@ async def update_key(
     """
     if not fields:
         raise BadInput(f"no field to change; pass one or more of {', '.join(FIELDS)}")
+    _read_validity(fields)
     own = asynchronous(client)
     text = await _resolve(own, key, index)
     before = await _read(own, text, index)
@@ -310,6 +313,12 @@ async def whoami(*, client: AnyClient | None = None) -> dict[str, Any]:
     except NotFound:
         return known | {"rights": ["admin"]}  # a valid key that is not listed: the admin key
     return known | {"rights": key["acl"], "description": key.get("description", "")}
+
+
+def _read_validity(fields: Any) -> None:
+    """Replace a validity such as `24h` by its seconds."""
+    if "validity" in fields:
+        fields["validity"] = read_seconds(fields["validity"], "validity")
 
 
 def mask_key(text: str, reveal: bool) -> Secret | str:

@@ -23,9 +23,10 @@ from svc_notebook.session.connection import AnyClient, asynchronous
     ),
     endpoints=("get_logs",),
     accessors=("df.svc.logs",),
+    renamed={"length": "limit"},
 )
 async def read_logs(
-    length: int = 100,
+    limit: int = 100,
     *,
     client: AnyClient | None = None,
     dtype_backend: Backend | None = None,
@@ -35,7 +36,7 @@ async def read_logs(
 
     Parameters
     ----------
-    length : int, default 100
+    limit : int, default 100
         Maximum number of requests, up to 1,000.
 
     Returns
@@ -52,7 +53,7 @@ async def read_logs(
     >>> logs[["timestamp", "index", "processing_time_ms"]]
     """
     return await frames.read_logs(
-        asynchronous(client), length, dtype_backend=dtype_backend, **options
+        asynchronous(client), limit, dtype_backend=dtype_backend, **options
     )
 
 

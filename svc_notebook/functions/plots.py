@@ -60,7 +60,7 @@ def plot_logs(
     >>> number, latency, status = svc.plot_logs(index="products")
     """
     if logs is None:
-        logs = blocking.read_logs(length=DEFAULT_LOG_ENTRIES, indexName=index, client=client)
+        logs = blocking.read_logs(limit=DEFAULT_LOG_ENTRIES, indexName=index, client=client)
     return plots.plot_logs(logs, axes=axes)
 
 

@@ -53,6 +53,7 @@ async def get_synonym(index: str, id: str, *, client: AnyClient | None = None) -
     verb(
         "synonyms save",
         "synonyms save products synonyms.csv",
+        "synonyms save products 'sofa, couch'",
         variable="synonyms",
         document=BodyDocument("synonyms", Synonym),
     ),
@@ -79,7 +80,8 @@ async def save_synonyms(
     Parameters
     ----------
     synonyms : dict, list of dict, DataFrame or path
-        Synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file. One
+        Synonyms: one, several, the rows of a table, or a CSV, JSON or NDJSON file; or words:
+        `["sofa", "couch"]`, `"sofa, couch"`, or `"tv => television"` in one direction. One
         without an objectID gets an id that is derived from its content.
     extra : dict, default None
         Members to add to each object without validation; objects are merged at every depth.

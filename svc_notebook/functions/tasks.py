@@ -81,11 +81,12 @@ async def wait(
 @public(
     verb("tasks", "tasks", "tasks products --status", faces=("magic",)),
     endpoints=("get_task", "get_app_task"),
+    renamed={"length": "limit"},
 )
 async def read_writes(
     index: str | None = None,
     *,
-    length: int = 20,
+    limit: int = 20,
     status: bool = False,
     client: AnyClient | None = None,
 ) -> DataFrame:
@@ -95,7 +96,7 @@ async def read_writes(
     ----------
     index : str, default None
         Name of the index whose tasks are read; None reads the tasks of all.
-    length : int, default 20
+    limit : int, default 20
         Maximum number of tasks.
     status : bool, default False
         Read the status of each task from the service.
@@ -110,13 +111,13 @@ async def read_writes(
     Examples
     --------
     >>> svc.clear_synonyms("products")
-    >>> svc.read_writes("products", length=1, status=True)[["call", "index", "status"]]
+    >>> svc.read_writes("products", limit=1, status=True)[["call", "index", "status"]]
                  call     index     status
     0  clear_synonyms  products  published
     """
     own = asynchronous(client)
     found = [write for write in own.written if index in (None, write.index)]
-    kept = found[::-1][:length]
+    kept = found[::-1][:limit]
     frame = DataFrame(
         {
             "at": to_datetime(Series([w.at for w in kept], dtype="float64"), unit="s", utc=True),

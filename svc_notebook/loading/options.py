@@ -7,10 +7,14 @@ from dataclasses import dataclass, field, fields
 from typing import Any, Literal, Self, TypedDict, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
+from svc_notebook.api.plain_values import read_pairs
 from svc_notebook.errors import BadInput, did_you_mean
 from svc_notebook.foreign_names import suggest_argument
 from svc_notebook.loading.cursor import LoadCursor
 
+# Options by column, which `price=number,stock=integer` writes, too; those that have no other form.
+PAIRED = {"computed", "dtype", "nulls", "operations", "rename"}
+MAPPINGS = {"computed", "dtype", "operations", "rename"}
 Nulls = Literal["omit", "null", "error"]
 Duplicates = Literal["reject", "last", "keep", "error"]
 IfExists = Literal["append", "replace", "fail", "merge", "sync"]
@@ -147,6 +151,12 @@ class LoadSettings:
         for name in given.keys() - set(known):
             raise BadInput(f"`{name}` is not an option of a load{suggest_argument(name, known)}")
         named = {name: value for name, value in given.items() if value is not None}
+        for name in PAIRED & named.keys():
+            if isinstance(named[name], str) and (pairs := read_pairs(named[name])):
+                named[name] = pairs
+        for name in MAPPINGS & named.keys():
+            if not isinstance(named[name], Mapping):
+                raise BadInput(f"`{name}` must be a dict by column: {name}={{'price': ...}}")
         if isinstance(named.get("columns"), str):
             raise BadInput(f"`columns` must be a list of names: columns=[{named['columns']!r}]")
         for name in {"columns", "geo"} & named.keys():

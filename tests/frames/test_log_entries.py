@@ -36,13 +36,11 @@ def test_the_number_of_requests_comes_first(logged: Client) -> None:
     hits = search(INDEX, client=logged)
 
     assert len(read_logs(3, client=logged)) == 3
-    assert len(read_logs(length=4, client=logged)) == 4
+    assert len(read_logs(limit=4, client=logged)) == 4
     assert len(hits.svc.logs(2, client=logged)) == 2
 
 
-@pytest.mark.parametrize(
-    "words", [["logs", "3"], ["logs", "--length", "3"], ["logs", "--length=3"]]
-)
+@pytest.mark.parametrize("words", [["logs", "3"], ["logs", "--limit", "3"], ["logs", "--limit=3"]])
 def test_the_command_takes_the_number_with_and_without_its_name(
     logged: Client,
     service: Running,
@@ -60,6 +58,6 @@ def test_the_command_takes_the_number_with_and_without_its_name(
 
 
 def test_a_number_that_is_given_twice_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["logs", "3", "--length", "4"]) != 0
+    assert cli.main(["logs", "3", "--limit", "4"]) != 0
 
-    assert "`--length` is given twice" in capsys.readouterr().err
+    assert "`--limit` is given twice" in capsys.readouterr().err

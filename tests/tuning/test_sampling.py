@@ -244,7 +244,7 @@ def test_logs_and_searches_of_the_service_are_logs_to_count(client: Client) -> N
         client.search(index, query, clickAnalytics=True, facetFilters=["kind:a"])
 
     told = [
-        count_queries(svc.read_logs(length=50, type="query", indexName=index, client=client)),
+        count_queries(svc.read_logs(limit=50, type="query", indexName=index, client=client)),
         count_queries(svc.read_searches(index, client=client)),
     ]
 

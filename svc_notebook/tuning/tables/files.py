@@ -36,6 +36,12 @@ def is_table_file(name: str | os.PathLike[str]) -> bool:
 
 def read_table(path: Path, columns: Mapping[str, ColumnSchema]) -> DataFrame:
     """Read a file; texts that look like numbers or missing values stay texts."""
+    if not is_table_file(path) and not path.exists():
+        raise BadInput(
+            f"there is no file {str(path)!r}; pass a table or a {' or '.join(KINDS)} file. "
+            "measure(index, judgments) searches an index and scores it, and run(index, queries) "
+            "returns the hits to compare"
+        )
     if not is_table_file(path):
         raise BadInput(f"unsupported format `{path.suffix}`; use {' or '.join(KINDS)}")
     try:

@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from svc_notebook.errors import BadInput, SvcError
+from svc_notebook.functions.crawlers import DEFAULT_EXTRACTOR
 from svc_notebook.service.crawl.extraction import (
     Document,
     Extraction,
@@ -60,6 +61,15 @@ def test_an_extractor_receives_the_page(extractors: Extractors, page: Document) 
             }
         ]
     )  # fmt: skip
+
+
+def test_the_extractor_of_a_start_address_returns_a_record_of_any_page(
+    extractors: Extractors, page: Document
+) -> None:
+    [record] = extractors.extract(page, DEFAULT_EXTRACTOR).records
+
+    assert record["title"] == "Lamps"
+    assert record["objectID"]
 
 
 FORMS = [

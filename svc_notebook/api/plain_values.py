@@ -1,0 +1,29 @@
+"""Values in the short form that people type: `24h`, `price=number,stock=integer`."""
+
+from __future__ import annotations
+
+import re
+
+from svc_notebook.errors import BadInput
+
+SECONDS = {"s": 1, "min": 60, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"(\d+)\s*(s|min|m|h|d|w)?")
+
+
+def read_seconds(value: object, name: str) -> object:
+    """Return the seconds of a duration such as `24h` or `7d`; other values as they are."""
+    if not isinstance(value, str):
+        return value
+    found = _DURATION.fullmatch(value.strip().lower())
+    if not found:
+        raise BadInput(f"`{name}` must be seconds, or a duration such as 30min, 24h or 7d: {value}")
+    return int(found[1]) * SECONDS[found[2] or "s"]
+
+
+def read_pairs(text: str) -> dict[str, str]:
+    """Return the members of `price=number,stock=integer`; none for other texts, such as JSON."""
+    if text.lstrip().startswith("{"):
+        return {}
+    parts = text.split(",") if all("=" in part for part in text.split(",")) else [text]
+    pairs = [part.rpartition("=") for part in parts]
+    return {name: value for name, equals, value in pairs if equals and name and value}
