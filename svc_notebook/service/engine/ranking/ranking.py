@@ -151,7 +151,7 @@ class _TopK:
             else:
                 codes = key.codes[self._candidates.rows]
                 yield RankingColumn(codes, key.names, step.descending)
-        elif step == "typo" and self._candidates.have_no_typos:
+        elif step == "typo" and self._candidates.occurrences.have_no_typos:
             yield None
         elif (column := self._candidates.column(step)) is not None:
             yield RankingColumn(column)

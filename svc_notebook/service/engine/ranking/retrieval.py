@@ -18,7 +18,7 @@ from svc_notebook.service.engine.index.segment import Segment
 from svc_notebook.service.engine.query.query import Query, QueryWord
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.ranking.occurrences import Chunk, PostingsLookup
-from svc_notebook.service.engine.ranking.term_statistics import NOT_FOUND_TYPOS, TermStatistics
+from svc_notebook.service.engine.ranking.text_relevance import NOT_FOUND_TYPOS, TermStatistics
 
 MIN_CACHE_BYTES = 64 * 2**20
 CACHE_BYTES_PER_RECORD = 16

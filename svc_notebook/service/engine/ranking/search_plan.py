@@ -43,8 +43,11 @@ from svc_notebook.service.engine.ranking.ranking import (
     read_steps,
 )
 from svc_notebook.service.engine.ranking.retrieval import SegmentMatch, match_query
-from svc_notebook.service.engine.ranking.term_statistics import SegmentTerms, TermStatistics
-from svc_notebook.service.engine.ranking.text_relevance import read_scores
+from svc_notebook.service.engine.ranking.text_relevance import (
+    SegmentTerms,
+    TermStatistics,
+    read_scores,
+)
 from svc_notebook.service.engine.ranking.top_k_pruning import find_best_presorted, is_dense
 
 T = TypeVar("T")
@@ -66,6 +69,8 @@ class SearchPlan:
     options: EffectiveParameters
     scores_ties: bool = True
     visible: Mapping[str, Any] = field(default_factory=dict)
+    _eligible: dict[SegmentReader, Array] = field(default_factory=dict, init=False)
+    _fields: dict[tuple[str, ...], SearchedAttributes] = field(default_factory=dict, init=False)
 
     @cached_property
     def filters(self) -> FilterEvaluation:
@@ -89,14 +94,11 @@ class SearchPlan:
 
     def match(self, query: Query) -> list[SegmentMatch]:
         """Find the matching rows of each segment."""
-        found = self._map(lambda reader: self._match_reader(reader, query), self.readers)
-        statistics = self._statistics_of(found) if query.words else None
-        matches = [replace(match, statistics=statistics) for match in found]
+        matches = self._map(lambda reader: self._match_reader(reader, query), self.readers)
+        statistics = TermStatistics(partial(self._find_terms, matches)) if query.words else None
+        matches = [replace(match, statistics=statistics) for match in matches]
         kept = KEPT_TYPO_COUNTS.get(str(self.options.typo_tolerance))
         return _keep_fewest_typos(matches, kept) if kept and query.words else matches
-
-    def _statistics_of(self, matches: Sequence[SegmentMatch]) -> TermStatistics:
-        return TermStatistics(partial(self._find_terms, matches))
 
     def _find_terms(self, matches: Sequence[SegmentMatch]) -> list[SegmentTerms]:
         seen = SearchPlan(self.readers, EffectiveParameters(self.options.settings, self.visible))
@@ -105,7 +107,7 @@ class SearchPlan:
                 match.segment,
                 seen.eligible(reader),
                 match.fields,
-                [one.typos for one in match.words],
+                [word.typos for word in match.words],
             )
             for reader, match in zip(self.readers, matches, strict=True)
         ]
@@ -179,7 +181,7 @@ class SearchPlan:
         if not wanted:
             return order_all([])
         ranked = self._map(rank_match, matches)
-        order = order_all([one for one in ranked if len(one.rows)], scores_ties=self.scores_ties)
+        order = order_all([best for best in ranked if len(best.rows)], scores_ties=self.scores_ties)
         return order.take(slice(wanted))
 
     def _map(self, act: Callable[[T], R], items: Sequence[T]) -> list[R]:
@@ -197,7 +199,7 @@ class SearchPlan:
                 # Masks of all rows are compared faster than the typos of each match are read.
                 exact = self.candidates(match, match.find_exact())
                 if exact.count >= wanted:
-                    exact.have_no_typos = True
+                    exact.occurrences.have_no_typos = True
                     return exact
             return self.candidates(match, match.rows)
         order = self._presorted_order(match.segment)
@@ -281,25 +283,18 @@ class SearchPlan:
             self._eligible[reader] = alive
         return self._eligible[reader]
 
-    @cached_property
-    def _eligible(self) -> dict[SegmentReader, Array]:
-        return {}
-
     def _match_reader(self, reader: SegmentReader, query: Query) -> SegmentMatch:
         check_time()
-        fields = self._fields(reader.segment.slots)
+        slots = reader.segment.slots
+        if slots not in self._fields:
+            self._fields[slots] = SearchedAttributes.of(slots, self.options)
         return match_query(
-            reader.segment, self.eligible(reader), query, fields, self.options.words_without_typos
+            reader.segment,
+            self.eligible(reader),
+            query,
+            self._fields[slots],
+            self.options.words_without_typos,
         )
-
-    def _fields(self, slots: tuple[str, ...]) -> SearchedAttributes:
-        if slots not in self._fields_by_slots:
-            self._fields_by_slots[slots] = SearchedAttributes.of(slots, self.options)
-        return self._fields_by_slots[slots]
-
-    @cached_property
-    def _fields_by_slots(self) -> dict[tuple[str, ...], SearchedAttributes]:
-        return {}
 
     def candidates(self, match: SegmentMatch, rows: Array) -> Candidates:
         """Return the candidates for ranking some rows of a match."""

@@ -17,6 +17,11 @@ import numpy as np
 
 from svc_notebook.service.engine.arrays import Array, make_mask
 from svc_notebook.service.engine.ranking.criteria import Candidates
+from svc_notebook.service.engine.ranking.leading_candidates import (
+    find_adjacent,
+    find_leading,
+    ranks_leading,
+)
 from svc_notebook.service.engine.ranking.occurrences import Chunk
 from svc_notebook.service.engine.ranking.proximity import MAX_TOTAL_DISTANCE
 
@@ -87,15 +92,52 @@ def prune_by_positions(
     is None, all rows are tied, and the places are not needed: they are empty.
     """
     tied_count = candidates.count if tied is None else int(np.count_nonzero(tied))
-    if tied_count < MIN_LEADING_CANDIDATES or not candidates.can_prune(criteria):
+    if tied_count < MIN_LEADING_CANDIDATES or not _can_prune(candidates, criteria):
         return None
-    if candidates.ranks_leading(criteria):
+    if ranks_leading(candidates, criteria):
         pruned = _prune_by_leading(candidates, criteria, tied, left)
         if pruned is not None:
             return pruned
     if tied_count < MIN_CANDIDATES:
         return None
     return _prune_by_sample(candidates, criteria, tied, tied_count, left)
+
+
+def _can_prune(candidates: Candidates, criteria: Sequence[object]) -> bool:
+    """Return whether rows without a word of a good rank come last by the first criteria.
+
+    That is the case for attribute, and for proximity followed by attribute.
+    """
+    options, words = candidates.options, candidates.match.words
+    if "attribute" in candidates.columns or not words:
+        return False
+    if criteria[0] == "attribute":
+        return options.attribute_counts
+    return (
+        candidates.has_distances
+        and not any(match.word.optional for match in words)
+        and options.attribute_counts
+        and options.attribute_by_distance
+        and tuple(criteria[:2]) == ("proximity", "attribute")
+    )
+
+
+def _precede(candidates: Candidates, criteria: Sequence[object], max_rank: int) -> Array:
+    """Return the mask of rows that precede all rows without a word of a rank up to `max_rank`."""
+    distance = candidates.column("proximity") if criteria[0] == "proximity" else None
+    rank = candidates.column("attribute")
+    precede = np.zeros(candidates.count, bool) if rank is None else rank <= max_rank
+    if distance is not None:
+        precede &= distance == candidates.min_total_distance
+    return np.asarray(precede)
+
+
+def _distance_at(candidates: Candidates, position: int) -> int:
+    """Return the total distance of the row at a position, from 1, in the order by proximity."""
+    distance = candidates.column("proximity")
+    if distance is None:
+        return MAX_TOTAL_DISTANCE
+    return int(np.partition(distance, position - 1)[position - 1])
 
 
 def _prune_by_leading(
@@ -107,7 +149,7 @@ def _prune_by_leading(
         numbers = candidates.rows if tied is None else candidates.rows[tied]
         rows = make_mask(numbers, len(candidates.match.rows))
     near = criteria[0] == "proximity"
-    best = (candidates.find_adjacent if near else candidates.find_leading)(rows, left)
+    best = (find_adjacent if near else find_leading)(candidates, rows, left)
     if best is None:
         return None
     if tied is None:
@@ -133,11 +175,11 @@ def _prune_by_sample(
             break
         if count >= left:
             pruned = candidates.part(rows, farthest)
-            precedes = pruned.precedes(criteria, max_rank)
+            precedes = _precede(pruned, criteria, max_rank)
             if np.count_nonzero(precedes if tied is None else precedes & tied[kept]) >= left:
                 return kept, pruned
             if criteria[0] == "proximity" and tied_count == candidates.count:
-                farthest = pruned.distance_of_place(left)
+                farthest = _distance_at(pruned, left)
         if farthest == candidates.min_total_distance:
             break
     if farthest == MAX_TOTAL_DISTANCE:
@@ -183,4 +225,6 @@ def _rows_reaching(candidates: Candidates, max_rank: int) -> Array:
 
 
 def _chunks_of(candidates: Candidates) -> list[Chunk]:
-    return [chunk for word in candidates.match.words for chunk in candidates.chunks(word)]
+    return [
+        chunk for word in candidates.match.words for chunk in candidates.occurrences.chunks(word)
+    ]

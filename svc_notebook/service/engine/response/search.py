@@ -90,14 +90,9 @@ class HitRange:
         return cls(size * number, size, limit, number)
 
     @property
-    def reach(self) -> int:
-        """The number of best hits to rank."""
-        return min(self.start + self.size, self.limit)
-
-    @property
     def span(self) -> slice:
-        """The slice of those hits to return."""
-        return slice(self.start, self.reach)
+        """The slice of the best hits to return; its end is the number of hits to rank."""
+        return slice(self.start, min(self.start + self.size, self.limit))
 
     def notes(self, hits: int) -> tuple[str, ...]:
         """Return a note if hits exist but all of this range are beyond the limit."""
