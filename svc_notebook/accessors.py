@@ -361,8 +361,8 @@ class FrameAccessor:
         """
         from svc_notebook.functions import blocking
 
-        wanted: LogOptions = {"indexName": self._origin("index"), **options}
-        return blocking.read_logs(length, client=client, **wanted)
+        log_options: LogOptions = {"indexName": self._origin("index"), **options}
+        return blocking.read_logs(length, client=client, **log_options)
 
     def events(self, *, client: AnyClient | None = None, **shared: Any) -> dict[str, Any]:
         """Send one event for each row.
@@ -507,9 +507,9 @@ class FrameAccessor:
 
     def _check(self, column: str) -> None:
         if column not in self._frame.columns:
-            known = [str(name) for name in self._frame.columns]
+            names = [str(name) for name in self._frame.columns]
             raise BadInput(
-                f"the DataFrame has no column `{column}`{did_you_mean(column, known)}; "
+                f"the DataFrame has no column `{column}`{did_you_mean(column, names)}; "
                 "pass the column of ids as `id=`"
             )
 
@@ -754,8 +754,8 @@ def _index_of(data: Any, index: str | None, client: AnyClient | None) -> str:
 
 
 def _lacking(owner: str, name: str, accessor: type) -> AttributeError:
-    known = [own for own in vars(accessor) if own[0] != "_"]
-    advice = "" if name[0] == "_" else did_you_mean(name, known)
+    methods = [member for member in vars(accessor) if member[0] != "_"]
+    advice = "" if name[0] == "_" else did_you_mean(name, methods)
     return AttributeError(f"{owner}.svc has no `{name}`{advice}")
 
 

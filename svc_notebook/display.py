@@ -43,8 +43,8 @@ def write_table(
     - `max_characters`: of a cell; longer texts are shortened.
     """
     marks = [
-        f' class=n style="{NUMBER_CELL}"' if place in numbers else f' style="{TEXT_CELL}"'
-        for place in range(len(head))
+        f' class=n style="{NUMBER_CELL}"' if column in numbers else f' style="{TEXT_CELL}"'
+        for column in range(len(head))
     ]
 
     def write_row(tag: str, cells: Sequence[Any]) -> str:
@@ -61,7 +61,9 @@ def write_table(
 def write_frame(frame: DataFrame) -> str:
     """Write a DataFrame as an HTML table without its index; missing values are empty cells."""
     plain = frame.astype(object).where(frame.notna(), None)
-    numbers = [place for place, name in enumerate(frame.columns) if frame[name].dtype.kind in "iuf"]
+    numbers = [
+        number for number, name in enumerate(frame.columns) if frame[name].dtype.kind in "iuf"
+    ]
     rows = plain.itertuples(index=False, name=None)
     return write_table([str(name) for name in frame.columns], rows, numbers=numbers)
 

@@ -327,7 +327,9 @@ def lacking_attribute(
     """
     advice = ""
     if not name.startswith("_"):
-        advice = suggest(name) or did_you_mean(name, [one for one in known if not deletes(one)])
+        advice = suggest(name) or did_you_mean(
+            name, [candidate for candidate in known if not deletes(candidate)]
+        )
     message = f"{owner} has no attribute {name!r}{advice}"
     return AttributeError(message, name=name, obj=None)
 

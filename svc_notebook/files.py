@@ -136,15 +136,15 @@ def replace_file(path: Path, *, draft: Path | None = None, sync: bool = False) -
     - `draft`: default: a hidden file beside `path`, of which every writer has its own.
     - `sync`: whether the content is on the disk before `path` is replaced; default: no.
     """
-    own = draft or path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.new")
+    temporary = draft or path.with_name(f".{path.name[:40]}.{secrets.token_hex(4)}.new")
     try:
-        yield own
+        yield temporary
         if sync:
-            _flush_to_disk(own)
-        own.replace(path)
+            _flush_to_disk(temporary)
+        temporary.replace(path)
     except BaseException:
         with suppress(OSError):
-            own.unlink()
+            temporary.unlink()
         raise
 
 
@@ -162,9 +162,11 @@ def write_atomically(
     """
     if isinstance(content, str):
         content = content.encode()
-    with replace_file(path, draft=draft, sync=sync) as own:
-        own.unlink(missing_ok=True)  # left by a process that was killed, with another mode
-        with os.fdopen(os.open(own, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+    with replace_file(path, draft=draft, sync=sync) as temporary:
+        temporary.unlink(missing_ok=True)  # left by a process that was killed, with another mode
+        with os.fdopen(
+            os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb"
+        ) as file:
             file.writelines([content] if isinstance(content, bytes) else content)
 
 

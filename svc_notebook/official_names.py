@@ -129,8 +129,8 @@ def suggest_method(name: str) -> str:
 def _suggest(name: str, kind: Literal["function", "method"], owner: str) -> str:
     if name not in OFFICIAL_NAMES:
         return ""
-    found = getattr(OFFICIAL_NAMES[name], kind)
+    replacement = getattr(OFFICIAL_NAMES[name], kind)
     # Nobody who tries names until one works may end with a deletion.
-    if found is None or deletes(found):
+    if replacement is None or deletes(replacement):
         return f"; {COMPARISON_PAGE} lists the official client's methods and what replaces each"
-    return f"; use `{owner}.{found}` for the official client's `{name}`"
+    return f"; use `{owner}.{replacement}` for the official client's `{name}`"

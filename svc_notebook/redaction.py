@@ -89,18 +89,18 @@ def _split_query(part: str) -> tuple[str, str, str, str]:
 
 def _mask_credentials(address: str) -> str:
     """Replace what precedes the host of an address."""
-    found = _SCHEME.match(address)
-    if found is None:
+    scheme_match = _SCHEME.match(address)
+    if scheme_match is None:
         return address
-    rest = address[found.end() :]
+    rest = address[scheme_match.end() :]
     authority = re.split(r"[/?#]", rest, maxsplit=1)[0]
-    scheme = found[0].partition(":")[0].lower()
+    scheme = scheme_match[0].partition(":")[0].lower()
     if scheme in _CONTAINER_SCHEMES and ":" not in authority:
         return address
     if "@" in authority or (_NOT_PORT.search(authority) and not authority.startswith("[")):
         # A password that is not encoded can contain `/` and `@`.
         host = rest.rpartition("@")[2] if "@" in rest else ""
-        return f"{found[0]}{MASK}@{host}"
+        return f"{scheme_match[0]}{MASK}@{host}"
     return address
 
 

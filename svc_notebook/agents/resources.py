@@ -54,8 +54,8 @@ async def read_resource(uri: str, reports: Reports, client: AnyClient | None) ->
     """Return a resource as JSON; raise `BadInput` for an address of none."""
     if uri == PARAMETERS_URI:
         return _encode(
-            {name: {"meaning": known.meaning, "default": known.default}
-             for name, known in PARAMETERS.items()}
+            {name: {"meaning": parameter.meaning, "default": parameter.default}
+             for name, parameter in PARAMETERS.items()}
         )  # fmt: skip
     match uri.removeprefix(SCHEME).split("/"):
         case ["indices", index, "configuration"]:

@@ -151,7 +151,7 @@ def plain_type(kind: Any) -> Any:
     if get_origin(kind) is Annotated:
         return plain_type(get_args(kind)[0])
     if get_origin(kind) in (Union, UnionType):
-        return plain_type(next(each for each in get_args(kind) if each is not type(None)))
+        return plain_type(next(member for member in get_args(kind) if member is not type(None)))
     return kind
 
 

@@ -31,10 +31,10 @@ OF_EVERY_RECORD = frozenset({"*", "objectID", "_geoloc", "_tags"})
 def attributes_in(entry: str) -> list[str]:
     """List the attributes of an entry: `title` for `unordered(title)`, two for `a,b`."""
     inner = entry
-    while found := _CALL.fullmatch(inner.strip()):
-        inner = found[2]
+    while match := _CALL.fullmatch(inner.strip()):
+        inner = match[2]
     parts = (part.strip() for part in inner.split(","))
-    return [found[2] if (found := _CALL.fullmatch(part)) else part for part in parts if part]
+    return [match[2] if (match := _CALL.fullmatch(part)) else part for part in parts if part]
 
 
 def name_attributes(values: Mapping[str, Any]) -> dict[str, str]:
@@ -101,13 +101,13 @@ def split_conjunction(filters: str) -> list[str]:
     `OR` binds tighter than `AND`.
     """
     parts, depth, start = list[str](), 0, 0
-    for found in _SYNTAX.finditer(filters):
-        token = found[0].upper()
+    for mark in _SYNTAX.finditer(filters):
+        token = mark[0].upper()
         if token in "()":
             depth += 1 if token == "(" else -1
         elif depth == 0 and token == "AND":
-            parts.append(filters[start : found.start()].strip())
-            start = found.end()
+            parts.append(filters[start : mark.start()].strip())
+            start = mark.end()
     return [part for part in [*parts, filters[start:].strip()] if part]
 
 

@@ -21,9 +21,9 @@ def read_params(body: Any) -> Any:
     """
     if not isinstance(body, dict) or "params" not in body:
         return body
-    own = {name: value for name, value in body.items() if name != "params"}
+    members = {name: value for name, value in body.items() if name != "params"}
     params = body["params"] or ""
-    return (params if isinstance(params, dict) else read_query_text(params)) | own
+    return (params if isinstance(params, dict) else read_query_text(params)) | members
 
 
 def read_query_text(text: Any) -> dict[str, Any]:
@@ -45,7 +45,7 @@ def read_operations(body: Any) -> Any:
     requests = body.get("requests") if isinstance(body, dict) else None
     if not isinstance(requests, list) or not any(map(_has_id_beside, requests)):
         return body
-    moved = [_move_id(one, number) for number, one in enumerate(requests)]
+    moved = [_move_id(request, number) for number, request in enumerate(requests)]
     return {**body, "requests": moved}
 
 

@@ -52,9 +52,11 @@ class Api:
         if interface:
             cls.interface = interface
         inherited = [vars(base).get("endpoints", {}) for base in reversed(cls.__mro__[1:])]
-        own = [m.declare(cls.interface) for m in vars(cls).values() if isinstance(m, Operation)]
+        endpoints = [
+            m.declare(cls.interface) for m in vars(cls).values() if isinstance(m, Operation)
+        ]
         cls.endpoints = {name: row for rows in inherited for name, row in rows.items()}
-        cls.endpoints |= {row.name: row for row in own}
+        cls.endpoints |= {row.name: row for row in endpoints}
 
 
 class Asynchronous:
@@ -87,7 +89,7 @@ class Operation(Generic[P, R]):
         method = self._method
         signature = inspect.signature(method)
         types = typing.get_type_hints(method, include_extras=True)
-        own = signature.replace(parameters=list(signature.parameters.values())[1:])
+        bound = signature.replace(parameters=list(signature.parameters.values())[1:])
         headings = {
             name: mark.name
             for name, kind in types.items()
@@ -96,10 +98,10 @@ class Operation(Generic[P, R]):
         }
         doc = inspect.getdoc(method) or ""
         self.endpoint = Endpoint(
-            name=method.__name__, interface=interface, doc=doc, signature=own, types=types,
+            name=method.__name__, interface=interface, doc=doc, signature=bound, types=types,
             headings=headings, **self._facts,
         )  # fmt: skip
-        self._signature = expand_signature(own, self.endpoint)
+        self._signature = expand_signature(bound, self.endpoint)
         return self.endpoint
 
     @overload

@@ -171,11 +171,11 @@ def check_events_in_order(body: Any) -> Any:
         return body
     if not events:
         raise BadInput("`events` must be a list of at least 1 entries")
-    own = {number: _read_event(event) for number, event in enumerate(events)}
-    own = {number: event for number, event in own.items() if not _reports_usage(event)}
-    for number, event in own.items():
+    decoded = {number: _read_event(event) for number, event in enumerate(events)}
+    decoded = {number: event for number, event in decoded.items() if not _reports_usage(event)}
+    for number, event in decoded.items():
         check_event(event, f"events[{number}]")
-    return {**body, "events": [*own.values()]}
+    return {**body, "events": [*decoded.values()]}
 
 
 def _reports_usage(event: Any) -> bool:
@@ -189,10 +189,10 @@ def _read_event(event: Any) -> Any:
     """
     if not isinstance(event, dict):
         return event
-    known = hints(Event)
-    spellings = {name.lower(): name for name in known}
+    fields = hints(Event)
+    spellings = {name.lower(): name for name in fields}
     members = {name: value for name, value in event.items() if not name.endswith("Source")}
-    renamed = {name: spellings.get(name.lower(), name) for name in members.keys() - known.keys()}
+    renamed = {name: spellings.get(name.lower(), name) for name in members.keys() - fields.keys()}
     return {renamed.get(name, name): value for name, value in members.items()}
 
 
@@ -213,4 +213,4 @@ def _format_texts(
     if isinstance(value, str):
         yield where, form, value
     elif isinstance(value, list):
-        yield from ((f"{where}[{number}]", form, each) for number, each in enumerate(value))
+        yield from ((f"{where}[{number}]", form, text) for number, text in enumerate(value))

@@ -271,8 +271,8 @@ ALIASES = {
 
 
 def _read_off(shape: Any, scope: ParameterScope) -> dict[str, Parameter]:
-    own = hints(shape).keys() - (hints(Shared).keys() if shape is not Shared else set())
-    return {name: _parameter(name, hints(shape)[name], scope) for name in sorted(own)}
+    names = hints(shape).keys() - (hints(Shared).keys() if shape is not Shared else set())
+    return {name: _parameter(name, hints(shape)[name], scope) for name in sorted(names)}
 
 
 def _parameter(name: str, kind: Any, scope: ParameterScope) -> Parameter:

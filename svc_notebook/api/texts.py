@@ -29,16 +29,16 @@ def list_texts(given: Any, what: str, *, column: str = "") -> list[str]:
     if isinstance(given, (Mapping, bytes, bytearray)) or not isinstance(given, Iterable):
         raise BadInput(f"`{what}` must be a list of texts, not {_quote(given)}")
     try:
-        found = list(given)
+        texts = list(given)
     except TypeError:  # a zero-dimensional array
         raise BadInput(f"`{what}` must be a list of texts, not {_quote(given)}") from None
-    for place, text in enumerate(found):
+    for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise BadInput(
-                f"`{what}` must be texts; entry {place} is {_quote(text)}: "
+                f"`{what}` must be texts; entry {number} is {_quote(text)}: "
                 f"drop missing values ({what}.dropna()), and convert others to text"
             )
-    return [str(text) for text in found]
+    return [str(text) for text in texts]
 
 
 def _pick_column(frame: Any, what: str, column: str) -> Any:

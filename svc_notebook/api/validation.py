@@ -49,13 +49,13 @@ _LIMIT = re.compile(r"(?P<length> of length)? (?P<sign>[<>]=?) (?P<number>\S+)")
 
 def word_mismatch(text: str) -> str | None:
     """Reword msgspec's "Expected `int`, got `str`" to follow a name; None for other messages."""
-    if (wanted := _KINDS.match(text)) is None:
+    if (expected := _KINDS.match(text)) is None:
         return None
-    kinds, rest = wanted["kinds"].split(" | "), text[wanted.end() :]
+    kinds, rest = expected["kinds"].split(" | "), text[expected.end() :]
     should = f"must be {_name_kinds(kinds)}"
-    if found := _FOUND.fullmatch(rest):
+    if actual := _FOUND.fullmatch(rest):
         # A type without a JSON name is a Python type.
-        return f"{should}, not {FOUND.get(found['kind'], 'a `' + found['kind'] + '`')}"
+        return f"{should}, not {FOUND.get(actual['kind'], 'a `' + actual['kind'] + '`')}"
     if (limit := _LIMIT.fullmatch(rest)) and kinds[0] in WANTED:
         most = f"{LIMITS[limit['sign']]} {limit['number']}"
         return f"{should} of {most} {PARTS[kinds[0]]}" if limit["length"] else f"{should}, {most}"
@@ -150,16 +150,16 @@ def is_valid_list(value: Any, wanted: Any) -> bool:
     Covers lists of objects with texts and free objects, such as the operations of a batch: they are
     checked a member at a time, which is ten times as fast for thousands of them.
     """
-    known = _uniform_members(wanted) if type(value) is list and value else None
-    if known is None or set(map(type, value)) != {dict}:
+    kinds = _uniform_members(wanted) if type(value) is list and value else None
+    if kinds is None or set(map(type, value)) != {dict}:
         return False
     shape = get_args(wanted)[0]
-    found = [set(members) for members in set(map(tuple, value))]
-    if not all(required(shape) <= members <= known.keys() for members in found):
+    shapes = [set(members) for members in set(map(tuple, value))]
+    if not all(required(shape) <= members <= kinds.keys() for members in shapes):
         return False
-    for name in set().union(*found):
-        values = [one[name] for one in value if name in one]
-        kind, words = known[name]
+    for name in set().union(*shapes):
+        values = [item[name] for item in value if name in item]
+        kind, words = kinds[name]
         if set(map(type, values)) != {kind} or (words and not words.issuperset(values)):
             return False
         if kind is dict and set(map(type, chain.from_iterable(values))) - {str}:
@@ -177,8 +177,8 @@ def _uniform_members(wanted: Any) -> Mapping[str, tuple[type, frozenset[str]]] |
     if not is_shape(item):
         return None
     members = {name: _uniform_member(kind) for name, kind in hints(item).items()}
-    known = {name: member for name, member in members.items() if member}
-    return known if len(known) == len(members) else None
+    uniform = {name: member for name, member in members.items() if member}
+    return uniform if len(uniform) == len(members) else None
 
 
 def _uniform_member(kind: Any) -> tuple[type, frozenset[str]] | None:
@@ -282,11 +282,11 @@ def _convert(value: Any, wanted: Any, *, strict: bool) -> Any:
 
 def _refusal(error: msgspec.ValidationError, wanted: Any, name: str) -> BadInput:
     text = str(error)
-    found = _AT.search(text)
+    position = _AT.search(text)
     text = _AT.sub("", text)
-    if (wrong := _WORD.match(text)) and (words := literals(_member(wanted, found))):
+    if (wrong := _WORD.match(text)) and (words := literals(_member(wanted, position))):
         text = f"`{wrong[1]}` is not one of {', '.join(words)}"
-    at = f"{name}{found[1] if found else ''}".lstrip(".")
+    at = f"{name}{position[1] if position else ''}".lstrip(".")
     subject = f"`{at}`" if at else "the body"
     if should := word_mismatch(text):
         return BadInput(f"{subject} {should}")

@@ -43,8 +43,8 @@ class AttributeCheck:
 
     def facts(self) -> dict[str, Any]:
         """Return the result as plain JSON, for `attrs` of a result."""
-        found: dict[str, Any] = {"unknown_attributes": [*self.unknown]}
-        return found | ({"unchecked": self.unchecked} if self.unchecked else {})
+        facts: dict[str, Any] = {"unknown_attributes": [*self.unknown]}
+        return facts | ({"unchecked": self.unchecked} if self.unchecked else {})
 
 
 async def check_attributes(
@@ -64,7 +64,7 @@ async def check_attributes(
         unseen = [name for name in named if not any(has_attribute(hit, name) for hit in hits)]
         if not hits or not unseen:
             return AttributeCheck({})
-        known, hidden = await _read_names(client, index)
+        names, hidden = await _read_names(client, index)
     except NotFound:
         return AttributeCheck({})  # the change will create the index
     except SvcError as error:
@@ -73,9 +73,9 @@ async def check_attributes(
     return AttributeCheck(
         {
             name: f"{_subject(index, len(hits), every)} `{name}` ({named[name]})"
-            f"{did_you_mean(name, known)}"
+            f"{did_you_mean(name, names)}"
             for name in unseen
-            if name not in known and name not in hidden
+            if name not in names and name not in hidden
         }
     )
 
@@ -119,13 +119,13 @@ async def read_values(
 async def _read_names(client: EndpointClient, index: str) -> tuple[list[str], Collection[str]]:
     """Return the names in some full records and the facets of all, and the unretrievable names."""
     answer = await _search(client, index, NAME_RECORDS, facets=["*"], maxValuesPerFacet=1)
-    found = dict.fromkeys(name for hit in answer["hits"] for name in _paths(hit, "", NAME_DEPTH))
+    names = dict.fromkeys(name for hit in answer["hits"] for name in _paths(hit, "", NAME_DEPTH))
     facets = (name for name, counts in answer.get("facets", {}).items() if counts)
     try:
         settings = await client.get_settings(index)
     except SvcError:
         settings = {}
-    return [*found, *facets], settings.get("unretrievableAttributes") or ()
+    return [*names, *facets], settings.get("unretrievableAttributes") or ()
 
 
 def _paths(value: Any, path: str, depth: int) -> Iterator[str]:

@@ -279,11 +279,11 @@ def reason_against_nesting() -> str | None:
             "nest_asyncio 1.x has patched this process; it loses queued cells. Restart without it"
         )
     try:
-        found = version("nest-asyncio2")
+        installed = version("nest-asyncio2")
     except PackageNotFoundError:
         return "nest-asyncio2 is not installed; pip install 'nest-asyncio2>=1.7.3'"
-    if _numbers(found) < MIN_NEST_ASYNCIO2:
-        return f"nest-asyncio2 {found} loses queued cells; pip install -U nest-asyncio2"
+    if _numbers(installed) < MIN_NEST_ASYNCIO2:
+        return f"nest-asyncio2 {installed} loses queued cells; pip install -U nest-asyncio2"
     return None
 
 

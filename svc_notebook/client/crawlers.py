@@ -31,13 +31,13 @@ async def crawler_id(client: EndpointClient, crawler: str) -> str:
         )
     if ID.fullmatch(crawler):
         return crawler
-    found = await list_all(client, crawler)
-    fitting = [one for one in found if crawler in (one["id"], one["name"])]
+    crawlers = await list_all(client, crawler)
+    fitting = [entry for entry in crawlers if crawler in (entry["id"], entry["name"])]
     if len(fitting) > 1:
-        ids = ", ".join(one["id"] for one in fitting)
+        ids = ", ".join(entry["id"] for entry in fitting)
         raise BadInput(f"{len(fitting)} crawlers are named {crawler}; pass the id of one: {ids}")
     if not fitting:
-        names = [one["name"] for one in await list_all(client)]
+        names = [entry["name"] for entry in await list_all(client)]
         hint = did_you_mean(crawler, names) or "; read_crawlers() lists them"
         raise BadInput(f"no crawler is named {crawler}{hint}")
     return fitting[0]["id"]

@@ -96,8 +96,8 @@ async def find_all(client: EndpointClient, kind: ResourceKind, index: str) -> li
     fetch = in_existing_index(
         client, index, lambda page: kind.find(client, index, page, HITS_PER_PAGE)
     )
-    found = await every_entry(fetch, "hits")
-    return [own_members(each) for each in found]
+    documents = await every_entry(fetch, "hits")
+    return [own_members(document) for document in documents]
 
 
 async def iterate_entries(fetch: Callable[[int], Awaitable[Any]]) -> AsyncIterator[Any]:
@@ -111,7 +111,7 @@ async def find_few(
     client: EndpointClient, kind: ResourceKind, index: str, ids: Iterable[str]
 ) -> dict[str, dict[str, Any] | None]:
     """Read the objects with these ids, one call each; None for a missing one."""
-    return {one: await _get_or_none(client, kind, index, one) for one in ids}
+    return {object_id: await _get_or_none(client, kind, index, object_id) for object_id in ids}
 
 
 async def _get_or_none(
@@ -125,9 +125,9 @@ async def _get_or_none(
 
 def own_members(document: Mapping[str, Any]) -> dict[str, Any]:
     """Remove the members that a service adds to a saved object."""
-    own = {name: value for name, value in document.items() if not name.startswith("_")}
-    own["objectID"] = document["objectID"]
-    return own
+    members = {name: value for name, value in document.items() if not name.startswith("_")}
+    members["objectID"] = document["objectID"]
+    return members
 
 
 async def write_all(

@@ -303,10 +303,10 @@ def make_custom(
     return row, RequestSpec(row.verb, encoded, texts, content)
 
 
-def _check_word(name: str, word: object, known: tuple[str, ...]) -> None:
-    if word not in known:
-        advice = did_you_mean(word, known) if isinstance(word, str) else ""
-        raise BadInput(f"`{name}` must be one of {', '.join(known)}, not {word!r}{advice}")
+def _check_word(name: str, word: object, words: tuple[str, ...]) -> None:
+    if word not in words:
+        advice = did_you_mean(word, words) if isinstance(word, str) else ""
+        raise BadInput(f"`{name}` must be one of {', '.join(words)}, not {word!r}{advice}")
 
 
 def _read_path(path: object) -> str:
@@ -337,11 +337,11 @@ def _template(path: str) -> str:
 def lacking_method(client: Any, name: str) -> AttributeError:
     """Return the error for a name that a client does not have."""
     kind = type(client)
-    known = [one for one in dir(kind) if not one.startswith("_")]
-    return lacking_attribute(f"{kind.__name__!r} object", name, known, suggest_method)
+    methods = [method for method in dir(kind) if not method.startswith("_")]
+    return lacking_attribute(f"{kind.__name__!r} object", name, methods, suggest_method)
 
 
 def describe_client(client: Any) -> str:
     """Return the text of a client in a notebook, without its keys."""
-    own = client.connection
-    return f"{type(client).__name__}(app_id={own.app_id!r}, address={own.address!r})"
+    connection = client.connection
+    return f"{type(client).__name__}(app_id={connection.app_id!r}, address={connection.address!r})"

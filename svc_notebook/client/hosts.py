@@ -40,8 +40,8 @@ class Hosts:
 
     def order(self, role: Role) -> list[str]:
         """List the hosts to try; hosts marked as down come last, the earliest marked first."""
-        known = self.addresses.get(role, ())
-        if not known:
+        addresses = self.addresses.get(role, ())
+        if not addresses:
             raise NotConnected(
                 f"no address for the {role} hosts is known; "
                 f'connect with hosts={{"{role}": "https://..."}} besides the others'
@@ -50,7 +50,7 @@ class Hosts:
         remaining = {
             host: max(at + self.down_seconds - now, 0) for host, at in self._down_since.items()
         }
-        return sorted(known, key=lambda host: remaining.get(host, 0))
+        return sorted(addresses, key=lambda host: remaining.get(host, 0))
 
     def mark_down(self, host: str) -> None:
         """Mark a host as down, so that it is tried last for a while."""
@@ -82,15 +82,15 @@ def build_hosts(
             "no address to connect to; pass url= or domain=, set SVC_URL, "
             'or start the local service by connect("local")'
         )
-    found: dict[Role, tuple[str, ...]] = {}
+    addresses: dict[Role, tuple[str, ...]] = {}
     if url:
-        found = dict.fromkeys(ROLES, (read_address(url),))
+        addresses = dict.fromkeys(ROLES, (read_address(url),))
     elif domain:
-        found = _in_domain(app_id, domain, fallback_domain or domain, shuffle)
-        found["analytics"] = _addresses(f"https://analytics.{{region}}.{domain}", region)
+        addresses = _in_domain(app_id, domain, fallback_domain or domain, shuffle)
+        addresses["analytics"] = _addresses(f"https://analytics.{{region}}.{domain}", region)
         if region:
-            found["events"] = _addresses(f"https://insights.{{region}}.{domain}", region)
-    return Hosts(found | _listed(hosts or (), region))
+            addresses["events"] = _addresses(f"https://insights.{{region}}.{domain}", region)
+    return Hosts(addresses | _listed(hosts or (), region))
 
 
 def _region(text: str) -> str:
@@ -111,8 +111,8 @@ def _in_domain(
         "write": f"https://{app_id}.{domain}",
     }
     return {
-        role: tuple(read_address(address) for address in (own, *fallbacks))
-        for role, own in first.items()
+        role: tuple(read_address(address) for address in (addresses, *fallbacks))
+        for role, addresses in first.items()
     }
 
 
@@ -134,7 +134,7 @@ def _role(name: str) -> Role:
 
 def _addresses(given: str | Sequence[str], region: str | None) -> tuple[str, ...]:
     listed = (given,) if isinstance(given, str) else given
-    return tuple(dict.fromkeys(read_address(_in_region(one, region)) for one in listed))
+    return tuple(dict.fromkeys(read_address(_in_region(address, region)) for address in listed))
 
 
 def _in_region(address: str, region: str | None) -> str:

@@ -138,8 +138,8 @@ def short_digest(*parts: str) -> str:
 
 def append_line(path: Path, line: bytes) -> None:
     """Write one line to disk, on its own line even after a torn one."""
-    own = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
-    with os.fdopen(own, "a+b") as file:
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    with os.fdopen(descriptor, "a+b") as file:
         end = file.seek(0, os.SEEK_END)
         file.seek(max(end - 1, 0))
         torn = end > 0 and file.read(1) != b"\n"

@@ -23,9 +23,9 @@ class Seen:
     def note(self, value: Any) -> bool:
         """Store a value and return whether it is new."""
         digest = blake2b(msgspec.json.encode(value), digest_size=DIGEST_BYTES).digest()
-        known = digest in self._digests
+        is_repeated = digest in self._digests
         self._digests.add(digest)
-        return not known
+        return not is_repeated
 
 
 async def each_page(

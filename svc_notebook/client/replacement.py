@@ -76,8 +76,8 @@ def _batches(records: Iterator[Record], size: int) -> Iterator[list[BatchRequest
 
 
 async def _check_count(client: AsyncClient, target: str, sent: int) -> None:
-    if (found := await count_records(client, target)) != sent:
-        raise SvcError(f"{sent} records were sent but {found} arrived; nothing was replaced")
+    if (stored := await count_records(client, target)) != sent:
+        raise SvcError(f"{sent} records were sent but {stored} arrived; nothing was replaced")
 
 
 async def _check_share(client: AsyncClient, index: str, target: str, min_share: float) -> None:
@@ -90,11 +90,11 @@ async def _check_share(client: AsyncClient, index: str, target: str, min_share: 
 
 
 def _check_scopes(scopes: Sequence[CopyScope]) -> list[CopyScope]:
-    known = ", ".join(AROUND_RECORDS)
+    scopes_allowed = ", ".join(AROUND_RECORDS)
     if isinstance(scopes, str):
-        raise BadInput(f"`scopes` must be a list of {known}: scopes=[{scopes!r}]")
+        raise BadInput(f"`scopes` must be a list of {scopes_allowed}: scopes=[{scopes!r}]")
     for scope in scopes:
         if scope not in AROUND_RECORDS:
             advice = did_you_mean(f"{scope}", AROUND_RECORDS)
-            raise BadInput(f"`scopes` must be of {known}, not {scope!r}{advice}")
+            raise BadInput(f"`scopes` must be of {scopes_allowed}, not {scope!r}{advice}")
     return list(scopes)

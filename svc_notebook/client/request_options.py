@@ -102,9 +102,9 @@ class RequestOptions:
 
     def changed(self, **options: Unpack[Options]) -> Self:
         """Return a copy with some options changed; headers, query and extra are merged."""
-        known = Options.__annotations__
-        for name in options.keys() - known.keys():
-            raise BadInput(f"`{name}` is not an option of a call{did_you_mean(name, known)}")
+        members = Options.__annotations__
+        for name in options.keys() - members.keys():
+            raise BadInput(f"`{name}` is not an option of a call{did_you_mean(name, members)}")
         merged: Any = dict(options)
         for name in ("headers", "query", "extra"):
             if isinstance(merged.get(name), Mapping):
@@ -113,7 +113,7 @@ class RequestOptions:
 
     def apply_timeouts(self, usual: RetryPolicy) -> RetryPolicy:
         """Return the retry policy `usual` with the timeouts of these options."""
-        return usual.changed(**{own: getattr(self, name) for name, own in TIMEOUTS.items()})
+        return usual.changed(**{option: getattr(self, name) for name, option in TIMEOUTS.items()})
 
     @property
     def request_id(self) -> str:
@@ -122,18 +122,22 @@ class RequestOptions:
 
     def add_headers(self, headers: Mapping[str, str], vendor: str) -> dict[str, str]:
         """Merge the headers of the options into the given ones, which they override."""
-        own = dict(self.headers)
+        headers_added = dict(self.headers)
         if self.user_id is not None:
-            own[f"X-{vendor}-User-ID"] = self.user_id
+            headers_added[f"X-{vendor}-User-ID"] = self.user_id
         if self.forwarded_for is not None:
-            own["X-Forwarded-For"] = self.forwarded_for
-        named = {name.lower() for name in own}
-        return {name: text for name, text in headers.items() if name.lower() not in named} | own
+            headers_added["X-Forwarded-For"] = self.forwarded_for
+        named = {name.lower() for name in headers_added}
+        return {
+            name: text for name, text in headers.items() if name.lower() not in named
+        } | headers_added
 
     def add_query(self, query: Mapping[str, str]) -> dict[str, str]:
         """Merge the query parameters of the options into the given ones, which they override."""
-        own = {name: write_text(value) for name, value in self.query.items() if value is not None}
-        return {**query, **own}
+        members = {
+            name: write_text(value) for name, value in self.query.items() if value is not None
+        }
+        return {**query, **members}
 
 
 def _check_header(name: object, value: object) -> None:
@@ -148,8 +152,8 @@ def _check_header(name: object, value: object) -> None:
 
 def _check_text(name: str, value: object, *, shown: bool = True) -> None:
     if not isinstance(value, str) or not (value.isascii() and value.isprintable()):
-        found = f", not {value!r}" if shown else ""
-        raise BadInput(f"`{name}` is sent as a header, so it must be printable ASCII text{found}")
+        actual = f", not {value!r}" if shown else ""
+        raise BadInput(f"`{name}` is sent as a header, so it must be printable ASCII text{actual}")
 
 
 class WithOptions(Protocol):
@@ -176,10 +180,10 @@ def merge_extra(endpoint: str, body: Any, extra: Mapping[str, Any]) -> Any:
     Objects are merged at every depth; raises `BadInput` for a member that is given twice.
     """
     if isinstance(body, Mapping) and endpoint == "search_many":
-        merged = [_merged(each, extra, "") for each in body["requests"]]
+        merged = [_merged(document, extra, "") for document in body["requests"]]
         return {**body, "requests": merged}
     if isinstance(body, list):
-        return [_merged(each, extra, "") for each in body]
+        return [_merged(document, extra, "") for document in body]
     if body is None or isinstance(body, Mapping):
         return _merged(body or {}, extra, "")
     raise BadInput(f"{endpoint}: `extra` cannot be added to a body that is already encoded")

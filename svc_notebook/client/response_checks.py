@@ -54,11 +54,11 @@ def members_of(value: Mapping[str, Any], endpoint: str, at: str = "") -> Members
 
 def check_answer(endpoint: Endpoint, answer: Any, spec: RequestSpec) -> Any:
     """Return a response that has the shape its endpoint declares; raises `UnexpectedAnswer`."""
-    wanted = endpoint.types.get("return", Any)
-    if answer is None or wanted in (Any, None, type(None)):
+    expected = endpoint.types.get("return", Any)
+    if answer is None or expected in (Any, None, type(None)):
         return answer
     try:
-        checked = _check_of(wanted)(answer, endpoint.name, "")
+        checked = _check_of(expected)(answer, endpoint.name, "")
         if endpoint.name in ONE_EACH:
             _check_count(endpoint.name, checked, spec)
         return checked
@@ -81,9 +81,9 @@ def _check_count(endpoint: str, answer: Members, spec: RequestSpec) -> None:
 
 def _refuse(wanted: str, value: Any, endpoint: str, at: str) -> NoReturn:
     subject = f"`{at.lstrip('.')}` of the response" if at else "the response"
-    found = "null" if value is None else _WORDS.get(type(value), type(value).__name__)
+    actual = "null" if value is None else _WORDS.get(type(value), type(value).__name__)
     raise UnexpectedAnswer(
-        f"{endpoint}: {subject} must be {wanted}, not {found}; is this the address of a search "
+        f"{endpoint}: {subject} must be {wanted}, not {actual}; is this the address of a search "
         "service of this API?",
         endpoint=endpoint,
     )
@@ -223,7 +223,7 @@ def _check_of_several(kinds: tuple[Any, ...]) -> Check:
     shaped = [kind for kind in kinds if typing.is_typeddict(kind)]
     others = [(_container(kind), _check_of(kind)) for kind in kinds if kind not in shaped]
     names = dict.fromkeys(_WORDS.get(container, container.__name__) for container, _ in others)
-    wanted = " or ".join(names) or "an object"
+    expected = " or ".join(names) or "an object"
 
     def check(value: Any, endpoint: str, at: str) -> Any:
         if shaped and isinstance(value, dict):
@@ -232,7 +232,7 @@ def _check_of_several(kinds: tuple[Any, ...]) -> Check:
         for container, inner in others:
             if type(value) is container or (container is float and type(value) is int):
                 return inner(value, endpoint, at)
-        _refuse(wanted, value, endpoint, at)
+        _refuse(expected, value, endpoint, at)
 
     return check
 

@@ -100,8 +100,8 @@ def plan_attempts(hosts: Hosts, role: Role, policy: RetryPolicy, *, repeatable: 
     order = hosts.order(role)
     slow_downs = policy.slow_downs
     for number, host in enumerate(islice(cycle(order), max(policy.attempts, len(order)))):
-        turn, place = divmod(number, len(order))
-        wait = _pause(turn) if place == 0 else 0
+        turn, position = divmod(number, len(order))
+        wait = _pause(turn) if position == 0 else 0
         attempt = Attempt(host, policy.connect * (turn + 1), policy.answer(role) * (turn + 1), wait)
         outcome = yield attempt
         while isinstance(outcome, RateLimited):

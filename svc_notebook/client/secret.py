@@ -78,7 +78,7 @@ def keep_keys_from_logs() -> None:
 
 def _mask_record(record: logging.LogRecord) -> bool:
     if isinstance(record.args, tuple):
-        record.args = tuple(_mask(each) for each in record.args)
+        record.args = tuple(_mask(argument) for argument in record.args)
     return True
 
 

@@ -19,8 +19,8 @@ async def run_together(work: Iterable[Coroutine[Any, Any, None]]) -> None:
     failed = None
     try:
         async with asyncio.TaskGroup() as group:
-            for one in work:
-                group.create_task(one)
+            for coroutine in work:
+                group.create_task(coroutine)
     except BaseExceptionGroup as failures:
         failed = next(_leaves(failures))
         # Before 3.13 a group leaves its own request to cancel this task in place, and in early 3.11

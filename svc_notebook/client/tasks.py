@@ -138,8 +138,8 @@ def _flatten(tasks: Any, index: str | None) -> Iterator[tuple[str | None, int]]:
 def _by_index(numbers: Mapping[Any, Any]) -> Iterator[tuple[str, int]]:
     for name, number in numbers.items():
         if type(number) is not int:
-            found = ", ".join(map(str, numbers))
-            raise BadInput(f"no taskID in {found}: pass the response to a write")
+            listed = ", ".join(map(str, numbers))
+            raise BadInput(f"no taskID in {listed}: pass the response to a write")
         yield str(name), number
 
 
@@ -175,9 +175,9 @@ class _Poll:
             async with self._slots:
                 if await self._check(name, queue, len(queue) - 1):
                     return
-                place = int((len(queue) - 1) * share)
-                if place < len(queue) - 1:
-                    share = 0.5 if await self._check(name, queue, place) else share / 2
+                position = int((len(queue) - 1) * share)
+                if position < len(queue) - 1:
+                    share = 0.5 if await self._check(name, queue, position) else share / 2
             if deadline is not None and self.clock() >= deadline:
                 return
             await self.sleep(delay)

@@ -95,7 +95,7 @@ def parse_name(name: str) -> TemporaryName | None:
     Earlier releases named neither the owner nor, but for scratch copies, the purpose.
     """
     if match := NAME.fullmatch(name):
-        purpose: Purpose = next(each for each, word in WORDS.items() if word == match["word"])
+        purpose: Purpose = next(kind for kind, word in WORDS.items() if word == match["word"])
         owner: Owner = "this machine" if match["owner"] == _owner() else "another machine"
         return TemporaryName(match["index"], purpose, owner, _lock_path(match["token"]))
     if match := EARLIER_NAME.fullmatch(name):
@@ -108,14 +108,14 @@ def parse_name(name: str) -> TemporaryName | None:
 
 def is_scratch(name: str) -> bool:
     """Return whether an index is a scratch copy, by its name."""
-    found = parse_name(name)
-    return found is not None and found.purpose == "scratch"
+    parsed = parse_name(name)
+    return parsed is not None and parsed.purpose == "scratch"
 
 
 def _owner() -> str:
     """Return six digits for this machine and user: for all who see the same lock files."""
-    place = f"{platform.node()}\n{user_state_folder('')}"
-    return hashlib.sha256(place.encode()).hexdigest()[:6]
+    identity = f"{platform.node()}\n{user_state_folder('')}"
+    return hashlib.sha256(identity.encode()).hexdigest()[:6]
 
 
 def _lock_path(token: str) -> Path:
@@ -137,8 +137,8 @@ class TemporaryIndex:
         self.index = index
         self.name = name or name_temporary_index(index, purpose)
         self.state: State = "not made yet"
-        found = parse_name(self.name)
-        self._lock = FileLock(found.lock) if found else None
+        parsed = parse_name(self.name)
+        self._lock = FileLock(parsed.lock) if parsed else None
 
     async def open(self, scopes: Sequence[CopyScope] | None = None) -> Self:
         """Claim the name and copy the index: whole, or those of its `scopes`, if it exists.
@@ -287,7 +287,7 @@ async def list_temporary_indices(
     """
     items: list[Any] = [*(await client.list_indices())["items"]]
     named = [(item, parse_name(item["name"])) for item in items]
-    return [(item, found) for item, found in named if found]
+    return [(item, parsed) for item, parsed in named if parsed]
 
 
 async def drop_temporary_indices(
@@ -298,7 +298,7 @@ async def drop_temporary_indices(
     With `unused`, those are left out that a process has begun to use meanwhile. The locks are held
     until the indices are gone, so that no process continues with one of them.
     """
-    locks = {name: FileLock(found.lock) for name in names if (found := parse_name(name))}
+    locks = {name: FileLock(parsed.lock) for name in names if (parsed := parse_name(name))}
     held = {name for name, lock in locks.items() if _try(lock)}
     chosen = [
         name for name in names if not unused or name in held or not is_locked(locks[name].path)

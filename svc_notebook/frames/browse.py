@@ -81,18 +81,18 @@ async def read_browse(
             extra=extra, **params,
         )  # fmt: skip
     shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
-    gathered, place = shape.gather(), _place(cursor)
-    reader = shape.reader(place)
+    gathered, position = shape.gather(), _place(cursor)
+    reader = shape.reader(position)
     pages = with_extra(client, extra).browse_pages(
-        index, cursor=place["cursor"], read=reader, **shape.request_params
+        index, cursor=position["cursor"], read=reader, **shape.request_params
     )
     try:
         async for page in pages:
             # Not in a thread: it takes a millisecond, and two threads would compete for the GIL.
-            gathered.add(page["hits"][place["skip"] :])
+            gathered.add(page["hits"][position["skip"] :])
             if shape.is_plain:
                 reader.expect(gathered.kinds)
-            place = _place(None)
+            position = _place(None)
     except CursorRepeated as error:
         error.result = shape.frame(gathered)
         error.add_note("`.result` of this error is the DataFrame of the records that were read")
@@ -117,28 +117,28 @@ async def browse_chunks(
     shape = _Shape(index, names_of(columns), flatten, dtype_backend, params)
     given = {"index": index, "chunksize": chunksize, "columns": shape.columns, "flatten": flatten}
     given |= {"dtype_backend": dtype_backend, "extra": extra, **params}
-    buffer, place = _RecordBuffer(), _place(cursor)
-    reader, known = shape.reader(place), KnownColumns()
+    buffer, position = _RecordBuffer(), _place(cursor)
+    reader, known_columns = shape.reader(position), KnownColumns()
 
     def chunk() -> pd.DataFrame:
         gathered = shape.gather()
         for part in buffer.take(chunksize):
             gathered.add(part)
-        frame = known.complete(shape.frame(gathered))
+        frame = known_columns.complete(shape.frame(gathered))
         if shape.is_plain:
-            reader.expect(known.kinds)
+            reader.expect(known_columns.kinds)
         note_origin(frame, client, read_browse.__name__, given)
         frame.attrs["svc"]["next"] = buffer.place
         return frame
 
     pages = with_extra(client, extra).browse_pages(
-        index, cursor=place["cursor"], read=reader, **shape.request_params
+        index, cursor=position["cursor"], read=reader, **shape.request_params
     )
     repeated: CursorRepeated | None = None
     try:
         async for page in pages:
-            buffer.add(_PageRest(place, page["hits"][place["skip"] :]))
-            place = _place(page.get("cursor"))
+            buffer.add(_PageRest(position, page["hits"][position["skip"] :]))
+            position = _place(page.get("cursor"))
             while buffer.count > chunksize:
                 yield chunk()
     except CursorRepeated as error:
@@ -212,8 +212,8 @@ class _Shape:
     def gather(self) -> Columns:
         """Return the columns that collect records."""
         others = others_of(self.columns)
-        wanted = None if others is None else ["objectID", *others]
-        return Columns(wanted, flatten=self.flatten)
+        names = None if others is None else ["objectID", *others]
+        return Columns(names, flatten=self.flatten)
 
     def reader(self, place: BrowsePosition) -> PageReader:
         """Return the page reader; skipped records do not affect the columns."""

@@ -39,12 +39,12 @@ async def next_page(client: AsyncClient, frame: pd.DataFrame) -> pd.DataFrame:
     if origin.reader != "read_browse":
         raise BadInput(f"the result of {origin.reader} has no pages; refresh() reads it again")
     origin.check(client)
-    place = frame.attrs["svc"].get("next")
-    if place is None:
+    position = frame.attrs["svc"].get("next")
+    if position is None:
         rest = frame.head(0)
         rest.attrs = frame.attrs
         return rest
-    pages = browse_chunks(client, **{**origin.arguments, "cursor": place})
+    pages = browse_chunks(client, **{**origin.arguments, "cursor": position})
     try:
         return await anext(pages)
     finally:

@@ -31,8 +31,8 @@ async def read_crawlers(
 ) -> pd.DataFrame:
     """Read the crawlers and their states; one call for each page, and one for each crawler."""
     listed = await list_all(client)
-    found = [await client.get_crawler(one["id"]) for one in listed]
-    rows = [_crawler_row(one, facts) for one, facts in zip(listed, found, strict=True)]
+    details = [await client.get_crawler(entry["id"]) for entry in listed]
+    rows = [_crawler_row(entry, facts) for entry, facts in zip(listed, details, strict=True)]
     return finished(typed(rows, CRAWLERS, DEFAULTS), {}, dtype_backend)
 
 
@@ -52,10 +52,12 @@ async def read_crawler_urls(
 ) -> pd.DataFrame:
     """Count the outcomes of the URLs of the last crawl of one or several crawlers."""
     named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
-    found = [await client.crawler_url_stats(await crawler_id(client, one)) for one in named]
+    answers = [
+        await client.crawler_url_stats(await crawler_id(client, crawler)) for crawler in named
+    ]
     rows = [
-        {"crawler": one, **entry}
-        for one, answer in zip(named, found, strict=True)
+        {"crawler": crawler, **entry}
+        for crawler, answer in zip(named, answers, strict=True)
         for entry in answer["data"]
     ]
     return finished(typed(rows, CRAWLER_URLS, DEFAULTS), {"crawlers": named}, dtype_backend)
@@ -80,9 +82,9 @@ async def read_crawled_urls(
     """
     named = [crawlers] if isinstance(crawlers, str) else [*crawlers]
     rows: list[Mapping[str, Any]] = []
-    for one in named:
-        found = await _every_url(client, await crawler_id(client, one), status, reason, limit)
-        rows += [{"crawler": one, **entry} for entry in found]
+    for crawler in named:
+        urls = await _every_url(client, await crawler_id(client, crawler), status, reason, limit)
+        rows += [{"crawler": crawler, **entry} for entry in urls]
     facts = {"crawlers": named, "status": status, "reason": reason}
     return finished(typed(rows, CRAWLED_URLS, DEFAULTS), facts, dtype_backend)
 

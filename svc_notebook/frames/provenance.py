@@ -39,13 +39,13 @@ class FrameOrigin:
                 "search(index) returns one, and read_browse(index) reads all records of an index"
             )
         facts = frame.attrs.get("svc", {})
-        known: list[Any] = [facts.get(name) for name in cls.__dataclass_fields__]
-        if None in known or known[0] not in READERS:
+        values: list[Any] = [facts.get(name) for name in cls.__dataclass_fields__]
+        if None in values or values[0] not in READERS:
             raise BadInput(
                 "this DataFrame has no record of how it was read; search(…) and the read_… "
                 "functions add one, and pandas drops it when DataFrames are joined"
             )
-        reader, arguments, *where = known
+        reader, arguments, *where = values
         # Long values and Series are stored once, outside of the arguments.
         stored = {name: facts[name] for name in _needed(reader) if name in facts}
         return cls(reader, stored | arguments, *where)
@@ -86,7 +86,11 @@ def _needed(reader: str) -> list[str]:
     """Return the required arguments of a reader except its client."""
     parameters = [*inspect.signature(READERS[reader]).parameters.values()][1:]
     spread = inspect.Parameter.VAR_KEYWORD
-    return [one.name for one in parameters if one.default is one.empty and one.kind is not spread]
+    return [
+        parameter.name
+        for parameter in parameters
+        if parameter.default is parameter.empty and parameter.kind is not spread
+    ]
 
 
 def remembered(read: Reader) -> Reader:

@@ -41,27 +41,27 @@ async def read_records(
     """
     if isinstance(ids, str) or not isinstance(ids, Iterable):
         raise BadInput(f"`ids` must be a list of objectIDs, such as [{ids!r}]")
-    wanted = [id_text(each) for each in ids]
+    texts = [id_text(name) for name in ids]
     names = names_of(columns)
     gathered = Columns(others_of(names), flatten=flatten)
     stored: list[str] = []
     missing: list[str] = []
-    for start in range(0, len(wanted), MAX_IDS_PER_REQUEST):
-        part = wanted[start : start + MAX_IDS_PER_REQUEST]
-        answer = await client.get_objects([_request(index, each, names) for each in part])
+    for start in range(0, len(texts), MAX_IDS_PER_REQUEST):
+        part = texts[start : start + MAX_IDS_PER_REQUEST]
+        answer = await client.get_objects([_request(index, name, names) for name in part])
         pairs = [*zip(part, answer["results"], strict=True)]
-        missing += [each for each, record in pairs if record is None]
-        stored += [each for each, record in pairs if record is not None]
+        missing += [name for name, record in pairs if record is None]
+        stored += [name for name, record in pairs if record is not None]
         gathered.add(_without_id(record) for _, record in pairs if record is not None)
     if missing:
-        _warn_of_missing(index, len(wanted), missing)
+        _warn_of_missing(index, len(texts), missing)
     frame = gathered.frame()
     frame.insert(0, "objectID", pd.Series(stored, dtype="str"))
     return finished(frame, {"index": index, "missing": missing}, dtype_backend)
 
 
 def _warn_of_missing(index: str, count: int, missing: Sequence[str]) -> None:
-    shown = ", ".join(f"`{each}`" for each in missing[:MAX_SHOWN_IDS])
+    shown = ", ".join(f"`{name}`" for name in missing[:MAX_SHOWN_IDS])
     more = ", …" if len(missing) > MAX_SHOWN_IDS else ""
     warn_user(
         f"{len(missing):,} of {count:,} ids {'is' if len(missing) == 1 else 'are'} not in {index}: "

@@ -92,12 +92,12 @@ async def search_many(
     texts = list_texts(queries, "queries", column="query")
     names = names_of(columns)
     shared = _request_params(params, criteria, highlight, names)
-    own = with_extra(client, extra)
+    caller = with_extra(client, extra)
     answers: list[SearchAnswer] = []
     for start in range(0, len(texts), MAX_QUERIES_PER_REQUEST):
         part = texts[start : start + MAX_QUERIES_PER_REQUEST]
         requests: Any = [{"indexName": index, "query": query, **shared} for query in part]
-        answers += (await own.search_many(requests))["results"]  # type: ignore[arg-type]
+        answers += (await caller.search_many(requests))["results"]  # type: ignore[arg-type]
     pending = _warn_of_pending_forms(answers)
     frame, added = _hits_frame(answers, texts, criteria, highlight, names, flatten)
     counts = {"nbHits": [answer["nbHits"] for answer in answers]}
@@ -160,13 +160,13 @@ async def count_values(
     """
     if isinstance(values, str):
         raise BadInput(f"`values` must be a list: [{values!r}]")
-    wanted = list(dict.fromkeys(map(_facet_text, values)))
+    texts = list(dict.fromkeys(map(_facet_text, values)))
     counts: list[int] = []
-    for start in range(0, len(wanted), MAX_QUERIES_PER_REQUEST):
-        part = wanted[start : start + MAX_QUERIES_PER_REQUEST]
+    for start in range(0, len(texts), MAX_QUERIES_PER_REQUEST):
+        part = texts[start : start + MAX_QUERIES_PER_REQUEST]
         requests: Any = [_counting(index, facet, value, params) for value in part]
-        counts += [one["nbHits"] for one in (await client.search_many(requests))["results"]]  # type: ignore[typeddict-item]
-    rows = [{"value": v, "count": n} for v, n in zip(wanted, counts, strict=True)]
+        counts += [result["nbHits"] for result in (await client.search_many(requests))["results"]]  # type: ignore[typeddict-item]
+    rows = [{"value": v, "count": n} for v, n in zip(texts, counts, strict=True)]
     facts = {"index": index, "facet": facet, "params": dict(params)}
     return finished(typed(rows, VALUE_COUNTS, DEFAULTS), facts, None)
 
@@ -187,8 +187,8 @@ def _counting(index: str, facet: str, value: str, params: Mapping[str, Any]) -> 
     given = params.get("facetFilters") or []
     filters = [given] if isinstance(given, str) else list(given)
     shown = f"\\{value}" if value.startswith("-") else value
-    own = {**params, "facetFilters": [*filters, f"{facet}:{shown}"], "hitsPerPage": 0}
-    return {"indexName": index, **own}
+    counting = {**params, "facetFilters": [*filters, f"{facet}:{shown}"], "hitsPerPage": 0}
+    return {"indexName": index, **counting}
 
 
 def _request_params(

@@ -44,7 +44,7 @@ def find_errors(text: str, variables: Mapping[str, object]) -> Iterator[CellErro
             yield error
         return
     for number, line in enumerate(text.split("\n")):
-        if (found := _LINE.fullmatch(line)) and (error := _error_of(found[1], None, variables)):
+        if (match := _LINE.fullmatch(line)) and (error := _error_of(match[1], None, variables)):
             yield error._replace(line=number)
 
 
@@ -54,6 +54,8 @@ def _error_of(line: str, body: str | None, variables: Mapping[str, object]) -> C
         bind_words(verb, words, "magic", variables, body, evaluates=False)
     except SvcError as error:
         message = str(error)
-        place = _IN_BODY.match(message) if body is not None else None
-        return CellError(int(place[1]) if place else 0, message[place.end() if place else 0 :])
+        position = _IN_BODY.match(message) if body is not None else None
+        return CellError(
+            int(position[1]) if position else 0, message[position.end() if position else 0 :]
+        )
     return None

@@ -59,8 +59,8 @@ class ChangeCalls:
         """Clear, copy, drop or move an index; the user has confirmed it."""
         bound = _bind(verb, index, destination)
         function = getattr(aio, bound.verb.function.__name__)
-        found: dict[str, Any] = await function(**bound.arguments)
-        return found
+        result: dict[str, Any] = await function(**bound.arguments)
+        return result
 
 
 def _bind(verb: str, index: str, destination: str) -> BoundCall:

@@ -65,8 +65,8 @@ class ExplorerCalls:
     @call
     async def read_rights(self) -> dict[str, Any]:
         """Return what the key may do, as `svc.whoami()` does."""
-        found = await aio.whoami()
-        return {"rights": found.get("rights"), "restrictions": found.get("restrictions")}
+        rights = await aio.whoami()
+        return {"rights": rights.get("rights"), "restrictions": rights.get("restrictions")}
 
     @call
     async def read_indices(self) -> list[dict[str, Any]]:
@@ -93,14 +93,17 @@ class ExplorerCalls:
             "synonyms": client.search_synonyms(index, hitsPerPage=1),
             "rules": client.search_rules(index, hitsPerPage=1),
         }
-        found = dict(zip(parts, await asyncio.gather(*map(_try, parts.values())), strict=True))
+        contents = dict(zip(parts, await asyncio.gather(*map(_try, parts.values())), strict=True))
         for name in ("synonyms", "rules"):
-            found[name] = {**found[name], "value": found[name].get("value", {}).get("nbHits")}
-        sample = found.pop("attributes")
+            contents[name] = {
+                **contents[name],
+                "value": contents[name].get("value", {}).get("nbHits"),
+            }
+        sample = contents.pop("attributes")
         if "error" in sample:
-            return {**found, "attributes": sample, "facets": sample}
+            return {**contents, "attributes": sample, "facets": sample}
         attributes, facets = sample["value"]
-        return {**found, "attributes": {"value": attributes}, "facets": {"value": facets}}
+        return {**contents, "attributes": {"value": attributes}, "facets": {"value": facets}}
 
     @call
     async def read_crawlers(self) -> list[dict[str, Any]]:
@@ -130,14 +133,14 @@ async def _attributes(index: str) -> tuple[list[dict[str, Any]], list[dict[str, 
         index, query="", hitsPerPage=SAMPLE_RECORDS, attributesToHighlight=[],
         facets=["*"], maxValuesPerFacet=FACET_VALUES, analytics=False,
     )  # fmt: skip
-    found: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     for hit in answer["hits"]:
         for name, value in hit.items():
-            if name not in ("_highlightResult", "_snippetResult") and found.get(name) is None:
-                found[name] = value
+            if name not in ("_highlightResult", "_snippetResult") and attributes.get(name) is None:
+                attributes[name] = value
     facets = answer.get("facets", {})
     return (
-        [{"name": name, **describe_value(value)} for name, value in found.items()],
+        [{"name": name, **describe_value(value)} for name, value in attributes.items()],
         [{"name": name, "values": [*counts.items()]} for name, counts in facets.items()],
     )
 
@@ -161,9 +164,9 @@ async def _changed_settings(index: str) -> list[dict[str, str]]:
 
 def _state(crawler: Mapping[Any, Any]) -> str:
     states = {"blocked": "blocked", "reindexing": "reindexing", "running": "active"}
-    found = next((word for name, word in states.items() if crawler[name]), "paused")
-    is_new = found == "paused" and not _text_of_time(crawler["lastReindexStartedAt"])
-    return "not run yet" if is_new else found
+    state = next((word for name, word in states.items() if crawler[name]), "paused")
+    is_new = state == "paused" and not _text_of_time(crawler["lastReindexStartedAt"])
+    return "not run yet" if is_new else state
 
 
 def _text_of_time(value: Any) -> str:

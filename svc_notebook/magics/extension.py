@@ -50,10 +50,10 @@ def make_matcher(shell: Any) -> Matcher:
     names = LiveNames(shell.user_ns, shell.user_ns_hidden)
 
     def match_svc(context: Any) -> Any:
-        place = (context.full_text, context.cursor_line, context.cursor_position)
-        if (found := suggest(*place, names)) is not None:
-            return _matches(found, alone=True)
-        if (call := suggest_in_call(*place, shell.user_ns, names)) is not None:
+        position = (context.full_text, context.cursor_line, context.cursor_position)
+        if (suggested := suggest(*position, names)) is not None:
+            return _matches(suggested, alone=True)
+        if (call := suggest_in_call(*position, shell.user_ns, names)) is not None:
             return _matches(call.suggestions, alone=call.alone)
         return {"completions": []}
 
@@ -77,7 +77,7 @@ def suggest_in_call(
 ) -> CallSuggestions | None:
     """Return suggestions inside a call of a function of this package."""
     lines = code.split("\n")
-    before = [_MAGIC.sub("", each) for each in lines[:line]]
+    before = [_MAGIC.sub("", line_text) for line_text in lines[:line]]
     return complete_call("\n".join([*before, lines[line][:column]]), variables, names)
 
 
@@ -89,8 +89,8 @@ def suggest(code: str, line: int, column: int, names: NameSource) -> CompletionM
         if line == 0:
             return complete_line(cell[1], "magic", names)
         return complete_body(cell[1], "\n".join([*lines[1:line], typed]), names)
-    if found := _LINE.fullmatch(typed):
-        return complete_line(found[1], "magic", names)
+    if match := _LINE.fullmatch(typed):
+        return complete_line(match[1], "magic", names)
     return None
 
 

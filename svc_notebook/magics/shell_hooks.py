@@ -20,7 +20,7 @@ def add_matcher(shell: Any, make_matcher: Callable[[Any], Matcher]) -> None:
     matchers = getattr(shell.Completer, "custom_matchers", None)
     if matchers is None or not hasattr(completer, "context_matcher"):
         return  # IPython before 8.6
-    if any(getattr(one, "matcher_identifier", None) == MATCHER for one in matchers):
+    if any(getattr(present, "matcher_identifier", None) == MATCHER for present in matchers):
         return
     made: list[Matcher] = []
 

@@ -55,12 +55,12 @@ def plot_facets(facets: pd.DataFrame, *, top: int = 10, axes: Any = None) -> Seq
     drawn = make_axes(axes, len(rows), 1, _height(rows), height_ratios=[n + 2 for n in rows])
     if not names:
         _empty(drawn[0], "Facets", "no facet values")
-    for one, name, part in zip(drawn, names, shown, strict=False):
+    for axis, name, part in zip(drawn, names, shown, strict=False):
         best = part.sort_values("count", ascending=False, kind="stable").head(top)
         more = f", {top} of {len(part):,} values" if len(part) > top else ""
         title = f"{_short(str(name))}{more}"
         pairs = zip(best["value"], best["count"], strict=True)
-        _draw(one, title, [Bar(_short(str(v)), n, f"{n:,}") for v, n in pairs])
+        _draw(axis, title, [Bar(_short(str(v)), n, f"{n:,}") for v, n in pairs])
     return drawn
 
 
@@ -70,13 +70,13 @@ def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]
     check_columns(clusters, needed, "read_clusters")
     names = [_short(str(name)) for name in clusters["clusterName"]]
     drawn = make_axes(axes, 1, 3, _height([max(len(names), 1)]), sharey=True)
-    for one, (column, title) in zip(drawn, CLUSTER_PANELS, strict=True):
+    for axis, (column, title) in zip(drawn, CLUSTER_PANELS, strict=True):
         texts = [_size(v) if column == "dataSize" else f"{v:,}" for v in clusters[column]]
         bars = [Bar(*bar) for bar in zip(names, clusters[column], texts, strict=True)]
         if bars:
-            _draw(one, title, bars)
+            _draw(axis, title, bars)
         else:
-            _empty(one, title, "no cluster")
+            _empty(axis, title, "no cluster")
     return drawn
 
 
@@ -93,18 +93,18 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
         groups = urls.groupby(["category", "status", "reason"], sort=False)
         urls = groups.size().reset_index(name="count")
     check_columns(urls, ("status", "category", "reason", "count"), "read_crawler_urls")
-    one = make_axes(axes, 1, 1, _height([max(len(urls), 1)], TALL_ROW_INCHES))[0]
+    axis = make_axes(axes, 1, 1, _height([max(len(urls), 1)], TALL_ROW_INCHES))[0]
     total = int(urls["count"].sum())
     if not total:
-        return _empty(one, "URLs of the last crawl", "no URL was crawled")
+        return _empty(axis, "URLs of the last crawl", "no URL was crawled")
     weight = urls.groupby("category")["count"].transform("sum")
     ordered = urls.assign(weight=weight).sort_values(
         ["weight", "category", "count"], ascending=[False, True, False], kind="stable"
     )
     bars = [_crawl_bar(row, total) for row in ordered.to_dict("records")]
-    _draw(one, f"{total:,} URL{'s' * (total > 1)} of the last crawl", bars)
-    _draw_statuses(one, [status for status in SHADES if status in set(urls["status"])])
-    return one
+    _draw(axis, f"{total:,} URL{'s' * (total > 1)} of the last crawl", bars)
+    _draw_statuses(axis, [status for status in SHADES if status in set(urls["status"])])
+    return axis
 
 
 def _crawl_bar(row: Mapping[Hashable, Any], total: int) -> Bar:
@@ -122,10 +122,10 @@ def _height(rows: Sequence[int], each: float = ROW_INCHES) -> float:
 
 def _draw(axes: Axes, title: str, bars: Sequence[Bar]) -> None:
     places = range(len(bars))
-    own = colours()
-    shades = [getattr(own, b.shade) for b in bars]
+    palette = colours()
+    shades = [getattr(palette, b.shade) for b in bars]
     drawn = axes.barh(places, [b.value for b in bars], color=shades, height=0.7)
-    axes.bar_label(drawn, [b.text for b in bars], padding=4, fontsize=8.5, color=own.ink)
+    axes.bar_label(drawn, [b.text for b in bars], padding=4, fontsize=8.5, color=palette.ink)
     clean(axes, title)
     axes.set_yticks(list(places), [b.label for b in bars], parse_math=False)
     axes.set_ylim(len(bars) - 0.4, -0.6)
@@ -146,8 +146,8 @@ def _empty(axes: Axes, title: str, text: str) -> Axes:
 def _draw_statuses(axes: Axes, statuses: Sequence[str]) -> None:
     from matplotlib.patches import Patch
 
-    own = colours()
-    patches = [Patch(color=getattr(own, SHADES[s]), label=s.lower()) for s in statuses]
+    palette = colours()
+    patches = [Patch(color=getattr(palette, SHADES[s]), label=s.lower()) for s in statuses]
     draw_legend(axes, handles=patches)
 
 

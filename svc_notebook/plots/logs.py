@@ -44,10 +44,10 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
         "latency in milliseconds",
         "response status",
     )
-    for one, title in zip(drawn, titles, strict=True):
-        clean(one, title)
+    for axis, title in zip(drawn, titles, strict=True):
+        clean(axis, title)
         if logs.empty:
-            draw_empty(one, "no request was logged")
+            draw_empty(axis, "no request was logged")
     if not logs.empty:
         _draw(logs, drawn)
     return drawn
@@ -56,8 +56,8 @@ def plot_logs(logs: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]:
 def _in_utc(logs: pd.DataFrame) -> pd.DataFrame:
     """Align days and hours with the axis, in UTC."""
     times = logs["timestamp"].dt
-    known = times.tz_localize("UTC") if times.tz is None else times.tz_convert("UTC")
-    return logs.assign(timestamp=known)
+    aware = times.tz_localize("UTC") if times.tz is None else times.tz_convert("UTC")
+    return logs.assign(timestamp=aware)
 
 
 def _draw(logs: pd.DataFrame, axes: Sequence[Axes]) -> None:
@@ -94,9 +94,9 @@ def _count_up(axes: Axes) -> None:
 
 def _draw_latency(axes: Axes, times: Any, width: float) -> None:
     """Draw the median latency as the dark line and the 95th percentile as the pale one."""
-    own, middle = colours(), times.median()
+    palette, middle = colours(), times.median()
     above = times.quantile(0.95)
-    for name, values, colour in (("p95", above, own.pale), ("median", middle, own.hue)):
+    for name, values, colour in (("p95", above, palette.pale), ("median", middle, palette.hue)):
         axes.plot(
             _centres(values.index, width),
             values,

@@ -242,11 +242,11 @@ def make_connection(values: Values) -> ClientConfig:
     """Build a connection from plain values; timeouts are in seconds."""
     for name in TIMEOUTS.keys() & values.keys():
         check_seconds(name, values[name])
-    own = {name: value for name, value in values.items() if name not in TIMEOUTS}
+    members = {name: value for name, value in values.items() if name not in TIMEOUTS}
     retry_policy = RetryPolicy().changed(
         **{TIMEOUTS[n]: values[n] for n in TIMEOUTS.keys() & values.keys()}
     )
-    return ClientConfig(**hide_keys(own), retry_policy=retry_policy)
+    return ClientConfig(**hide_keys(members), retry_policy=retry_policy)
 
 
 def _advice(name: str | None) -> str:
@@ -255,19 +255,19 @@ def _advice(name: str | None) -> str:
             f"the profile `{name}` has no API key; set SVC_API_KEY, put api_key into "
             f"{user_file()}, or type: keyring set svc-notebook {name}"
         )
-    known = ", ".join(f'connect("{other}")' for other in profiles())
+    calls = ", ".join(f'connect("{other}")' for other in profiles())
     return (
         'no API key is known; connect("local") starts the local service, '
-        f"{f'{known} uses a profile, ' if known else ''}"
+        f"{f'{calls} uses a profile, ' if calls else ''}"
         "connect(url=..., app_id=..., api_key=...) any other"
     )
 
 
 def _advice_on_application(name: str | None) -> str:
-    place = f"put app_id into the profile `{name}`" if name else "pass a profile that has one"
+    remedy = f"put app_id into the profile `{name}`" if name else "pass a profile that has one"
     return (
         "no application id is known, and a key works only with its application; pass it to "
-        f"connect(..., app_id=...), or set SVC_APP_ID, or {place}"
+        f"connect(..., app_id=...), or set SVC_APP_ID, or {remedy}"
     )
 
 
@@ -310,12 +310,12 @@ def _warn_of_key(source: ProfileFile, name: str | None, values: Values) -> None:
 
 
 def _check_known(name: str, sources: list[ProfileFile]) -> None:
-    known = sorted({LOCAL, *(own for source in sources for own in source.profiles)})
-    if name not in known:
+    names = sorted({LOCAL, *(profile for source in sources for profile in source.profiles)})
+    if name not in names:
         places = ", ".join(str(source.path) for source in sources) or str(user_file())
-        there = f"there are {', '.join(known)}" if known[1:] else f"there is only {LOCAL}"
+        there = f"there are {', '.join(names)}" if names[1:] else f"there is only {LOCAL}"
         raise NotConnected(
-            f"there is no profile `{name}` in {places}{did_you_mean(name, known)}; {there}"
+            f"there is no profile `{name}` in {places}{did_you_mean(name, names)}; {there}"
         )
 
 
@@ -324,10 +324,10 @@ def _from_keyring(profile: str, missing: list[str]) -> dict[str, Any]:
     try:
         import keyring
 
-        found = {
+        stored = {
             key: keyring.get_password("svc-notebook", _LOGINS[key].format(profile))
             for key in missing
         }
     except Exception:
         return {}
-    return present(found)
+    return present(stored)

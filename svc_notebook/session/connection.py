@@ -27,10 +27,10 @@ AnyClient = AsyncClient | Client
 
 def asynchronous(client: AnyClient | None) -> AsyncClient:
     """Return the client to use, as one whose methods are coroutine functions."""
-    found = current() if client is None else client
-    if not isinstance(found, (Client, AsyncClient)):
-        raise BadInput(f"`client` must be what `svc.connect` returns, not {type(found).__name__}")
-    return found.aio if isinstance(found, Client) else found
+    chosen = current() if client is None else client
+    if not isinstance(chosen, (Client, AsyncClient)):
+        raise BadInput(f"`client` must be what `svc.connect` returns, not {type(chosen).__name__}")
+    return chosen.aio if isinstance(chosen, Client) else chosen
 
 
 # A plain variable: a context variable set in one cell can be lost in the next.
@@ -167,8 +167,8 @@ def profile_of(client: Client) -> str | None:
 
 def folder_in_use() -> Path:
     """Return the data folder of the connected local service, else the default folder."""
-    known = _folders.get(_current) if _current else None
-    return known or default_folder()
+    folder = _folders.get(_current) if _current else None
+    return folder or default_folder()
 
 
 @public()

@@ -45,15 +45,15 @@ def remember(data: Path) -> None:
 
 def known_folders() -> list[Path]:
     """Return the known data folders that still exist, and remove the others from the list."""
-    found = []
+    folders = []
     with suppress(OSError):
         for entry in sorted(_list_folder().glob("[!.]*")):
             folder = Path(entry.read_text(encoding="utf-8"))
             if folder.is_dir():
-                found.append(folder)
+                folders.append(folder)
             else:
                 entry.unlink(missing_ok=True)
-    return found
+    return folders
 
 
 def _entry(folder: Path) -> Path:
@@ -241,8 +241,8 @@ def attach(data: Path) -> LocalService | None:
 
 def find_running(data: Path) -> LocalService | None:
     """Return the running service of a data folder."""
-    found = _read_note(data)
-    return found if found and is_alive(found.pid) and _listens(found.url) else None
+    note = _read_note(data)
+    return note if note and is_alive(note.pid) and _listens(note.url) else None
 
 
 def all_running() -> list[LocalService]:
@@ -273,7 +273,7 @@ def _read_note(data: Path) -> LocalService | None:
 
 def is_alive(pid: int) -> bool:
     """Return whether a process exists; an ended child process is reaped."""
-    if os.getpid() == _PROCESS and (own := _OWN.get(pid)) and own.poll() is not None:
+    if os.getpid() == _PROCESS and (process := _OWN.get(pid)) and process.poll() is not None:
         del _OWN[pid]
         return False
     try:

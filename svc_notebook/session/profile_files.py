@@ -55,8 +55,10 @@ def read_project(folder: Path) -> ProfileFile | None:
     not leave the folder. Files of other users are not read.
     """
     for parent in _project_folders(folder):
-        own = parent / "svc.toml"
-        if _may_read(own) and (source := _read_file(own, _parse(own), is_project=True)):
+        project_file = parent / "svc.toml"
+        if _may_read(project_file) and (
+            source := _read_file(project_file, _parse(project_file), is_project=True)
+        ):
             return source
         shared = parent / "pyproject.toml"
         content = _read_tool_table(shared)

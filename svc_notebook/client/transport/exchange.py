@@ -26,14 +26,14 @@ class Keys(httpx.Auth):
 
     def headers(self) -> dict[str, str]:
         """Return the authentication headers of the interface."""
-        own = self._connection
+        connection = self._connection
         if self._crawler:
-            pair = f"{own.crawler_user_id}:{own.crawler_api_key.reveal()}".encode()
+            pair = f"{connection.crawler_user_id}:{connection.crawler_api_key.reveal()}".encode()
             return {"authorization": f"Basic {b64encode(pair).decode()}"}
         forwarded = {"X-Forwarded-API-Key": self._forwarded.reveal()} if self._forwarded else {}
         return {
-            f"X-{own.vendor}-Application-Id": own.app_id,
-            f"X-{own.vendor}-API-Key": own.api_key.reveal(),
+            f"X-{connection.vendor}-Application-Id": connection.app_id,
+            f"X-{connection.vendor}-API-Key": connection.api_key.reveal(),
             **forwarded,
         }
 

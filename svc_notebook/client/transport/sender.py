@@ -266,10 +266,10 @@ def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
 def user_agent() -> str:
     """Return the value of the header `user-agent`."""
     try:
-        own = version("svc-notebook")
+        release = version("svc-notebook")
     except PackageNotFoundError:
-        own = "0"
-    return f"svc-notebook/{own} Python/{platform.python_version()}"
+        release = "0"
+    return f"svc-notebook/{release} Python/{platform.python_version()}"
 
 
 def make_request_id() -> str:

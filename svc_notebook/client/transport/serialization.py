@@ -66,9 +66,11 @@ def _is_not_idempotent(content: bytes) -> bool:
 def encode_json(value: Any) -> bytes:
     """Encode JSON values; raises `BadInput` with the position of any other value."""
     try:
-        if found := _find_foreign(value):
-            place, reason = found
-            raise BadInput(f"`{place.lstrip('.')}` {reason}" if place else f"the body {reason}")
+        if foreign := _find_foreign(value):
+            position, reason = foreign
+            raise BadInput(
+                f"`{position.lstrip('.')}` {reason}" if position else f"the body {reason}"
+            )
         return msgspec.json.encode(value)
     except RecursionError:
         raise BadInput("the body is nested too deeply") from None
@@ -87,8 +89,8 @@ def _find_foreign(value: Any) -> tuple[str, str] | None:
     else:
         return ("", reason) if (reason := _foreign(value)) else None
     for at, item in members:
-        if found := _find_foreign(item):
-            return at + found[0], found[1]
+        if foreign := _find_foreign(item):
+            return at + foreign[0], foreign[1]
     return None
 
 

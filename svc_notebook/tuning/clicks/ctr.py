@@ -56,21 +56,21 @@ def positions(shown: DataFrame, *, smoothing: float = 2) -> DataFrame:
     1         2    30.0  0.15
     """
     counted = ImpressionArrays.of(check_impressions(shown))
-    found = fit_examination(
+    fitted = fit_examination(
         counted.pair, counted.position, counted.shown, counted.clicked,
         len(counted.pairs), smoothing,
     )  # fmt: skip
-    at = np.searchsorted(found.places, counted.position)
+    at = np.searchsorted(fitted.places, counted.position)
     n, c = sum_by(at, counted.shown), sum_by(at, counted.clicked)
     rate = divide(c, n)
     return DataFrame(
         {
-            "position": found.places,
+            "position": fitted.places,
             "impressions": n,
             "clicks": c,
             "ctr": rate,
-            "examination": found.examined,
-            "corrected": divide(rate, found.examined),
+            "examination": fitted.examined,
+            "corrected": divide(rate, fitted.examined),
         }
     )
 
@@ -121,10 +121,10 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes
         return axis
     rows = positions(shown).head(top)
     clean(axis, f"Click-through rate by position; {rows['impressions'].sum():,.0f} impressions")
-    own = colours()
-    axis.bar(rows["position"], rows["ctr"], width=0.7, color=own.palest, label="raw")
+    palette = colours()
+    axis.bar(rows["position"], rows["ctr"], width=0.7, color=palette.palest, label="raw")
     axis.plot(
-        rows["position"], rows["corrected"], color=own.hue, marker="o", markersize=4,
+        rows["position"], rows["corrected"], color=palette.hue, marker="o", markersize=4,
         linewidth=1, label="corrected for examination",
     )  # fmt: skip
     if len(rows) <= MAX_LABELLED_POSITIONS:
@@ -132,19 +132,19 @@ def plot_positions(shown: DataFrame, *, top: int = 20, axes: Any = None) -> Axes
     axis.set_xticks(rows["position"].tolist())
     axis.set_ylim(0, max(rows["ctr"].max(), rows["corrected"].max()) * 1.2 or 1)
     axis.yaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
-    axis.set_xlabel("position", fontsize=8.5, color=own.ink)
+    axis.set_xlabel("position", fontsize=8.5, color=palette.ink)
     draw_legend(axis)
     return axis
 
 
 def _print_values(axis: Axes, rows: DataFrame) -> None:
-    own = colours()
+    palette = colours()
     for _, row in rows.iterrows():
         axis.annotate(
             f"{row['ctr']:.1%}", (row["position"], 0), (0, 4), textcoords="offset points",
-            ha="center", fontsize=7.5, color=own.ink,
+            ha="center", fontsize=7.5, color=palette.ink,
         )  # fmt: skip
         axis.annotate(
             f"{row['corrected']:.0%}", (row["position"], row["corrected"]), (0, 7),
-            textcoords="offset points", ha="center", fontsize=7.5, color=own.hue,
+            textcoords="offset points", ha="center", fontsize=7.5, color=palette.hue,
         )  # fmt: skip

@@ -40,16 +40,16 @@ class ImpressionArrays:
     def of(cls, frame: DataFrame) -> ImpressionArrays:
         """Count checked impressions; those of a session in the order of their positions."""
         by_session = "session" in frame
-        own = frame.sort_values(["session", "position"], kind="stable") if by_session else frame
-        grouped = own.groupby(PAIR, sort=True)
+        ordered = frame.sort_values(["session", "position"], kind="stable") if by_session else frame
+        grouped = ordered.groupby(PAIR, sort=True)
         pairs = grouped.size().index.to_frame(index=False)
         return cls(
             pairs=pairs,
             pair=np.asarray(grouped.ngroup(), dtype=np.intp),
-            position=np.asarray(own["position"], dtype=np.intp),
-            shown=own["impressions"].to_numpy(dtype=np.float64),
-            clicked=own["clicks"].to_numpy(dtype=np.float64),
-            session=pd.factorize(own["session"])[0].astype(np.intp) if by_session else None,
+            position=np.asarray(ordered["position"], dtype=np.intp),
+            shown=ordered["impressions"].to_numpy(dtype=np.float64),
+            clicked=ordered["clicks"].to_numpy(dtype=np.float64),
+            session=pd.factorize(ordered["session"])[0].astype(np.intp) if by_session else None,
         )
 
     def add_up(self, values: Floats) -> Floats:
@@ -73,9 +73,9 @@ class FittedModel(NamedTuple):
 
 def divide(one: Floats, other: Floats) -> Floats:
     """Divide; division by zero gives NaN."""
-    known = np.full(len(one), np.nan)
-    np.divide(one, other, out=known, where=other > 0)
-    return known
+    quotients = np.full(len(one), np.nan)
+    np.divide(one, other, out=quotients, where=other > 0)
+    return quotients
 
 
 def ctr(counted: ImpressionArrays, smoothing: float) -> FittedModel:
@@ -145,7 +145,7 @@ def pbm(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     are fitted by expectation maximization, attractiveness with a prior of s impressions of which
     half attract; the most examined position has the value 1.
     """
-    found = fit_examination(
+    fitted = fit_examination(
         counted.pair,
         counted.position,
         counted.shown,
@@ -155,24 +155,24 @@ def pbm(counted: ImpressionArrays, smoothing: float) -> FittedModel:
     )
     facts = {
         "examination": {
-            int(k): float(v) for k, v in zip(found.places, found.examined, strict=True)
+            int(k): float(v) for k, v in zip(fitted.places, fitted.examined, strict=True)
         },
-        "rounds": found.rounds,
-        "converged": found.has_converged,
-        "moved_share": found.moved_share,
+        "rounds": fitted.rounds,
+        "converged": fitted.has_converged,
+        "moved_share": fitted.moved_share,
     }
-    if not found.has_converged:
+    if not fitted.has_converged:
         warn_user(
-            f"the model pbm has not converged after {found.rounds:,} rounds, so its ratings are "
+            f"the model pbm has not converged after {fitted.rounds:,} rounds, so its ratings are "
             "not reliable; collect more events, raise `smoothing`, or use coec"
         )
-    if len(found.places) > 1 and found.moved_share < MIN_MOVED_SHARE:
+    if len(fitted.places) > 1 and fitted.moved_share < MIN_MOVED_SHARE:
         warn_user(
-            f"only {found.moved_share:.1%} of the impressions are at another position than the "
+            f"only {fitted.moved_share:.1%} of the impressions are at another position than the "
             "hit's usual one, so the model pbm can hardly separate relevance from position; use "
             "coec, or randomize positions"
         )
-    return FittedModel(found.attractive, {}, facts)
+    return FittedModel(fitted.attractive, {}, facts)
 
 
 class Method(NamedTuple):

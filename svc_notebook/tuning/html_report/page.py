@@ -65,14 +65,14 @@ DOTS_PER_INCH = 160  # dots per inch
 
 def write_page(title: str, about: Iterable[str], parts: Iterable[str]) -> str:
     """Assemble a page."""
-    told = "".join(f"<p class=about>{escape(line)}</p>" for line in about)
+    paragraphs = "".join(f"<p class=about>{escape(line)}</p>" for line in about)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width,initial-scale=1">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
         "img-src data:; style-src 'unsafe-inline'\">"
         f"<title>{escape(title)}</title><style>{STYLE}</style></head>"
-        f"<body><main><h1>{escape(title)}</h1>{told}{''.join(parts)}</main></body></html>\n"
+        f"<body><main><h1>{escape(title)}</h1>{paragraphs}{''.join(parts)}</main></body></html>\n"
     )
 
 
@@ -84,11 +84,11 @@ def write_section(title: str, inner: str) -> str:
 def write_figures(figures: Sequence[Mapping[str, Any]]) -> str:
     """Write key figures: each its name, value, interval, and a text below."""
     cards = []
-    for each in figures:
-        lines = "".join(f"<li>{escape(line)}</li>" for line in each["words"])
+    for figure in figures:
+        lines = "".join(f"<li>{escape(line)}</li>" for line in figure["words"])
         cards.append(
-            f'<div class="figure"><span class=name>{escape(each["name"])}</span>'
-            f"<b>{escape(each['value'])}</b>{escape(each['span'])}<ul>{lines}</ul></div>"
+            f'<div class="figure"><span class=name>{escape(figure["name"])}</span>'
+            f"<b>{escape(figure['value'])}</b>{escape(figure['span'])}<ul>{lines}</ul></div>"
         )
     return f'<div class="figures">{"".join(cards)}</div>'
 
@@ -97,7 +97,7 @@ def write_wide_table(frame: DataFrame) -> str:
     """Write a table of text; columns of numbers are right-aligned."""
     if frame.empty:
         return "<p class=small>none</p>"
-    numbers = [place for place, name in enumerate(frame) if all(map(_is_number, frame[name]))]
+    numbers = [number for number, name in enumerate(frame) if all(map(_is_number, frame[name]))]
     head = [str(name).replace("_", " ") for name in frame]
     rows = frame.itertuples(index=False, name=None)
     table = write_table(head, rows, numbers=numbers, max_characters=MAX_OPEN_CODE_CHARACTERS)

@@ -88,9 +88,9 @@ def report(
     >>> svc.tuning.report(impact, "impact.html", title="Plurals").name
     'impact.html'
     """
-    own = Path(path).expanduser()
-    if own.suffix.lower() not in (".html", ".htm"):
-        raise BadInput(f"unsupported format `{own.suffix}`; use .html")
+    target = Path(path).expanduser()
+    if target.suffix.lower() not in (".html", ".htm"):
+        raise BadInput(f"unsupported format `{target.suffix}`; use .html")
     compared = _comparison_of(subject)
     made = change if change is not None else subject.change if isinstance(subject, Impact) else None
     parts = [
@@ -102,8 +102,8 @@ def report(
     ]
     heading = title or _title(subject)
     about = [line for line in (note, _about(subject, compared)) if line]
-    write_named_file(own, write_page(heading, about, parts))
-    return own
+    write_named_file(target, write_page(heading, about, parts))
+    return target
 
 
 def _comparison_of(subject: Any) -> Comparison | None:
@@ -128,9 +128,9 @@ def _title(subject: Subject) -> str:
 
 def _about(subject: Subject, compared: Comparison | None) -> str:
     facts = compared.runs.attrs.get("svc", {}) if compared else {}
-    place = f" at {facts['address']}" if facts.get("address") else ""
+    address = f" at {facts['address']}" if facts.get("address") else ""
     what = "" if isinstance(subject, Comparison) else f" of {subject.index}"
-    return f"Written {now()}{what}{place}."
+    return f"Written {now()}{what}{address}."
 
 
 def _write_heads(compared: Comparison | None) -> Iterator[str]:
@@ -205,10 +205,10 @@ def _write_scores(compared: Comparison | None, titles: Mapping[str, str] | None)
 def _write_extremes(compared: Comparison, titles: Mapping[str, str] | None) -> str:
     run, metric = compared.variants[0], compared.metrics[0]
     rows = compared.scores
-    own = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
+    deltas = rows[(rows["run"] == run) & (rows["metric"] == metric)].dropna(subset="delta")
     columns = ["query", "filters", "before", "after", "delta", "hits_before", "hits_after"]
-    won = own[own["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")[columns]
-    lost = own[own["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")[columns]
+    won = deltas[deltas["delta"] > 0].nlargest(SHOWN_QUERIES, "delta")[columns]
+    lost = deltas[deltas["delta"] < 0].nsmallest(SHOWN_QUERIES, "delta")[columns]
     tops = [
         draw(
             lambda row=row: plot_tops(  # type: ignore[misc]
@@ -229,9 +229,9 @@ def _write_configuration(
     subject: Subject, compared: Comparison | None, made: DataFrame | None
 ) -> Iterator[str]:
     """Write what is necessary to reproduce the result, and its undo."""
-    known = made.attrs.get("svc", {}) if made is not None else {}
-    if known.get("change_id"):
-        call = f'svc.tuning.undo("{known["index"]}", "{known["change_id"]}")'
+    origin = made.attrs.get("svc", {}) if made is not None else {}
+    if origin.get("change_id"):
+        call = f'svc.tuning.undo("{origin["index"]}", "{origin["change_id"]}")'
         words = "<p>The change is in the journal; this undoes it:</p>"
         yield write_section("How to undo it", words + write_code(call))
     elif not isinstance(subject, Comparison) and (change := _proposed(subject)):
@@ -260,11 +260,11 @@ def _as_call(subject: Impact | Search, change: Mapping[str, Any]) -> str:
 
 
 def _as_change(made: DataFrame) -> dict[str, Any]:
-    found: dict[str, dict[str, Any]] = {}
+    change: dict[str, dict[str, Any]] = {}
     for scope, name, after in zip(made["scope"], made["name"], made["after"], strict=True):
-        found.setdefault(scope, {})[name] = after
+        change.setdefault(scope, {})[name] = after
     request = made.attrs.get("svc", {}).get("request")
-    return {**found, **({"request": request} if request else {})}
+    return {**change, **({"request": request} if request else {})}
 
 
 NUMBER_FORMATS: dict[str, Callable[[float], str]] = {

@@ -105,19 +105,23 @@ def _ends(moved: DataFrame, top: int) -> DataFrame:
 
 
 def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
-    own = colours()
+    palette = colours()
     deltas = shown["delta"].to_numpy()
     # A gap for left-out queries, between the gains and the losses.
     gap = int((deltas > 0).sum())
     places = np.arange(len(shown)) + (np.arange(len(shown)) >= gap) * (1.0 if left_out else 0.0)
-    axis.barh(places, deltas, color=[own.hue if d > 0 else own.pale for d in deltas], height=0.7)
+    axis.barh(
+        places, deltas, color=[palette.hue if d > 0 else palette.pale for d in deltas], height=0.7
+    )
     reach = float(np.abs(deltas).max())
-    for place, row in zip(places, shown.to_dict("records"), strict=True):
-        _write_words(axis, place, row)
+    for height, row in zip(places, shown.to_dict("records"), strict=True):
+        _write_words(axis, height, row)
     if left_out:
-        axis.text(0, gap, f"  {left_out:,} more that differ less  ", ha="center", va="center",
-                  fontsize=8, color=own.grey, backgroundcolor=background(), zorder=3)  # fmt: skip
-    axis.axvline(0, color=own.grey, lw=0.8)
+        axis.text(
+            0, gap, f"  {left_out:,} more that differ less  ", ha="center", va="center",
+            fontsize=8, color=palette.grey, backgroundcolor=background(), zorder=3,
+        )  # fmt: skip
+    axis.axvline(0, color=palette.grey, lw=0.8)
     axis.set_ylim(places.max() + 0.7, -0.7)
     axis.set_xlim(-1.75 * reach, 1.75 * reach)
     axis.set_yticks([])
@@ -127,14 +131,14 @@ def _draw_bars(axis: Axes, shown: DataFrame, left_out: int) -> None:
 
 def _write_words(axis: Axes, place: float, row: Any) -> None:
     """Write a query on the empty side of its bar, and its result at the bar's end."""
-    own, delta = colours(), row["delta"]
+    palette, delta = colours(), row["delta"]
     side, away = (1, "right") if delta > 0 else (-1, "left")
     near = "left" if delta > 0 else "right"
     label = short(f"{row['query']}  ({row['filters']})" if row["filters"] else row["query"])
     words = [
-        (0.0, -5, away, label or "(empty)", 8.5, own.ink),
-        (delta, 5, near, format_difference(delta, 2), 8.5, own.ink),
-        (delta, 41, near, f"{row['before']:.2f} → {row['after']:.2f}", 7.5, own.grey),
+        (0.0, -5, away, label or "(empty)", 8.5, palette.ink),
+        (delta, 5, near, format_difference(delta, 2), 8.5, palette.ink),
+        (delta, 41, near, f"{row['before']:.2f} → {row['after']:.2f}", 7.5, palette.grey),
     ]
     for x, aside, alignment, text, size, colour in words:
         axis.annotate(
@@ -175,7 +179,7 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
     metric, _ = pick(comparison, metric, None)
     names = comparison.variants
     axis: Axes = make_axes(axes, 1, 1, 1.2 + 0.95 * len(names))[0]
-    own = colours()
+    palette = colours()
     clean(axis, f"mean difference of {metric} to {short(comparison.base, 40)}, resampled")
     plain_title(axis)
     scores = comparison.scores[comparison.scores["metric"] == metric].dropna(subset="delta")
@@ -183,7 +187,7 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
         draw_empty(axis, "there are too few queries to resample")
         return axis
     tested = comparison.test().set_index(["run", "metric"])
-    for place, name in enumerate(names):
+    for number, name in enumerate(names):
         part = scores[scores["run"] == name]
         if len(part) < 2:
             continue
@@ -193,9 +197,9 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
             seed=comparison.seed,
         )  # fmt: skip
         _draw_ridge(
-            axis, len(names) - 1 - place, means, tested.loc[(name, metric)], short(name, 60)
+            axis, len(names) - 1 - number, means, tested.loc[(name, metric)], short(name, 60)
         )
-    axis.axvline(0, color=own.grey, lw=0.8, ls=(0, (4, 3)))
+    axis.axvline(0, color=palette.grey, lw=0.8, ls=(0, (4, 3)))
     axis.set_yticks([])
     axis.set_ylim(-0.3, len(names) + 0.02)
     axis.spines["left"].set_visible(False)
@@ -203,28 +207,28 @@ def plot_density(comparison: ComparedRuns, metric: str | None = None, *, axes: A
 
 
 def _draw_ridge(axis: Axes, base: float, means: Any, row: Any, name: str) -> None:
-    own = colours()
+    palette = colours()
     if np.ptp(means) > TIE_TOLERANCE:  # if no query differs, the mean has no spread
         _fill_ridge(axis, base, means, row)
-    axis.plot([row["delta"]] * 2, [base, base + 0.62], color=own.hue, lw=1.8)
-    axis.axhline(base, color=own.palest, lw=0.8)
+    axis.plot([row["delta"]] * 2, [base, base + 0.62], color=palette.hue, lw=1.8)
+    axis.axhline(base, color=palette.palest, lw=0.8)
     between = span(row["low"], row["high"])
     words = f"{format_difference(row['delta'], 3)}  {between}   p {p_value(row['p_holm'])}"
     axis.text(
-        row["delta"], base + 0.66, words, ha="center", va="bottom", fontsize=8.5, color=own.ink
+        row["delta"], base + 0.66, words, ha="center", va="bottom", fontsize=8.5, color=palette.ink
     )
     axis.text(
-        0.0, base - 0.04, name, ha="left", va="top", fontsize=8.5, color=own.grey,
+        0.0, base - 0.04, name, ha="left", va="top", fontsize=8.5, color=palette.grey,
         transform=axis.get_yaxis_transform(), parse_math=False,
     )  # fmt: skip
 
 
 def _fill_ridge(axis: Axes, base: float, means: Any, row: Any) -> None:
-    own = colours()
+    palette = colours()
     counts, edges = np.histogram(means, bins=80)
     smooth = np.convolve(counts, np.hanning(9) / np.hanning(9).sum(), mode="same")
     heights = smooth / max(smooth.max(), 1) * 0.62
     centres = (edges[:-1] + edges[1:]) / 2
     inside = (centres >= row["low"]) & (centres <= row["high"])
-    axis.fill_between(centres, base, base + heights, color=own.palest, lw=0)
-    axis.fill_between(centres[inside], base, base + heights[inside], color=own.pale, lw=0)
+    axis.fill_between(centres, base, base + heights, color=palette.palest, lw=0)
+    axis.fill_between(centres[inside], base, base + heights[inside], color=palette.pale, lw=0)

@@ -57,15 +57,15 @@ def plot_grades(judgments: Table, *, axes: Any = None) -> Axes:
     if not len(ratings):
         draw_empty(axis, "no rating")
         return axis
-    own = colours()
+    palette = colours()
     # Better grades are darker.
-    shades = [_shade(place / max(len(labels) - 1, 1)) for place in range(len(labels))]
+    shades = [_shade(number / max(len(labels) - 1, 1)) for number in range(len(labels))]
     drawn = axis.barh(range(len(labels)), counts, color=shades, height=0.7)
     total = counts.sum()
     words = [f"{count:,}  {count / total:.0%}" for count in counts]
-    axis.bar_label(drawn, words, padding=4, fontsize=8.5, color=own.ink)
+    axis.bar_label(drawn, words, padding=4, fontsize=8.5, color=palette.ink)
     axis.set_yticks(range(len(labels)), labels)
-    axis.set_ylabel("grade", fontsize=8.5, color=own.grey)
+    axis.set_ylabel("grade", fontsize=8.5, color=palette.grey)
     axis.set_xlim(0, counts.max() * 1.18)
     axis.tick_params(left=False, bottom=False, labelbottom=False)
     axis.spines["bottom"].set_visible(False)
@@ -106,19 +106,19 @@ def plot_confusion(
     >>> axes = svc.tuning.plot_confusion(judgments)
     """
     judged = check_judgments(judgments)
-    one, other = _two(judged, raters)
-    both = _paired(judged, one, other)
+    first, other = _two(judged, raters)
+    both = _paired(judged, first, other)
     grades = np.unique(both) if len(both) else np.zeros(0)
     axis: Axes = make_axes(axes, 1, 1, 1.3 + 0.42 * max(len(grades), 3))[0]
     kappa = cohen(both, weighted=True) if len(both) else float("nan")
     words = f", kappa {kappa:.2f} (squared weights)" if kappa == kappa else ""
-    clean(axis, f"{len(both):,} hits that {short(one, 20)} and {short(other, 20)} rated{words}")
+    clean(axis, f"{len(both):,} hits that {short(first, 20)} and {short(other, 20)} rated{words}")
     plain_title(axis)
     if not len(both):
         draw_empty(axis, "no hit was rated by both")
         return axis
     _draw_counts(axis, both, grades)
-    axis.set_ylabel(short(one), fontsize=8.5, color=colours().grey, parse_math=False)
+    axis.set_ylabel(short(first), fontsize=8.5, color=colours().grey, parse_math=False)
     axis.set_xlabel(short(other), fontsize=8.5, color=colours().grey, parse_math=False)
     return axis
 
@@ -134,21 +134,23 @@ def _counted(ratings: Any) -> tuple[list[str], Any]:
 def _shade(share: float) -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
-    own = colours()
-    return LinearSegmentedColormap.from_list("hue", [own.palest, own.pale, own.hue])(share)
+    palette = colours()
+    return LinearSegmentedColormap.from_list("hue", [palette.palest, palette.pale, palette.hue])(
+        share
+    )
 
 
 def _two(judged: DataFrame, raters: tuple[str, str] | None) -> tuple[str, str]:
-    known = [str(name) for name in dict.fromkeys(judged["rater"])]
+    names = [str(name) for name in dict.fromkeys(judged["rater"])]
     if raters is None:
-        if len(known) < 2:
+        if len(names) < 2:
             raise BadInput("two raters are needed, named in `rater`")
-        return known[0], known[1]
+        return names[0], names[1]
     if isinstance(raters, str) or len(raters) != 2:
         raise BadInput(f"`raters` must be two names, such as ('ada', 'ben'), not {raters!r}")
     for name in raters:
-        if name not in known:
-            raise BadInput(f"no judgments of the rater {name!r}; raters are {', '.join(known)}")
+        if name not in names:
+            raise BadInput(f"no judgments of the rater {name!r}; raters are {', '.join(names)}")
     return raters
 
 
@@ -162,15 +164,17 @@ def _paired(judged: DataFrame, one: str, other: str) -> Any:
 def _draw_counts(axis: Axes, both: Any, grades: Any) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
-    own = colours()
+    palette = colours()
     counts = np.zeros((len(grades), len(grades)))
     coded = np.searchsorted(grades, both)
     np.add.at(counts, (coded[:, 0], coded[:, 1]), 1)
-    shades = LinearSegmentedColormap.from_list("hue", [background(), own.palest, own.pale, own.hue])
+    shades = LinearSegmentedColormap.from_list(
+        "hue", [background(), palette.palest, palette.pale, palette.hue]
+    )
     edges = np.arange(len(grades) + 1) - 0.5
-    axis.pcolormesh(edges, edges, counts, cmap=shades, edgecolors=own.palest, linewidth=0.8)
+    axis.pcolormesh(edges, edges, counts, cmap=shades, edgecolors=palette.palest, linewidth=0.8)
     for (row, column), count in np.ndenumerate(counts):
-        ink = background() if count > 0.8 * counts.max() else own.ink
+        ink = background() if count > 0.8 * counts.max() else palette.ink
         weight = "bold" if row == column else "normal"
         axis.text(column, row, f"{int(count):,}", ha="center", va="center", fontsize=8.5,
                   color=ink, weight=weight)  # fmt: skip

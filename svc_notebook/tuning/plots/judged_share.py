@@ -46,44 +46,44 @@ def plot_judged(
     >>> mean, share = svc.tuning.plot_judged(svc.tuning.measure("products", "judgments.csv"))
     """
     check_columns(summary, NEEDED, "summary(scores)")
-    known = list(dict.fromkeys(summary["metric"]))
-    metric = metric or (known[0] if known else "")
-    if known and metric not in known:
-        raise BadInput(f"the summary has no metric `{metric}`{did_you_mean(metric, known)}")
+    metrics = list(dict.fromkeys(summary["metric"]))
+    metric = metric or (metrics[0] if metrics else "")
+    if metrics and metric not in metrics:
+        raise BadInput(f"the summary has no metric `{metric}`{did_you_mean(metric, metrics)}")
     rows = summary[summary["metric"] == metric]
     height = 0.9 + 0.36 * max(len(rows), 1)
     drawn = make_axes(axes, 1, 2, height, sharey=True, width_ratios=[3, 2])
     titles = (f"{metric}, 95 % interval", "judged share of the hits")
-    for one, title in zip(drawn, titles, strict=True):
-        clean(one, title)
-        plain_title(one)
+    for axis, title in zip(drawn, titles, strict=True):
+        clean(axis, title)
+        plain_title(axis)
         if rows.empty:
-            draw_empty(one, "no scores")
+            draw_empty(axis, "no scores")
     if not rows.empty:
         _draw(drawn, rows)
     return drawn
 
 
 def _draw(drawn: Sequence[Axes], rows: DataFrame) -> None:
-    own = colours()
+    palette = colours()
     left, right = drawn
     places = range(len(rows))
-    for place, row in zip(places, rows.to_dict("records"), strict=True):
+    for height, row in zip(places, rows.to_dict("records"), strict=True):
         left.plot(
-            [row["low"], row["high"]], [place] * 2, color=own.pale, lw=5, solid_capstyle="butt"
+            [row["low"], row["high"]], [height] * 2, color=palette.pale, lw=5, solid_capstyle="butt"
         )
-        left.plot([row["mean"]], [place], "o", color=own.hue, ms=6)
-        left.text(row["mean"], place - 0.24, f"{row['mean']:.3f}", ha="center", va="bottom",
-                  fontsize=8.5, color=own.ink)  # fmt: skip
-        right.barh([place], [row["judged"]], color=own.pale, height=0.5)
-        right.text(row["judged"], place, f"  {row['judged']:.0%}", va="center", fontsize=8.5,
-                   color=own.ink)  # fmt: skip
+        left.plot([row["mean"]], [height], "o", color=palette.hue, ms=6)
+        left.text(row["mean"], height - 0.24, f"{row['mean']:.3f}", ha="center", va="bottom",
+                  fontsize=8.5, color=palette.ink)  # fmt: skip
+        right.barh([height], [row["judged"]], color=palette.pale, height=0.5)
+        right.text(row["judged"], height, f"  {row['judged']:.0%}", va="center", fontsize=8.5,
+                   color=palette.ink)  # fmt: skip
     left.set_yticks(list(places), [short(name, 34) for name in rows["run"]], parse_math=False)
     left.set_ylim(len(rows) - 0.4, -0.75)
     left.tick_params(left=False)
     left.margins(x=0.12)
     right.set_xlim(0, 1.18)
     right.tick_params(left=False, bottom=False, labelbottom=False, labelleft=False)
-    for one in drawn:
-        one.spines["left"].set_visible(False)
+    for axis in drawn:
+        axis.spines["left"].set_visible(False)
     right.spines["bottom"].set_visible(False)

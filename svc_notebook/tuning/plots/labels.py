@@ -31,8 +31,8 @@ def pick(comparison: ComparedRuns, metric: str | None, run: str | None) -> tuple
     metrics, runs = comparison.metrics, comparison.variants
     chosen = metric or metrics[0]
     if chosen not in metrics:
-        known = ", ".join(metrics)
-        raise BadInput(f"this compares {known}, not `{chosen}`{did_you_mean(chosen, metrics)}")
+        listed = ", ".join(metrics)
+        raise BadInput(f"this compares {listed}, not `{chosen}`{did_you_mean(chosen, metrics)}")
     named = run or runs[0]
     if named not in runs:
         raise BadInput(f"the comparison has no run `{named}`{did_you_mean(named, runs)}")

@@ -69,9 +69,9 @@ def plot_tops(
     rows = comparison.moves
     part = rows[(rows["run"] == run) & (rows["query"] == query) & (rows["filters"] == filters)]
     if part.empty:
-        known = rows["query"].unique()
-        if query not in set(known):
-            raise BadInput(f"neither run has hits of {query!r}{did_you_mean(query, known)}")
+        queries = rows["query"].unique()
+        if query not in set(queries):
+            raise BadInput(f"neither run has hits of {query!r}{did_you_mean(query, queries)}")
         raise BadInput(f"give the `filters` of {query!r}, as in the run")
     deepest = int(part[["rank_before", "rank_after"]].max().max())
     axis: Axes = make_axes(axes, 1, 1, 1.2 + ROW_INCHES * deepest)[0]
@@ -85,21 +85,21 @@ def plot_tops(
 
 def _title(comparison: ComparedRuns, metric: str, run: str, query: str, filters: str) -> str:
     rows = comparison.scores
-    own = rows[
+    scores = rows[
         (rows["run"] == run) & (rows["metric"] == metric)
         & (rows["query"] == query) & (rows["filters"] == filters)
     ].iloc[0]  # fmt: skip
     label = short(f"{query}  ({filters})" if filters else query, 50)
-    if own["delta"] != own["delta"]:
+    if scores["delta"] != scores["delta"]:
         return label
-    before, after, delta = own["before"], own["after"], format_difference(own["delta"], 3)
+    before, after, delta = scores["before"], scores["after"], format_difference(scores["delta"], 3)
     return f"“{label}”   {metric} {before:.3f} → {after:.3f}  ({delta})"
 
 
 def _draw_heads(axis: Axes, base: str, run: str, deepest: int) -> None:
-    own = colours()
+    palette = colours()
     for x, name, side in ((0.0, base, "right"), (1.0, run, "left")):
-        axis.text(x, 0.25, short(name, 44), ha=side, va="center", fontsize=8.5, color=own.grey,
+        axis.text(x, 0.25, short(name, 44), ha=side, va="center", fontsize=8.5, color=palette.grey,
                   parse_math=False)  # fmt: skip
     axis.set_xlim(-1.35, 2.35)
     axis.set_ylim(deepest + 0.6, -0.2)
@@ -109,33 +109,33 @@ def _draw_heads(axis: Axes, base: str, run: str, deepest: int) -> None:
 
 
 def _draw_hit(axis: Axes, row: Mapping[Any, Any], titles: Mapping[str, str]) -> None:
-    own = colours()
+    palette = colours()
     stays = row["kind"] == "same"
     places = [row["rank_before"], row["rank_after"]]
-    is_listed = [not pd.isna(place) for place in places]
+    is_listed = [not pd.isna(position) for position in places]
     if all(is_listed):
-        colour, width = (own.palest, 1.4) if stays else (own.hue, 1.6)
+        colour, width = (palette.palest, 1.4) if stays else (palette.hue, 1.6)
         axis.plot(
-            [0.05, 0.95], [float(place) for place in places], color=colour, lw=width, zorder=1
+            [0.05, 0.95], [float(position) for position in places], color=colour, lw=width, zorder=1
         )
     label = short(str(titles.get(row["objectID"], row["objectID"])), 34)
-    for x, place, shown in ((0.0, places[0], is_listed[0]), (1.0, places[1], is_listed[1])):
+    for x, position, shown in ((0.0, places[0], is_listed[0]), (1.0, places[1], is_listed[1])):
         if not shown:
             continue
-        _draw_mark(axis, x, float(place), row["gain"])
+        _draw_mark(axis, x, float(position), row["gain"])
         alone = not all(is_listed)
         axis.text(
-            x + (-0.07 if x == 0 else 0.07), float(place), f"{label}  {place}" if x == 0 else
-            f"{place}  {label}", ha="right" if x == 0 else "left", va="center", fontsize=8.5,
-            color=own.ink if alone or not stays else own.grey, parse_math=False,
+            x + (-0.07 if x == 0 else 0.07), float(position), f"{label}  {position}" if x == 0 else
+            f"{position}  {label}", ha="right" if x == 0 else "left", va="center", fontsize=8.5,
+            color=palette.ink if alone or not stays else palette.grey, parse_math=False,
         )  # fmt: skip
 
 
 def _draw_mark(axis: Axes, x: float, y: float, gain: float) -> None:
-    own = colours()
+    palette = colours()
     unjudged = gain != gain
-    shade = background() if unjudged else own.hue if gain > 0 else own.pale
-    axis.scatter([x], [y], s=130, color=shade, edgecolors=own.hue, linewidths=1.2, zorder=2)
+    shade = background() if unjudged else palette.hue if gain > 0 else palette.pale
+    axis.scatter([x], [y], s=130, color=shade, edgecolors=palette.hue, linewidths=1.2, zorder=2)
     if not unjudged:
-        ink = background() if gain > 0 else own.ink
+        ink = background() if gain > 0 else palette.ink
         axis.text(x, y, f"{gain:g}"[:3], ha="center", va="center", fontsize=7, color=ink, zorder=3)

@@ -61,10 +61,10 @@ def plot_variants(
     check_columns(scores, ("run", "query", "filters", "metric", "value"), "evaluate(…)")
     if top < 1:
         raise BadInput("`top` must be 1 or more")
-    known = list(dict.fromkeys(scores["metric"]))
-    metric = metric or (known[0] if known else "")
-    if known and metric not in known:
-        raise BadInput(f"the scores have no metric `{metric}`{did_you_mean(metric, known)}")
+    metrics = list(dict.fromkeys(scores["metric"]))
+    metric = metric or (metrics[0] if metrics else "")
+    if metrics and metric not in metrics:
+        raise BadInput(f"the scores have no metric `{metric}`{did_you_mean(metric, metrics)}")
     part = scores[scores["metric"] == metric]
     table = part.pivot(index=["query", "filters"], columns="run", values="value")
     runs = list(dict.fromkeys(part["run"]))
@@ -91,8 +91,10 @@ def _label(query: str, filters: str) -> str:
 def _draw(axis: Axes, values: Any, queries: list[str], runs: list[str]) -> None:
     from matplotlib.colors import LinearSegmentedColormap
 
-    own = colours()
-    shades = LinearSegmentedColormap.from_list("hue", [background(), own.palest, own.pale, own.hue])
+    palette = colours()
+    shades = LinearSegmentedColormap.from_list(
+        "hue", [background(), palette.palest, palette.pale, palette.hue]
+    )
     highest = max(float(np.nanmax(values, initial=0)), 1e-9)
     axis.pcolormesh(
         np.arange(len(runs) + 1) - 0.5, np.arange(len(queries) + 1) - 0.5,
@@ -101,7 +103,7 @@ def _draw(axis: Axes, values: Any, queries: list[str], runs: list[str]) -> None:
     )  # fmt: skip
     for (row, column), value in np.ndenumerate(values):
         text = "" if np.isnan(value) else f"{value:.2f}"
-        ink = background() if value > 0.8 * highest else own.ink
+        ink = background() if value > 0.8 * highest else palette.ink
         axis.text(column, row, text, ha="center", va="center", fontsize=8, color=ink)
     axis.set_yticks(range(len(queries)), queries, parse_math=False)
     axis.set_xticks(range(len(runs)), [short(run, 26) for run in runs], parse_math=False)

@@ -48,14 +48,14 @@ def plot_zero_shares(log: DataFrame, *, axes: Any = None) -> Axes:
     if rows.empty:
         draw_empty(axis, "no searches")
         return axis
-    own = colours()
+    palette = colours()
     places = range(len(rows))
-    axis.barh(places, rows["share"], color=own.hue, height=0.62)
-    for place, row in zip(places, rows.to_dict("records"), strict=True):
+    axis.barh(places, rows["share"], color=palette.hue, height=0.62)
+    for height, row in zip(places, rows.to_dict("records"), strict=True):
         text = f"{row['share']:.1%}  ({row['zero']:,} of {row['searches']:,})"
         axis.annotate(
-            text, (row["share"], place), (5, 0), textcoords="offset points", va="center",
-            fontsize=8.5, color=own.ink,
+            text, (row["share"], height), (5, 0), textcoords="offset points", va="center",
+            fontsize=8.5, color=palette.ink,
         )  # fmt: skip
     labels = [
         f"{name}, {count:,} quer{'y' if count == 1 else 'ies'}"

@@ -150,8 +150,8 @@ def _detect_format(path: Path, columns: Mapping[str, ColumnSchema]) -> dict[str,
         encoding = "utf-16" if file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE) else None
     with path.open(encoding=encoding or "utf-8-sig", errors="replace") as file:
         first = file.readline().strip()
-    found = {mark: columns.keys() & {*_cells(first, mark)} for mark in SEPARATORS}
-    mark = max(SEPARATORS, key=lambda mark: len(found[mark]))
+    columns_by_mark = {mark: columns.keys() & {*_cells(first, mark)} for mark in SEPARATORS}
+    mark = max(SEPARATORS, key=lambda mark: len(columns_by_mark[mark]))
     return {"sep": mark, "decimal": "," if mark == ";" else ".", "encoding": encoding}
 
 

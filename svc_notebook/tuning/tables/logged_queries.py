@@ -25,15 +25,15 @@ def read_logged_query(params: str) -> tuple[str, str]:
 
 def join_filters(params: Mapping[str, Any]) -> str:
     """Write all filters of a search as one text for `filters`."""
-    own = str(params.get("filters") or "")
+    filters = str(params.get("filters") or "")
     lists = [
         group
         for name, write in WRITERS.items()
         for group in _groups(params.get(name), write)
     ]  # fmt: skip
-    if own and lists:
-        own = own if _is_simple(own) else f"({own})"
-    return " AND ".join([*([own] if own else []), *lists])
+    if filters and lists:
+        filters = filters if _is_simple(filters) else f"({filters})"
+    return " AND ".join([*([filters] if filters else []), *lists])
 
 
 def _is_simple(filters: str) -> bool:
@@ -60,7 +60,7 @@ def _entries(given: Any) -> list[Any]:
 def _group(entry: Any, write: Callable[[str], str]) -> str:
     if isinstance(entry, str):
         return write(entry)
-    alternatives = [write(one) for one in entry if isinstance(one, str)]
+    alternatives = [write(alternative) for alternative in entry if isinstance(alternative, str)]
     text = " OR ".join(alternatives)
     return f"({text})" if len(alternatives) > 1 else text
 

@@ -128,7 +128,7 @@ def _as_case(rows: list[tuple[Any, Any, float]]) -> dict[str, Any]:
     ratings: dict[str, dict[str, float]] = {}
     for query, object_id, rating in rows:
         ratings.setdefault(query, {})[object_id] = rating
-    return {"queries": [{"query": query, "ratings": own} for query, own in ratings.items()]}
+    return {"queries": [{"query": query, "ratings": grades} for query, grades in ratings.items()]}
 
 
 def _read_csv(path: Any, text: str) -> list[tuple[str, str, Any]]:
@@ -148,9 +148,9 @@ def _read_json(path: Any, text: str) -> list[tuple[str, str, Any]]:
     try:
         queries = json.loads(text)["queries"]
         return [
-            (each["query"], object_id, rating)
-            for each in queries
-            for object_id, rating in (each.get("ratings") or {}).items()
+            (entry["query"], object_id, rating)
+            for entry in queries
+            for object_id, rating in (entry.get("ratings") or {}).items()
         ]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(f"{path} is not a JSON export of ratings: {error!r}") from None

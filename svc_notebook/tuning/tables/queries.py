@@ -34,11 +34,11 @@ class Question:
 
     def request(self, index: str, params: Params, more: Params) -> dict[str, Any]:
         """Return its search request: its own parameters take precedence, all filters must match."""
-        both = [one for one in (params.get("filters"), self.filters) if one]
-        filters = " AND ".join(f"({one})" for one in both) if len(both) > 1 else "".join(both)
-        own = {"query": self.query, "analytics": False, "page": 0}
+        both = [part for part in (params.get("filters"), self.filters) if part]
+        filters = " AND ".join(f"({part})" for part in both) if len(both) > 1 else "".join(both)
+        request = {"query": self.query, "analytics": False, "page": 0}
         return {
-            **params, **self.params, **own, **more, "indexName": index,
+            **params, **self.params, **request, **more, "indexName": index,
             **({"filters": filters} if filters else {}),
         }  # fmt: skip
 

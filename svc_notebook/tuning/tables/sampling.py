@@ -321,12 +321,12 @@ def _read_log(log: DataFrame | Iterable[str]) -> DataFrame:
     if (
         "params" in log
         and "filters" not in log
-        and all(isinstance(one, str) for one in log["params"])
+        and all(isinstance(text, str) for text in log["params"])
     ):
         log = log.assign(filters=[read_logged_query(params)[1] for params in log["params"]])
     searches = _counts(log)
-    found = log["nbHits"] if "nbHits" in log else Series(1, log.index)
-    zero_results = log["zero"] if "zero" in log else searches.where(found.fillna(1) == 0, 0)
+    hits = log["nbHits"] if "nbHits" in log else Series(1, log.index)
+    zero_results = log["zero"] if "zero" in log else searches.where(hits.fillna(1) == 0, 0)
     filters = log["filters"] if "filters" in log else Series("", log.index)
     return DataFrame(
         {
@@ -357,12 +357,12 @@ def _read_requests(logs: DataFrame) -> DataFrame:
     answered = logs["answer_code"] == 200 if "answer_code" in logs else Series(True, logs.index)
     has_query = logs["query_params"].fillna("") != ""
     paths = logs["url"].str.partition("?")[0] if "url" in logs else Series("", logs.index)
-    own = logs[answered & has_query & ~paths.str.contains(NOT_SEARCHES)]
-    pairs = [read_logged_query(params) for params in own["query_params"]]
+    searches = logs[answered & has_query & ~paths.str.contains(NOT_SEARCHES)]
+    pairs = [read_logged_query(params) for params in searches["query_params"]]
     return DataFrame(
         {
             "query": Series([query for query, _ in pairs], dtype="str"),
             "filters": Series([filters for _, filters in pairs], dtype="str"),
-            "nbHits": own["query_nb_hits"].to_numpy(),
+            "nbHits": searches["query_nb_hits"].to_numpy(),
         }
     )

@@ -176,19 +176,19 @@ def read_time(value: Any) -> str:
 
 def read_object(value: Any) -> dict[str, Any]:
     """Read an object, or the JSON of one; members without a value are dropped."""
-    found = _from_json(value)
-    if not isinstance(found, Mapping):
+    decoded = _from_json(value)
+    if not isinstance(decoded, Mapping):
         raise ValueError(f"expected an object, not {value!r}")
-    return {str(name): inner for name, inner in found.items() if inner is not None}
+    return {str(name): inner for name, inner in decoded.items() if inner is not None}
 
 
 def read_list(value: Any) -> list[str]:
     """Read a list of texts, or its JSON."""
-    found = _from_json(value)
-    found = found.tolist() if isinstance(found, np.ndarray) else found
-    if not isinstance(found, list | tuple) or not all(isinstance(one, str) for one in found):
+    decoded = _from_json(value)
+    decoded = decoded.tolist() if isinstance(decoded, np.ndarray) else decoded
+    if not isinstance(decoded, list | tuple) or not all(isinstance(item, str) for item in decoded):
         raise ValueError(f"expected a list of texts, not {value!r}")
-    return list(found)
+    return list(decoded)
 
 
 def _from_json(value: Any) -> Any:

@@ -107,8 +107,8 @@ def check_queries(given: Queries) -> DataFrame:
     1  lamp     1.0
     """
     frame = _check(_as_queries(given), QUERIES, "queries")
-    known = frame[[*QUERIES]].map(repr)
-    frame = frame[~known.duplicated()].reset_index(drop=True)
+    keys = frame[[*QUERIES]].map(repr)
+    frame = frame[~keys.duplicated()].reset_index(drop=True)
     _refuse_twice(
         frame, QUESTION, "query",
         "{value!r} occurs twice with different values in other columns; keep one of the rows",
@@ -147,15 +147,15 @@ def check_runs(given: Table) -> DataFrame:
     1  run   mug     2  MUG-002
     """
     frame = _check(given, RUNS, "runs")
-    found = frame["objectID"].notna()
-    if found.any() and frame.loc[found, "rank"].isna().all():
-        frame["rank"] = _rank(frame, found)
-    missing = found & frame["rank"].isna()
+    is_hit = frame["objectID"].notna()
+    if is_hit.any() and frame.loc[is_hit, "rank"].isna().all():
+        frame["rank"] = _rank(frame, is_hit)
+    missing = is_hit & frame["rank"].isna()
     _refuse_first(
         frame, missing, "rank", "the hit in row {row} has no `rank`; give every hit a rank, or none"
     )
     frame["score"] = frame["score"].fillna(-frame["rank"].astype("float64"))
-    hits = frame[found]
+    hits = frame[is_hit]
     _refuse_twice(hits, [*ANSWER, "rank"], "rank", "{query!r} has two hits of rank {value}")
     _refuse_twice(
         hits, [*ANSWER, "objectID"], "objectID",
@@ -186,7 +186,7 @@ def _as_queries(given: Any) -> DataFrame:
     if isinstance(given, Mapping):
         given = [given]
     if isinstance(given, Iterable) and not isinstance(given, (DataFrame, str, os.PathLike)):
-        given = [{"query": one} if isinstance(one, str) else one for one in given]
+        given = [{"query": query} if isinstance(query, str) else query for query in given]
     frame = _take(given, QUERIES, "queries")
     about_hits = "objectID" in frame
     return frame[[name for name in frame if name in QUERIES]] if about_hits else frame
@@ -198,11 +198,11 @@ def _check(given: Table, columns: Mapping[str, ColumnSchema], what: str) -> Data
         if column.required and name not in frame:
             raise BadInput(f"{what} need a column `{name}`{_advise(name, [*map(str, frame)])}")
     try:
-        known = {name: read_column(frame, name, column) for name, column in columns.items()}
+        checked = {name: read_column(frame, name, column) for name, column in columns.items()}
     except UnicodeEncodeError as error:
         raise BadInput(f"{what} contain text that is not valid Unicode: {error}") from None
-    own = [name for name in frame if name not in columns]
-    return pd.concat([DataFrame(known, index=frame.index), frame[own]], axis=1)
+    extra = [name for name in frame if name not in columns]
+    return pd.concat([DataFrame(checked, index=frame.index), frame[extra]], axis=1)
 
 
 def _advise(wanted: str, names: list[str]) -> str:

@@ -191,12 +191,12 @@ def write_trec_run(
       query_id query filters
     0        1   mug
     """
-    found = check_runs(run)
-    ids = _ids_of(found, queries)
+    checked = check_runs(run)
+    ids = _ids_of(checked, queries)
     lines = [
         f"{ids[row['query'], row['filters']]} Q0 {_field(row['objectID'])} {row['rank']} "
         f"{-row['rank']} {'_'.join(str(row['run']).split()) or 'run'}"
-        for row in found[found["objectID"].notna()].to_dict("records")
+        for row in checked[checked["objectID"].notna()].to_dict("records")
     ]
     _write(path, lines)
     return _id_table(ids)
@@ -249,34 +249,36 @@ def _read_ids(queries: QueryIds | None) -> dict[str, tuple[str, str]] | None:
                 raise BadInput(f"`queries` need the columns `query_id` and `query`; no `{name}`")
         filters = queries["filters"] if "filters" in queries else [""] * len(queries)
         rows = zip(queries["query_id"], queries["query"], filters, strict=True)
-        return {str(one): (str(query), str(own)) for one, query, own in rows}
+        return {
+            str(query_id): (str(query), str(filter_text)) for query_id, query, filter_text in rows
+        }
     if isinstance(queries, Mapping):
-        return {str(one): (str(query), "") for one, query in queries.items()}
-    found = {}
+        return {str(query_id): (str(query), "") for query_id, query in queries.items()}
+    ids = {}
     for number, line in enumerate(_read_text(queries).splitlines(), 1):
-        one, tab, query = line.partition("\t")
+        query_id, tab, query = line.partition("\t")
         if line.strip() and not tab:
             raise BadInput(f"{queries}, line {number}: expected an id, a tab and a text")
         if tab:
-            found[one.strip()] = (query.strip(), "")
-    return found
+            ids[query_id.strip()] = (query.strip(), "")
+    return ids
 
 
 def _ids_of(frame: DataFrame, queries: QueryIds | None) -> dict[tuple[str, str], str]:
     """Return the id of each query of a table."""
-    own = [(str(q), str(f)) for q, f in frame[QUESTION].drop_duplicates().to_numpy().tolist()]
+    questions = [(str(q), str(f)) for q, f in frame[QUESTION].drop_duplicates().to_numpy().tolist()]
     texts = _read_ids(queries)
     if texts is None:
-        return {question: str(number) for number, question in enumerate(own, 1)}
-    known = {question: one for one, question in texts.items()}
-    for question in own:
-        if question not in known:
+        return {question: str(number) for number, question in enumerate(questions, 1)}
+    ids = {question: query_id for query_id, question in texts.items()}
+    for question in questions:
+        if question not in ids:
             raise BadInput(f"the query {question[0]!r} has no id in `queries`")
-    return {question: _field(known[question]) for question in own}
+    return {question: _field(ids[question]) for question in questions}
 
 
 def _id_table(ids: Mapping[tuple[str, str], str]) -> DataFrame:
-    rows = [(one, query, filters) for (query, filters), one in ids.items()]
+    rows = [(query_id, query, filters) for (query, filters), query_id in ids.items()]
     return DataFrame(rows, columns=["query_id", *QUESTION]).astype("str")
 
 
