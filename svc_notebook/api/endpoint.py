@@ -116,8 +116,10 @@ class Endpoint:
     @cached_property
     def members(self) -> dict[str, Any]:
         """Return the members of the body (of a GET: of the query string) and their types."""
-        own = {n: self.types[n] for n, place in self.places.items() if place == "member"}
-        return own | (typing.get_type_hints(self.shape, include_extras=True) if self.shape else {})
+        types = {n: self.types[n] for n, place in self.places.items() if place == "member"}
+        return types | (
+            typing.get_type_hints(self.shape, include_extras=True) if self.shape else {}
+        )
 
     def encode(self, *args: Any, **kwargs: Any) -> RequestSpec:
         """Build the request for the arguments of a call; raises `BadInput` for an invalid one."""
@@ -147,9 +149,9 @@ class Endpoint:
         return RequestSpec(self.verb, self.path.format_map(parts), texts, body, headers)
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
-        known = [*self.members, *(n for n, place in self.places.items() if place != "spread")]
-        for name in kwargs.keys() - known:
-            raise UnknownName(f"{self.name} does not take `{name}`{suggest_argument(name, known)}")
+        names = [*self.members, *(n for n, place in self.places.items() if place != "spread")]
+        for name in kwargs.keys() - names:
+            raise UnknownName(f"{self.name} does not take `{name}`{suggest_argument(name, names)}")
         try:
             return self.signature.bind(*args, **kwargs).arguments
         except TypeError as error:
@@ -211,8 +213,8 @@ class Endpoint:
 
     def _query_members_in(self, body: Any) -> dict[str, Any]:
         """Read arguments of a GET from its body; api.md has an example with `getClusters`."""
-        known = [name for name, place in self.places.items() if place == "query"]
-        return {n: body[n] for n in known if n in body} if isinstance(body, dict) else {}
+        names = [name for name, place in self.places.items() if place == "query"]
+        return {n: body[n] for n in names if n in body} if isinstance(body, dict) else {}
 
     def _normalised(self, body: Any) -> Any:
         for normalise in self.accepts:
@@ -229,16 +231,16 @@ class Endpoint:
     def _spread(self, members: Mapping[str, Any]) -> dict[str, Any]:
         """Return the members of ``**params``; null is the same as not given."""
         self._refuse_unknown(members, self.members)
-        own = {name for name, place in self.places.items() if place != "spread"}
-        return {n: value for n, value in members.items() if n not in own and value is not None}
+        named = {name for name, place in self.places.items() if place != "spread"}
+        return {n: value for n, value in members.items() if n not in named and value is not None}
 
     @property
     def _arguments(self) -> list[str]:
         return [name for name, place in self.places.items() if place != "path"]
 
-    def _refuse_unknown(self, members: Mapping[str, Any], known: Iterable[str]) -> None:
-        for name in members.keys() - set(known):
-            raise BadInput(f"`{name}` is not known{did_you_mean(name, known)}")
+    def _refuse_unknown(self, members: Mapping[str, Any], names: Iterable[str]) -> None:
+        for name in members.keys() - set(names):
+            raise BadInput(f"`{name}` is not known{did_you_mean(name, names)}")
 
     def _checked(self, name: str, value: Any) -> Any:
         if self.places[name] == "spread":
