@@ -67,9 +67,9 @@ def impressions(
     shown = _shown(searches)
     acted, without = list_actions(events, action)
     keys = pd.MultiIndex.from_frame(shown[KEY])
-    wanted = pd.MultiIndex.from_frame(acted[KEY])
-    shown["clicked"] = keys.isin(wanted)
-    unmatched = int((~wanted.isin(keys)).sum())
+    acted_keys = pd.MultiIndex.from_frame(acted[KEY])
+    shown["clicked"] = keys.isin(acted_keys)
+    unmatched = int((~acted_keys.isin(keys)).sum())
     if settle > 0:
         shown = shown[~shown["session"].isin(_passing(searches, shown, settle))]
     shown = shown[[*SHOWN]].reset_index(drop=True)
@@ -88,27 +88,27 @@ def _check_columns(frame: DataFrame, needed: Iterable[str], what: str, reader: s
 
 def _shown(searches: DataFrame) -> DataFrame:
     """A row for each hit of each search, with its position."""
-    own = searches.drop_duplicates("queryID")
-    lists = [list(ids) for ids in own["objectIDs"]]
+    distinct = searches.drop_duplicates("queryID")
+    lists = [list(ids) for ids in distinct["objectIDs"]]
     counts = np.array([len(ids) for ids in lists], dtype=np.int64)
-    logged_queries = [read_logged_query(params) for params in own["params"]]
-    rows = np.repeat(np.arange(len(own)), counts)
+    logged_queries = [read_logged_query(params) for params in distinct["params"]]
+    rows = np.repeat(np.arange(len(distinct)), counts)
     within = np.arange(len(rows)) - np.repeat(np.cumsum(counts) - counts, counts)
-    first = own["first"].to_numpy(dtype=np.int64)
-    times = own["timestamp"] if "timestamp" in own else Series(pd.NaT, own.index)
+    first = distinct["first"].to_numpy(dtype=np.int64)
+    times = distinct["timestamp"] if "timestamp" in distinct else Series(pd.NaT, distinct.index)
     texts = (
-        own["query"]
-        if "query" in own
-        else Series([query for query, _ in logged_queries], own.index)
+        distinct["query"]
+        if "query" in distinct
+        else Series([query for query, _ in logged_queries], distinct.index)
     )
-    filters = Series([filters for _, filters in logged_queries], own.index, dtype="str")
+    filters = Series([filters for _, filters in logged_queries], distinct.index, dtype="str")
     return DataFrame(
         {
-            "session": own["queryID"].astype("str").to_numpy()[rows],
+            "session": distinct["queryID"].astype("str").to_numpy()[rows],
             "timestamp": times.iloc[rows].to_numpy(),
             "query": texts.astype("str").to_numpy()[rows],
             "filters": filters.to_numpy()[rows],
-            "objectID": Series([one for ids in lists for one in ids], dtype="str"),
+            "objectID": Series([object_id for ids in lists for object_id in ids], dtype="str"),
             "position": first[rows] + within,
         }
     )
@@ -139,11 +139,13 @@ def _items(given: Any, count: int) -> list[dict[str, Any]]:
 def _passing(searches: DataFrame, shown: DataFrame, settle: float) -> set[str]:
     """Return searches that their user soon followed by another without a click."""
     _check_columns(searches, ("userToken", "timestamp"), "searches", "read_searches")
-    own = searches[searches["userToken"].fillna("") != ""].sort_values("timestamp", kind="stable")
-    gap = own.groupby("userToken")["timestamp"].diff().dt.total_seconds()
-    followed = gap.groupby(own["userToken"]).shift(-1) <= settle
+    identified = searches[searches["userToken"].fillna("") != ""].sort_values(
+        "timestamp", kind="stable"
+    )
+    gap = identified.groupby("userToken")["timestamp"].diff().dt.total_seconds()
+    followed = gap.groupby(identified["userToken"]).shift(-1) <= settle
     clicked = set(shown.loc[shown["clicked"], "session"])
-    return set(own.loc[followed, "queryID"]) - clicked
+    return set(identified.loc[followed, "queryID"]) - clicked
 
 
 @check_arguments
@@ -188,10 +190,10 @@ def check_impressions(given: DataFrame) -> DataFrame:
     if "clicked" not in given and not {"clicks", "impressions"} <= {*given}:
         raise BadInput(f"impressions need `clicked`, or `clicks` and `impressions`; {advice}")
     frame = given.reset_index(drop=True)
-    one = "clicked" in frame
+    has_clicks = "clicked" in frame
     counts = {
-        "clicks": _numbers(frame, "clicked" if one else "clicks"),
-        "impressions": Series(1.0, frame.index) if one else _numbers(frame, "impressions"),
+        "clicks": _numbers(frame, "clicked" if has_clicks else "clicks"),
+        "impressions": Series(1.0, frame.index) if has_clicks else _numbers(frame, "impressions"),
     }
     filters = frame["filters"] if "filters" in frame else Series("", frame.index)
     checked = DataFrame(
