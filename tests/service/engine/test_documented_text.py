@@ -1,3 +1,4 @@
+# ruff: noqa: RUF001 - letters of other scripts
 """Statements of the hosted service's public documentation on text, each on small records."""
 
 from __future__ import annotations
@@ -73,6 +74,28 @@ STATEMENTS = [
     Statement("splitting: park bench", ["park bench"], "parkbench", ["park bench"]),
     Statement("splitting: nowhere", ["now here"], "nowhere", ["now here"]),
     Statement("splitting: the parts are in a row", ["bench park", "park x bench"], "parkbench", []),
+    Statement(
+        "splitting: the most frequent of two",
+        ["now here", "now here 2", "no where"],
+        "nowhere",
+        ["now here", "now here 2"],
+        SINGLE,
+    ),
+    Statement(
+        "splitting: the longer first part of equals",
+        ["n owhere", "nowh ere"],
+        "nowhere",
+        ["nowh ere"],
+        SINGLE,
+    ),
+    Statement("splitting: one letter", ["t shirt"], "tshirt", ["t shirt"], SINGLE),
+    Statement(
+        "splitting: a word with typos is kept",
+        ["park bench", "parkbensh"],
+        "parkbench",
+        ["park bench", "parkbensh"],
+        SINGLE,
+    ),
     Statement("splitting: short words", ["a bc"], "abc", [], SINGLE),
     Statement("splitting: from the size of one typo", ["a bcd"], "abcd", ["a bcd"], SINGLE),
     Statement(
@@ -160,6 +183,63 @@ STATEMENTS = [
         ["iPhone manual"],
         {"removeStopWords": ["en"]},
     ),
+    Statement(
+        "plurals: of the query",
+        ["car"],
+        "cars",
+        ["car"],
+        {"ignorePlurals": True, "typoTolerance": False, **SINGLE},
+    ),
+    Statement(
+        "plurals: irregular",
+        ["mouse"],
+        "mice",
+        ["mouse"],
+        {"ignorePlurals": ["en"], "typoTolerance": False, **SINGLE},
+    ),
+    Statement(
+        "plurals: not verbs",
+        ["run"],
+        "running",
+        [],
+        {"ignorePlurals": ["en"], "typoTolerance": False, **SINGLE},
+    ),
+    Statement(
+        "compounds: a part",
+        ["Gartenstühle"],
+        "stühle",
+        ["Gartenstühle"],
+        {"decompoundedAttributes": {"de": ["t"]}, "queryLanguages": ["de"], **SINGLE},
+    ),
+    Statement("typos: a first letter counts two", ["storm"], "ttorm", [], SINGLE),
+    Statement(
+        "typos: min", ["storm", "sterm"], "storm", ["storm"], {"typoTolerance": "min", **SINGLE}
+    ),
+    Statement(
+        "typos: strict",
+        ["storm", "sterm"],
+        "storm",
+        ["sterm", "storm"],
+        {"typoTolerance": "strict", **SINGLE},
+    ),
+    Statement("typos: size for one", ["cart"], "cert", [], {"minWordSizefor1Typo": 5, **SINGLE}),
+    Statement(
+        "typos: off in an attribute",
+        ["storm"],
+        "starm",
+        [],
+        {"disableTypoToleranceOnAttributes": ["t"], **SINGLE},
+    ),
+    Statement("normalization: full width", ["ＡＢＣ１２３"], "abc123", ["ＡＢＣ１２３"], SINGLE),
+    Statement("normalization: half-width kana", ["ｶﾒﾗ"], "カメラ", ["ｶﾒﾗ"], SINGLE),
+    Statement("normalization: tatweel", ["كتـــاب"], "كتاب", ["كتـــاب"], SINGLE),
+    Statement("normalization: teh marbuta", ["مدرسة"], "مدرسه", ["مدرسة"], SINGLE),
+    Statement("normalization: sharp s", ["Straße"], "strasse", ["Straße"], SINGLE),
+    Statement(
+        "CJK: mixed with Latin letters", ["iPhone ケース"], "ケース iphone", ["iPhone ケース"]
+    ),
+    Statement("CJK: Korean words", ["서울 시청"], "서울", ["서울 시청"], SINGLE),
+    Statement("CJK: Chinese", ["北京大学"], "大学", ["北京大学"]),
     Statement("CJK: without blanks", ["東京タワー"], "タワー", ["東京タワー"]),
     Statement("CJK: several characters", ["東京タワー"], "東京", ["東京タワー"]),
 ]

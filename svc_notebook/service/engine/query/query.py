@@ -220,6 +220,11 @@ def _split_word(word: str, options: EffectiveParameters) -> list[TermVariant]:
     return [TermVariant((word[:cut], word[cut:]), typos=JOINED_TYPOS, exact=False) for cut in cuts]
 
 
+def is_split(variant: TermVariant) -> bool:
+    """Return whether a variant is a word in two parts, at the cost of a typo."""
+    return len(variant.words) == 2 and variant.typos == JOINED_TYPOS and not variant.anywhere
+
+
 def _split_at_joiners(
     parts: tuple[str, ...], options: EffectiveParameters
 ) -> Iterator[TermVariant]:

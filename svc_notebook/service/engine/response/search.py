@@ -39,6 +39,7 @@ from svc_notebook.service.engine.ranking.semantic_hits import (
     add_semantic_hits,
     embed_query,
 )
+from svc_notebook.service.engine.ranking.split_choice import keep_frequent_splits
 from svc_notebook.service.engine.response import facets
 from svc_notebook.service.engine.response.highlight import Style, mark_text
 from svc_notebook.service.engine.response.highlight_matcher import make_marker
@@ -135,7 +136,7 @@ def find_hits(
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
     hit_range = HitRange.of(options)
-    parsed = read_query(options)
+    parsed = keep_frequent_splits(read_query(options), plan.readers, options)
     query, by_words = plan.match_or_relax(parsed)
     matches, notes = _add_semantic_hits(plan, query, by_words, vectors)
     pinned = find_pinned(plan, pins)
@@ -259,7 +260,7 @@ def find_values(
     facets.check_searchable(path, options)
     options = options.with_similar_query()
     plan = SearchPlan(without_hidden(readers, pins), options, visible=pins.within)
-    searched = read_query(options)
+    searched = keep_frequent_splits(read_query(options), plan.readers, options)
     found, _ = _add_semantic_hits(plan, searched, plan.match(searched), vectors)
     matches = find_pinned(plan, pins).with_promoted(found)
     inner = EffectiveParameters(
@@ -317,7 +318,7 @@ def find_order(readers: Sequence[SegmentReader], options: EffectiveParameters) -
         EffectiveParameters(options.settings, {**options.params, **own}, options.resources),
         scores_ties=False,
     )
-    matches = plan.match(read_query(options))
+    matches = plan.match(keep_frequent_splits(read_query(options), readers, options))
     order = plan.rank(matches, sum(match.count for match in matches))
     # The order is kept between the pages of a browse; the ranking's candidates are not needed.
     return replace(order, ranked={})
