@@ -17,6 +17,7 @@ from svc_notebook.deployment.clone import Clone
 from svc_notebook.deployment.configuration_files import ConfigurationDrift
 from svc_notebook.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.functions.hit_renderer import ShownHits
+from svc_notebook.functions.overview import Overview
 from svc_notebook.loading import Export, LoadPlan, LoadResult
 from svc_notebook.tuning import Comparison, Scratch, Snapshot
 from svc_notebook.tuning.changes.impact import Impact
@@ -36,8 +37,8 @@ CLIENTS = {"Client": svc.Client, "AsyncClient": svc.AsyncClient, "EndpointClient
 ACCESSORS = {"df.svc": FrameAccessor, "series.svc": SeriesAccessor, "ddf.svc": DaskAccessor}
 RESULTS = (
     Clone, Comparison, ConfigurationDrift, CustomRankingFit, Deployment, DeploymentPlan, Export,
-    Impact, LoadPlan, LoadResult, RelevanceDiagnosis, RelevanceVerdict, Scratch, Search, ShownHits,
-    Snapshot,
+    Impact, LoadPlan, LoadResult, Overview, RelevanceDiagnosis, RelevanceVerdict, Scratch, Search,
+    ShownHits, Snapshot,
 )  # fmt: skip
 # A page and its title, with the modules whose functions it describes. The first match counts.
 PAGES = {
@@ -78,6 +79,7 @@ PAGES = {
             "functions.tasks",
             "functions.logs",
             "functions.analytics",
+            "functions.overview",
             "functions.events",
             "functions.plots",
         ),

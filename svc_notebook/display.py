@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 NO_VALUE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 MAX_CELL_CHARACTERS = 300
+SIZE_UNITS = ("B", "kB", "MB", "GB", "TB")
 TEXT_CELL = "text-align:left;vertical-align:top;padding:2px 10px"
 NUMBER_CELL = (
     "text-align:right;vertical-align:top;padding:2px 10px;font-variant-numeric:tabular-nums"
@@ -113,3 +114,11 @@ def format_difference(value: float, digits: int = 3) -> str:
 def format_count(number: int, noun: str, plural: str = "") -> str:
     """Format a number with its noun: `1 hit`, `1,200 hits`; `plural` is one that is irregular."""
     return f"{number:,} {noun if number == 1 else plural or f'{noun}s'}"
+
+
+def format_size(count: float) -> str:
+    """Format a number of bytes with its unit: `12.3 MB`."""
+    power = 0
+    while count >= 1000 and power < len(SIZE_UNITS) - 1:
+        count, power = count / 1000, power + 1
+    return f"{count:.3g} {SIZE_UNITS[power]}"

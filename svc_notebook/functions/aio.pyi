@@ -73,6 +73,7 @@ from svc_notebook.functions.loads import push as push
 from svc_notebook.functions.loads import replace_records as replace_records
 from svc_notebook.functions.logs import read_logs as read_logs
 from svc_notebook.functions.logs import read_status as read_status
+from svc_notebook.functions.overview import overview as overview
 from svc_notebook.functions.pins import hide as hide
 from svc_notebook.functions.pins import pin as pin
 from svc_notebook.functions.pins import unhide as unhide
@@ -169,6 +170,7 @@ __all__ = [
     "move_index",
     "move_user",
     "next_page",
+    "overview",
     "pause_crawler",
     "pending_users",
     "pin",

@@ -43,6 +43,7 @@ from svc_notebook.functions.keys import AnyKey
 from svc_notebook.functions.load_history import LoadUndoSummary
 from svc_notebook.functions.load_history import loads as loads
 from svc_notebook.functions.loads import plan as plan
+from svc_notebook.functions.overview import Overview
 from svc_notebook.functions.plots import plot_click_positions as plot_click_positions
 from svc_notebook.functions.plots import plot_clusters as plot_clusters
 from svc_notebook.functions.plots import plot_crawl as plot_crawl
@@ -128,6 +129,7 @@ __all__ = [
     "move_index",
     "move_user",
     "next_page",
+    "overview",
     "pause_crawler",
     "pending_users",
     "pin",
@@ -652,6 +654,12 @@ def next_page(
     client: AnyClient | None = None,
 ) -> DataFrame:
     """Read the page after the DataFrame of a search or a browse."""
+
+def overview(
+    *,
+    client: AnyClient | None = None,
+) -> Overview:
+    """Read the state of a service: what changed, failed, expires, waits and is not found."""
 
 def pause_crawler(
     crawler: str,

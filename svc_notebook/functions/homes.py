@@ -50,6 +50,7 @@ COROUTINES: dict[str, str] = {
     "move_index": "svc_notebook.functions.indices.move_index",
     "move_user": "svc_notebook.functions.users.move_user",
     "next_page": "svc_notebook.functions.browse.next_page",
+    "overview": "svc_notebook.functions.overview.overview",
     "pause_crawler": "svc_notebook.functions.crawlers.pause_crawler",
     "pending_users": "svc_notebook.functions.users.pending_users",
     "pin": "svc_notebook.functions.pins.pin",

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from svc_notebook.display import shorten
+from svc_notebook.display import format_size, shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.plots.canvas import (
     check_columns,
@@ -30,7 +30,6 @@ MAX_LABEL_CHARACTERS = 40
 """Longer labels are cut in the middle, where names differ least."""
 WRAP_CHARACTERS = 32
 """Of a line of a label with two lines."""
-SIZES = ("B", "kB", "MB", "GB", "TB")
 # Outcomes of a URL, from good to bad; darker needs attention.
 SHADES = {"DONE": "palest", "SKIPPED": "pale", "FAILED": "hue"}
 
@@ -71,7 +70,7 @@ def plot_clusters(clusters: pd.DataFrame, *, axes: Any = None) -> Sequence[Axes]
     names = [_short(str(name)) for name in clusters["clusterName"]]
     drawn = make_axes(axes, 1, 3, _height([max(len(names), 1)]), sharey=True)
     for axis, (column, title) in zip(drawn, CLUSTER_PANELS, strict=True):
-        texts = [_size(v) if column == "dataSize" else f"{v:,}" for v in clusters[column]]
+        texts = [format_size(v) if column == "dataSize" else f"{v:,}" for v in clusters[column]]
         bars = [Bar(*bar) for bar in zip(names, clusters[column], texts, strict=True)]
         if bars:
             _draw(axis, title, bars)
@@ -153,10 +152,3 @@ def _draw_statuses(axes: Axes, statuses: Sequence[str]) -> None:
 
 def _short(label: str) -> str:
     return shorten(label, MAX_LABEL_CHARACTERS, keep_end=True) or "(empty)"
-
-
-def _size(count: float) -> str:
-    power = 0
-    while count >= 1000 and power < len(SIZES) - 1:
-        count, power = count / 1000, power + 1
-    return f"{count:.3g} {SIZES[power]}"

@@ -156,6 +156,7 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "read_clusters": [((), {})],
     "read_sources": [((), {})],
     "read_status": [((), {})],
+    "overview": [((), {})],
     "read_logs": [((), {})],
     "read_crawlers": [((), {})],
     "read_domains": [((), {})],
