@@ -252,7 +252,8 @@ GROUPS: dict[str, dict[str, str]] = {
         "semanticSearch": "Options for matching meanings. In the local service `localWeight` is "
         "the weight of meanings against words, 0 to 1, `localMinSimilarity` the lowest cosine, and "
         "`localFeedbackHits` the number of best hits to which others are compared, too. With an "
-        "embedder and latent vectors, `localLatentShare` is the share of the latter, 0 to 1.",
+        "embedder and latent vectors, `localLatentShare` is the share of the latter, 0 to 1. "
+        "With a reranker, `localRerankedHits` is the number of first hits that it orders.",
     },
     "Storage": {
         "allowCompressionOfIntegerArray": "Whether arrays of integers are stored compressed.",

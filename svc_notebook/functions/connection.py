@@ -65,6 +65,7 @@ def connect(
     allow_private_crawl: bool = False,
     search_timeout: float | None = None,
     embedder: str | None = None,
+    reranker: str | None = None,
     **values: Unpack[Values],
 ) -> Client:
     """Create the client that all functions use from then on; nothing is sent.
@@ -90,6 +91,9 @@ def connect(
     embedder : str, default None
         Model of the vectors of the mode `neuralSearch` in the local service: `static+latent`, for
         example.
+    reranker : str, default None
+        Model of the local service that orders the first hits of searches with `localRerankedHits`
+        in `semanticSearch`: `fastembed:NAME`, for example.
 
     Returns
     -------
@@ -113,7 +117,7 @@ def connect(
     """
     return _connect(
         profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl,
-        search_timeout=search_timeout, embedder=embedder, **values,
+        search_timeout=search_timeout, embedder=embedder, reranker=reranker, **values,
     )  # fmt: skip
 
 
@@ -125,20 +129,21 @@ def _connect(
     allow_private_crawl: bool,
     search_timeout: float | None,
     embedder: str | None,
+    reranker: str | None,
     **values: Unpack[Values],
 ) -> Client:
-    given = (data, search_timeout, embedder)
+    given = (data, search_timeout, embedder, reranker)
     if not (stay or allow_private_crawl or any(value is not None for value in given)):
         return session.connect(profile, **values)
     if profile not in (None, LOCAL):
         raise BadOption(
-            "`data`, `stay`, `allow_private_crawl`, `search_timeout` and `embedder` apply to the "
-            f"local service, not to `{profile}`"
+            "`data`, `stay`, `allow_private_crawl`, `search_timeout`, `embedder` and `reranker` "
+            f"apply to the local service, not to `{profile}`"
         )
     check_choice(LOCAL, values)
     running = local(
         data, stay=stay, allow_private_crawl=allow_private_crawl, search_timeout=search_timeout,
-        embedder=embedder,
+        embedder=embedder, reranker=reranker,
     )  # fmt: skip
     return session.connect_local(running, **values)
 
@@ -173,6 +178,7 @@ def connect_with_prompt(
     allow_private_crawl: bool = False,
     search_timeout: float | None = None,
     embedder: str | None = None,
+    reranker: str | None = None,
     **values: Unpack[Values],
 ) -> Client:
     """Create the client that all functions use from then on; prompt for a missing key.
@@ -192,6 +198,9 @@ def connect_with_prompt(
     embedder : str, default None
         Model of the vectors of the mode `neuralSearch` in the local service: `static+latent`, for
         example.
+    reranker : str, default None
+        Model of the local service that orders the first hits of searches with `localRerankedHits`
+        in `semanticSearch`: `fastembed:NAME`, for example.
 
     Returns
     -------
@@ -222,6 +231,7 @@ def connect_with_prompt(
             allow_private_crawl=allow_private_crawl,
             search_timeout=search_timeout,
             embedder=embedder,
+            reranker=reranker,
             **values,
         )
     except NotTrusted:

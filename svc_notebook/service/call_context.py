@@ -16,6 +16,7 @@ from svc_notebook.service.analytics.counted_search import CountedSearch
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.http.auth import Caller
 from svc_notebook.service.indices.published_index import PublishedIndex
+from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
 
@@ -56,6 +57,10 @@ class SearchCatalog(Protocol):
     @property
     def embedder(self) -> Embedder | None:
         """The function that embeds queries, if the service has one."""
+
+    @property
+    def reranker(self) -> Reranker | None:
+        """The function that scores hits, if the service has one."""
 
     @property
     def vector_problems(self) -> Mapping[int, str]:

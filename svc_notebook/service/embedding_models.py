@@ -118,29 +118,36 @@ def load_model(name: str, folder: Path | None) -> Callable[[list[str]], Any]:
     if name.startswith(("http://", "https://")):
         return EmbeddingEndpoint.of(name, folder)
     if kind not in MODELS:
-        return _import_function(name)
+        return import_function("embedder", name, NAMES)
     if (kind == "static") == (":" in name):
         example = "static" if kind == "static" else f"{kind}:NAME"
         raise LocalServiceFailed(f'invalid embedder "{name}": use --embedder {example}')
     model, requirement = MODELS[kind]
+    return load_package("embedder", name, model, argument, requirement)
+
+
+def load_package(
+    option: str, name: str, model: Callable[[str], Any], argument: str, requirement: str
+) -> Callable[..., Any]:
+    """Return the model of a package; `option` is the one whose value is `name`."""
     try:
         return model(argument)  # type: ignore[no-any-return]
     except (ImportError, metadata.PackageNotFoundError) as error:
         raise LocalServiceFailed(
-            f"the embedder {name} needs a package that is missing ({error}): "
+            f"the {option} {name} needs a package that is missing ({error}): "
             f'pip install "{requirement}", and start the service again'
         ) from error
     except Exception as error:  # a package may raise anything for a model that it does not have
         raise LocalServiceFailed(
-            f"the embedder {name} cannot be loaded: {describe_error(error)}"
+            f"the {option} {name} cannot be loaded: {describe_error(error)}"
         ) from error
 
 
-def _import_function(name: str) -> Callable[[list[str]], Any]:
-    """Import `module:function`, also from the current folder."""
+def import_function(option: str, name: str, names: str) -> Callable[..., Any]:
+    """Import `module:function`, also from the current folder; `names` are the valid values."""
     module, _, path = name.partition(":")
     if not module or not path:
-        raise LocalServiceFailed(f'unknown embedder "{name}": use {NAMES}')
+        raise LocalServiceFailed(f'unknown {option} "{name}": use {names}')
     if (here := str(Path.cwd())) not in sys.path:
         sys.path.insert(0, here)
     try:
@@ -149,10 +156,10 @@ def _import_function(name: str) -> Callable[[list[str]], Any]:
             function = getattr(function, part)
     except Exception as error:  # the module of a user may raise anything
         raise LocalServiceFailed(
-            f"the embedder {name} cannot be imported: {describe_error(error)}; use {NAMES}"
+            f"the {option} {name} cannot be imported: {describe_error(error)}; use {names}"
         ) from error
     if not callable(function):
-        raise LocalServiceFailed(f"the embedder {name} is not a function")
+        raise LocalServiceFailed(f"the {option} {name} is not a function")
     return function  # type: ignore[no-any-return]
 
 

@@ -35,6 +35,7 @@ from svc_notebook.service.engine.parallel import count_processors
 from svc_notebook.service.folder import Folder, Idleness
 from svc_notebook.service.heap import keep_freed_arrays
 from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
+from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
 
@@ -75,6 +76,7 @@ def serve(
     search_timeout: float | None = None,
     workers: int | None = None,
     embedder: str | None = None,
+    reranker: str | None = None,
     analytics_days: int = Retention().days,
     analytics_searches: int = Retention().searches,
 ) -> int:
@@ -122,6 +124,10 @@ def serve(
         with a vector for each. The current folder is searched for the module, too: this is the
         only option that runs code of that folder. After the name, `+latent` keeps the local
         vectors as well, and fuses the similarities to both.
+    reranker : str, default None
+        Model that orders the first hits of searches with `localRerankedHits` in `semanticSearch`:
+        `sentence-transformers:NAME`, `fastembed:NAME`, or a function `module:function` from a
+        query and a list of texts to a score for each.
     analytics_days : int, default 90
         Number of days for which searches count in analytics.
     analytics_searches : int, default 1000000
@@ -143,6 +149,7 @@ def serve(
         retention = check_retention(analytics_days, analytics_searches)
         facts = read_credentials(app_id, admin_key, admin_key_file)
         embed = Embedder.load(embedder, folder.path) if embedder else None
+        score = Reranker.load(reranker) if reranker else None
         # All files created from here on are private to this user: they contain all keys.
         os.umask(0o077)
         folder.lock()
@@ -153,6 +160,7 @@ def serve(
             clusters=clusters,
             allow_private_crawl=allow_private_crawl,
             embedder=embed,
+            reranker=score,
             browser=browser,
             retention=retention,
         )
@@ -171,6 +179,7 @@ def serve(
         "allowsPrivateCrawl": allow_private_crawl,
         "searchTimeoutSeconds": seconds,
         "embedder": embedder,
+        "reranker": reranker,
     }
     app = App(service, search_timeout=seconds, workers=processes)
     try:

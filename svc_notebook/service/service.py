@@ -25,6 +25,7 @@ from svc_notebook.service.keyring import Keyring
 from svc_notebook.service.limits import check_index_name
 from svc_notebook.service.logs import RequestLog
 from svc_notebook.service.maintenance import Maintenance
+from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.sources import Sources
 from svc_notebook.service.store import Store, is_damage
 from svc_notebook.service.tasks.queue import NewTask, TaskQueue
@@ -51,6 +52,7 @@ class Service:
         clusters: int = 1,
         allow_private_crawl: bool = False,
         embedder: Embedder | None = None,
+        reranker: Reranker | None = None,
         browser: str | None = None,
         retention: Retention | None = None,
     ) -> None:
@@ -66,7 +68,7 @@ class Service:
         self.sources = Sources(self.store)
         self.tasks = TaskQueue(self.store)
         self.catalog = IndexRegistry(self.store, folder / "engine")
-        self.catalog.embedder = embedder
+        self.catalog.embedder, self.catalog.reranker = embedder, reranker
         self.cursors = Cursors()
         self.worker_counts = WorkerCounts()
         self.crawlers = Crawlers(

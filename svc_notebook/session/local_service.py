@@ -94,6 +94,7 @@ class LocalService:
     allows_private_crawl: bool = False
     search_timeout: float = SEARCH_TIMEOUT_SECONDS
     embedder: str | None = None
+    reranker: str | None = None
 
     def values(self) -> dict[str, Any]:
         """Return the connection values: address, admin key and crawler credentials."""
@@ -123,7 +124,7 @@ class LocalService:
         "serve",
         "serve --data ./shop",
         operands=(),
-        options=("allow_private_crawl", "data", "embedder", "search_timeout", "stay"),
+        options=("allow_private_crawl", "data", "embedder", "reranker", "search_timeout", "stay"),
         faces=("magic",),
         profile=False,
         format=False,
@@ -136,6 +137,7 @@ def local(
     allow_private_crawl: bool = False,
     search_timeout: float | None = None,
     embedder: str | None = None,
+    reranker: str | None = None,
     command: OneOrMany = COMMAND,
 ) -> LocalService:
     """Return the local service of a data folder, which is started if necessary.
@@ -157,6 +159,9 @@ def local(
     embedder : str, default None
         Model of the vectors of the mode `neuralSearch`, as for the command `svc serve`:
         `static+latent`, for example. A module is imported from the data folder, too.
+    reranker : str, default None
+        Model that orders the first hits of searches with `localRerankedHits` in `semanticSearch`,
+        as for the command `svc serve`: `fastembed:NAME`, for example.
     command : str or list of str, default the command `svc serve`
         Command that starts the service: one line, or its words.
 
@@ -181,6 +186,8 @@ def local(
         more += ["--search-timeout", f"{search_timeout:g}"]
     if embedder is not None:
         more += ["--embedder", embedder]
+    if reranker is not None:
+        more += ["--reranker", reranker]
     words = shlex.split(command) if isinstance(command, str) else list_texts(command, "command")
     running = attach(folder) or _begin(folder, [*words, *more])
     if stay:
@@ -196,11 +203,16 @@ def local(
             f"the local service that runs on {folder} has a search timeout of "
             f"{running.search_timeout:g} s; stop it, and connect again"
         )
-    if embedder not in (None, running.embedder):
-        raise LocalServiceFailed(
-            f"the local service that runs on {folder} has the embedder {running.embedder}; stop "
-            "it, and connect again"
-        )
+    models = {
+        "embedder": (embedder, running.embedder),
+        "reranker": (reranker, running.reranker),
+    }
+    for option, (name, current) in models.items():
+        if name not in (None, current):
+            raise LocalServiceFailed(
+                f"the local service that runs on {folder} has the {option} {current}; stop it, and "
+                "connect again"
+            )
     return running
 
 
@@ -266,6 +278,7 @@ def _read_note(data: Path) -> LocalService | None:
             allows_private_crawl=bool(note.get("allowsPrivateCrawl")),
             search_timeout=float(note.get("searchTimeoutSeconds", SEARCH_TIMEOUT_SECONDS)),
             embedder=note.get("embedder"),
+            reranker=note.get("reranker"),
         )
     except (OSError, ValueError, KeyError, TypeError):
         return None

@@ -95,7 +95,7 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
         {"store", "folder", "limits", "heap", "engine", "crawl"},
         {"background_thread", "embedding_endpoint"},
         {"embedding_models"},
-        {"embedder"},
+        {"embedder", "reranker"},
         {"events", "keyring", "logs", "rules", "sources"},
         {"resources"},
         {"impressions", "analytics"},

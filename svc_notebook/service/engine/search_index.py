@@ -14,6 +14,7 @@ from svc_notebook.service.engine.index.segment_store import Chunks, SegmentStore
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.searched_attributes import SearchedAttributes
 from svc_notebook.service.engine.query.term_variants import warm_languages
+from svc_notebook.service.engine.ranking.hit_reranker import ScoreRecords
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import NO_PINS, Pins
 from svc_notebook.service.engine.ranking.ranking import read_steps
@@ -123,16 +124,18 @@ class Index:
         resources: LanguageResources = NO_LANGUAGE_RESOURCES,
         pins: Pins = NO_PINS,
         embed: EmbedQuery | None = None,
+        score: ScoreRecords | None = None,
     ) -> SearchResult:
         """Search; `fetch` returns the records of objectIDs, None for deleted ones.
 
-        `embed` returns the vector of a query if those of the records are by an embedder.
+        `embed` returns the vector of a query if those of the records are by an embedder. `score`
+        returns the scores of records by a reranker.
         """
         state = self._state
         store = state.segment_store
         options = EffectiveParameters(state.settings, params, resources)
         vectors = VectorSource(store.vectors, embed, store.model_settings)
-        return search.find_hits(store.readers, options, fetch, pins, vectors)
+        return search.find_hits(store.readers, options, fetch, pins, vectors, score)
 
     def facet_values(
         self,

@@ -32,6 +32,7 @@ from svc_notebook.service.indices.replica_group import (
     segment_stores_of,
     split_by_schema,
 )
+from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.resources.compiled import CompiledResources
 from svc_notebook.service.store import Store
 
@@ -94,6 +95,7 @@ class IndexRegistry:
         self._sizes: dict[int, _Measured] = {}
         self.closing = False
         self.embedder: Embedder | None = None
+        self.reranker: Reranker | None = None
         self.vector_problems: dict[int, str] = {}
         self._renewals: dict[int, float] = {}
         self._by_name = NamedIndices({})

@@ -24,9 +24,15 @@ from svc_notebook.service.engine import Fetch, SearchResult
 from svc_notebook.service.engine.filters.geo_parameters import AREAS
 from svc_notebook.service.engine.index.schema import read_faceted, read_sorts
 from svc_notebook.service.engine.query.options import EMBEDDED_LISTS, EffectiveParameters
-from svc_notebook.service.engine.ranking.rank_fusion import NEURAL, SemanticOptions
+from svc_notebook.service.engine.ranking.hit_reranker import ScoreRecords
+from svc_notebook.service.engine.ranking.rank_fusion import (
+    NEURAL,
+    RERANKED_HITS,
+    SemanticOptions,
+)
 from svc_notebook.service.engine.response.highlight_style import read_snippets
 from svc_notebook.service.engine.response.search import FacetFound
+from svc_notebook.service.engine.semantic.record_texts import read_texts
 from svc_notebook.service.engine.semantic.vector_index import EmbedQuery
 from svc_notebook.service.engine.text.table_builds import without_missing_tables
 from svc_notebook.service.events import current_milliseconds
@@ -249,11 +255,12 @@ def _find(call: CallContext, searched: SearchWithRules, params: Params) -> Searc
     # Without rules, too: textual relevance must not depend on records that the key may not see.
     pins = replace(searched.outcome.pins, within=call.caller.restrict({}, index.name))
     embed = _query_embedder(call, index, params)
+    score = _record_scorer(call, index, params)
     for attempts_left in reversed(range(MAX_ATTEMPTS)):
         read: list[str] = []
         since = catalog.in_flight_writes.last_visible()
         fetch = fetch_from(call, index, read)
-        found = index.engine.get().search(params, fetch, language_resources, pins, embed)
+        found = index.engine.get().search(params, fetch, language_resources, pins, embed, score)
         if not (
             attempts_left
             and catalog.in_flight_writes.may_have_changed(since, index.records_id, read)
@@ -379,6 +386,16 @@ def _query_embedder(call: CallContext, index: PublishedIndex, params: Params) ->
         return None
     embedder = call.service.catalog.embedder
     return embedder.embed_query if embedder else None
+
+
+def _record_scorer(call: CallContext, index: PublishedIndex, params: Params) -> ScoreRecords | None:
+    """Return the function that scores records for a query; None unless hits are reranked."""
+    if not (option(index, params, "semanticSearch") or {}).get(RERANKED_HITS):
+        return None
+    reranker, query = call.service.catalog.reranker, str(params.get("query") or "")
+    if reranker is None:
+        return None
+    return lambda records: reranker.score(query, read_texts(records, index.settings))
 
 
 def _vector_notes(call: CallContext, index: PublishedIndex, found: SearchResult) -> Sequence[str]:

@@ -108,7 +108,7 @@ class WorkerCatalog:
         """Raise `Declined`: the service has the vectors of records, and embeds queries."""
         raise Declined("vectors")
 
-    vector_problems = embedder
+    vector_problems = reranker = embedder
 
     def request_vectors(self, index: PublishedIndex) -> NoReturn:
         """Raise `Declined`."""

@@ -35,10 +35,11 @@ from svc_notebook.service.engine.semantic.vector_table import (
 NEURAL = "neuralSearch"
 WEIGHT, MIN_SIMILARITY = "localWeight", "localMinSimilarity"
 FEEDBACK_HITS, LATENT_SHARE = "localFeedbackHits", "localLatentShare"
+RERANKED_HITS = "localRerankedHits"
 """Members of `semanticSearch` that only the local service has."""
 DEFAULT_WEIGHT, DEFAULT_MIN_SIMILARITY, DEFAULT_FEEDBACK_HITS = 0.3, 0.2, 0
 DEFAULT_LATENT_SHARE = 0.5
-MAX_FEEDBACK_HITS = 100
+MAX_FEEDBACK_HITS = MAX_RERANKED_HITS = 100
 FUSED_HITS = 1000
 """The best hits by words, and by similarity, that are fused; other hits by words follow them."""
 NO_SCORES = np.zeros(0)
@@ -51,13 +52,15 @@ class SemanticOptions:
     """How much similarity counts against words, from 0 to 1, and the least cosine of a hit.
 
     `feedback_hits` are the best hits whose vectors move that of the query. `latent_share` is how
-    much latent vectors count in a similarity against those of an embedder, from 0 to 1.
+    much latent vectors count in a similarity against those of an embedder, from 0 to 1. A reranker
+    orders the first `reranked_hits` hits, in any mode.
     """
 
     weight: float
     min_similarity: float
     feedback_hits: int = DEFAULT_FEEDBACK_HITS
     latent_share: float = DEFAULT_LATENT_SHARE
+    reranked_hits: int = 0
 
     @classmethod
     def of(cls, options: EffectiveParameters) -> SemanticOptions:
@@ -66,7 +69,9 @@ class SemanticOptions:
         weight = _read_share(members, WEIGHT, DEFAULT_WEIGHT, 0)
         least = _read_share(members, MIN_SIMILARITY, DEFAULT_MIN_SIMILARITY, -1)
         latent_share = _read_share(members, LATENT_SHARE, DEFAULT_LATENT_SHARE, 0)
-        return cls(weight, least, _read_feedback_hits(members), latent_share)
+        feedback_hits = _read_count(members, FEEDBACK_HITS, MAX_FEEDBACK_HITS)
+        reranked_hits = _read_count(members, RERANKED_HITS, MAX_RERANKED_HITS)
+        return cls(weight, least, feedback_hits, latent_share, reranked_hits)
 
 
 def _read_share(members: Mapping[str, Any], name: str, default: float, least: float) -> float:
@@ -78,25 +83,29 @@ def _read_share(members: Mapping[str, Any], name: str, default: float, least: fl
     return float(value)
 
 
-def _read_feedback_hits(members: Mapping[str, Any]) -> int:
-    value = members.get(FEEDBACK_HITS)
+def _read_count(members: Mapping[str, Any], name: str, limit: int) -> int:
+    value = members.get(name)
     if value is None:
-        return DEFAULT_FEEDBACK_HITS
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= MAX_FEEDBACK_HITS:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= limit:
         raise BadInput(
-            f"semanticSearch: `{FEEDBACK_HITS}` must be a whole number from 0 to "
-            f"{MAX_FEEDBACK_HITS}; 0 turns feedback off"
+            f"semanticSearch: `{name}` must be a whole number from 0 to {limit}; 0 turns it off"
         )
     return value
 
 
 def find_obstacle(options: EffectiveParameters) -> str:
     """Return why a search in the mode `neuralSearch` has no semantic hits; empty if it may."""
-    if options.sorts_relevant or any(isinstance(step, Sorted) for step in _first_step(options)):
+    if options.sorts_relevant or sorts_first(options):
         return "the ranking sorts by an attribute first"
     if options["restrictSearchableAttributes"]:
         return "restrictSearchableAttributes is set, and vectors are of all searchable attributes"
     return ""
+
+
+def sorts_first(options: EffectiveParameters) -> bool:
+    """Return whether the first criterion is an attribute."""
+    return any(isinstance(step, Sorted) for step in _first_step(options))
 
 
 def _first_step(options: EffectiveParameters) -> Sequence[object]:

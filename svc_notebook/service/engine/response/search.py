@@ -15,6 +15,7 @@ from svc_notebook.service.engine.index.segment_reader import SegmentReader
 from svc_notebook.service.engine.query.options import EffectiveParameters
 from svc_notebook.service.engine.query.query import Query, read_query
 from svc_notebook.service.engine.ranking import distinct
+from svc_notebook.service.engine.ranking.hit_reranker import HitReranker, ScoreRecords
 from svc_notebook.service.engine.ranking.order import Order
 from svc_notebook.service.engine.ranking.promoted_hits import (
     NO_PINS,
@@ -27,6 +28,7 @@ from svc_notebook.service.engine.ranking.rank_fusion import (
     NEURAL,
     SemanticOptions,
     find_obstacle,
+    sorts_first,
 )
 from svc_notebook.service.engine.ranking.ranking import read_steps
 from svc_notebook.service.engine.ranking.relevant_sort import keep_relevant
@@ -131,6 +133,7 @@ def find_hits(
     fetch: Fetch,
     pins: Pins = NO_PINS,
     vectors: VectorSource = NO_VECTORS,
+    score: ScoreRecords | None = None,
 ) -> SearchResult:
     """Run a search and return its result."""
     options = options.with_similar_query()
@@ -141,9 +144,13 @@ def find_hits(
     matches, notes = _add_semantic_hits(plan, query, by_words, vectors)
     pinned = find_pinned(plan, pins)
     relevant = keep_relevant(plan, matches) if options.sorts_relevant else matches
-    count, found = _find_page(plan, relevant, pinned, hit_range.span)
+    reranker = _make_reranker(options, query, fetch, score)
+    count, found = _find_page(plan, relevant, pinned, hit_range.span, reranker)
     ids = found.order[:]
     infos = _explain(plan, matches, pinned, found.order, ids) if options["getRankingInfo"] else None
+    for info, name in zip(infos or (), ids, strict=False):
+        if name in reranker.scores:
+            info["rerankerScore"] = reranker.scores[name]
     hits = make_hits(ids, infos, found.numbers, fetch, query, options)
     counts, stats = _count_facets(plan, matches, pinned)
     return SearchResult(
@@ -158,8 +165,18 @@ def find_hits(
             **plan.geo.members(),
             **_sorted_members(options, count),
         },
-        (*notes, *hit_range.notes(count)),
+        (*notes, *reranker.notes, *hit_range.notes(count)),
     )
+
+
+def _make_reranker(
+    options: EffectiveParameters, query: Query, fetch: Fetch, score: ScoreRecords | None
+) -> HitReranker:
+    """Return the reranker of a search, which does nothing without words or by a sort first."""
+    count = SemanticOptions.of(options).reranked_hits
+    if not count or not query.words or options.sorts_relevant or sorts_first(options):
+        return HitReranker()
+    return HitReranker(count, fetch, score)
 
 
 def _add_semantic_hits(
@@ -185,7 +202,11 @@ def _add_semantic_hits(
 
 
 def _find_page(
-    plan: SearchPlan, matches: Sequence[SegmentMatch], pinned: Pinned, page: slice
+    plan: SearchPlan,
+    matches: Sequence[SegmentMatch],
+    pinned: Pinned,
+    page: slice,
+    reranker: HitReranker,
 ) -> tuple[int, distinct.Grouped]:
     """Count all hits and return those of a page."""
     most = plan.options.distinct
@@ -194,10 +215,12 @@ def _find_page(
     pinned = pinned.without_gaps(rest)
     span = pinned.other_hits(page)
     count = rest + len(pinned)
+    reach = reranker.reach(span)
     if not most:
-        order = pinned.insert(plan.rank(others, span.stop).take(span), page)
+        order = pinned.insert(reranker.order_span(plan.rank(others, reach), span), page)
         return count, distinct.Grouped(order, ())
-    leaders = pinned.insert(distinct.find_leaders(plan, others, span.stop).take(span), page)
+    best = distinct.find_leaders(plan, others, reach)
+    leaders = pinned.insert(reranker.order_span(best, span), page)
     found = distinct.find_members(plan, pinned.without_promoted(matches), leaders, most)
     return count, found if most > 1 else distinct.Grouped(found.order, ())
 
