@@ -33,6 +33,11 @@ ROW_MEMBERS = {
     "list_separator": "separator of the texts that `dtype` makes lists or levels; a dict sets it "
     "per column; detected by default",
     "geo": "columns of latitudes and longitudes, which are sent as `_geoloc`",
+    "split": "column of long texts that become several records, with the maximum size of a part in "
+    "characters; parts end with sentences if possible, and have ids such as `7#1`; in a command "
+    "line, as text=2000 or as JSON",
+    "distinct": "attribute that all parts of a text share, `document_id` by default; the setting "
+    "`attributeForDistinct` shows one hit of them",
     "nulls": "what to do with missing values: omit the attribute, send null, or reject the row; "
     "a dict sets one of these per column",
     "timezone": "time zone of times that have none",

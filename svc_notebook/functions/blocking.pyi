@@ -628,6 +628,7 @@ def load(
     undo_rows: int = DEFAULT_UNDO_ROWS,
     cursor: str | None = None,
     reset_cursor: bool = False,
+    set_distinct: bool = False,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published."""

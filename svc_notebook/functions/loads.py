@@ -13,8 +13,9 @@ from svc_notebook.client.tasks import OnProgress
 from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.errors import BadInput
 from svc_notebook.functions.frame_records import record_columns
+from svc_notebook.functions.settings import set_settings
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
-from svc_notebook.loading.options import Accept, IfExists
+from svc_notebook.loading.options import DEFAULT_DISTINCT, Accept, IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
 from svc_notebook.loading.sources.source import Source
@@ -79,6 +80,7 @@ async def load(
     undo_rows: int = DEFAULT_UNDO_ROWS,
     cursor: str | None = None,
     reset_cursor: bool = False,
+    set_distinct: bool = False,
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
@@ -123,6 +125,9 @@ async def load(
         sends the rows of the new and changed files of a pattern.
     reset_cursor : bool, default False
         Send all rows, and remember the highest value again.
+    set_distinct : bool, default False
+        With `split`, set `attributeForDistinct` to the attribute that all parts of a text share,
+        and `distinct`, so that a search shows one hit of them.
 
     Returns
     -------
@@ -146,14 +151,22 @@ async def load(
     (240, 0)
     >>> svc.load("SELECT * FROM 'products.csv' WHERE price < 50", "products", if_exists="replace")
     """
+    if set_distinct and not options.get("split"):
+        raise BadInput("`set_distinct` needs `split`, the column whose texts are split")
     async with awaited(source, options, look=dry_run, resume=resume) as source:
-        return await loading.load(
+        result = await loading.load(
             asynchronous(client), record_columns(source, options), index,
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, plan=plan, accept=accept,
             per_second=per_second, undo_rows=undo_rows, cursor=cursor,
             reset_cursor=reset_cursor, **options,
         )  # fmt: skip
+    if set_distinct and not dry_run:
+        attribute = options.get("distinct", DEFAULT_DISTINCT)
+        await set_settings(
+            index, {"attributeForDistinct": attribute, "distinct": True}, client=client
+        )
+    return result
 
 
 @public(accessors=("df.svc.plan",))

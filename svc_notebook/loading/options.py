@@ -52,6 +52,10 @@ UNREPEATABLE = {"Increment", "Decrement", "Add"}
 MAX_BATCH_BYTES = 8_000_000
 # Options that belong to one load, and not to the form of its source.
 OPTIONS_OF_ONE_LOAD = ("limit", "cursor", "salt", "spread")
+# The attribute that all parts of a text share.
+DEFAULT_DISTINCT = "document_id"
+# The smallest size of a part of a long text.
+MIN_PART_CHARACTERS = 20
 CHARACTER_OPTIONS = ("separator", "quote", "comment")
 COUNT_OPTIONS = ("limit", "record_bytes", "batch", "batch_bytes", "header_rows")
 
@@ -66,6 +70,8 @@ class RowOptions(TypedDict, total=False):
     dtype: Mapping[str, Kind] | None
     list_separator: str | Mapping[str, str] | None
     geo: Sequence[str] | None
+    split: Mapping[str, int] | None
+    distinct: str
     nulls: Nulls | Mapping[str, Nulls]
     timezone: str | None
     duplicates: Duplicates
@@ -107,6 +113,10 @@ class LoadSettings:
     list_separator: str | Mapping[str, str] = ""
     # The columns of latitudes and longitudes.
     geo: tuple[str, ...] | None = None
+    # The column whose texts are split into records, with the size of a part in characters, and the
+    # attribute that all parts of a text share.
+    split: Mapping[str, int] = field(default_factory=dict)
+    distinct: str = DEFAULT_DISTINCT
     nulls: Nulls | Mapping[str, Nulls] = "omit"
     timezone: str | None = None
     duplicates: Duplicates = "reject"
@@ -168,6 +178,11 @@ class LoadSettings:
                 column: KIND_ALIASES.get(_type_name(kind), kind)
                 for column, kind in named["dtype"].items()
             }
+        if isinstance(named.get("split"), Mapping):
+            named["split"] = {
+                column: int(size) if str(size).isdecimal() else size
+                for column, size in named["split"].items()
+            }
         if isinstance(named.get("operations"), Mapping):
             by_lower = {name.lower(): name for name in OPERATIONS}
             named["operations"] = {
@@ -194,6 +209,7 @@ class LoadSettings:
             _check_zone(self.timezone)
         if self.geo is not None and len(self.geo) != 2:
             raise BadInput("`geo` must be two columns: geo=['latitude', 'longitude']")
+        self._check_split()
         for name in CHARACTER_OPTIONS:
             _check_character(name, getattr(self, name))
         for name in COUNT_OPTIONS:
@@ -203,6 +219,21 @@ class LoadSettings:
             raise BadInput(
                 f"`batch_bytes` must be at most {MAX_BATCH_BYTES:,}; services refuse more"
             )
+
+    def _check_split(self) -> None:
+        sizes = self.split.values()
+        if len(sizes) > 1 or any(type(n) is not int or n < MIN_PART_CHARACTERS for n in sizes):
+            raise BadInput(
+                "`split` must be one column with a size of its parts in characters, "
+                f"{MIN_PART_CHARACTERS} or more: split={{'text': 2000}}"
+            )
+        if sizes and self.action != "replace":
+            raise BadInput("`split` makes whole records of parts: omit `action`")
+
+    @property
+    def part_id(self) -> str:
+        """The hidden column of the ids of parts."""
+        return f"{self.id or 'objectID'}#n"
 
     @property
     def unrepeatable(self) -> str:
@@ -214,7 +245,7 @@ class LoadSettings:
         """Whether an option makes columns of the columns of the source."""
         kinds = {"list", "levels"}.intersection(self.dtype.values())
         is_template = self.id is not None and "{" in self.id
-        return bool(self.rename or self.computed or self.geo or kinds or is_template)
+        return bool(self.rename or self.computed or self.geo or kinds or is_template or self.split)
 
     def to_save(self) -> dict[str, Any]:
         """Return the options that differ from their defaults, as JSON has them."""

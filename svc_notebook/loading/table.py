@@ -89,6 +89,8 @@ class SourceTable:
     few_rows: Callable[[int], list[list[str | None]] | None] = field(default=lambda _: None)
     # Where the next increment begins, if only an increment is read.
     cursor: LoadCursor | None = None
+    # The SQL of the ids of rows whose texts are split, with the number of their parts.
+    parts_sql: str = ""
     # The SQL of the scan that stores the rows that it skips.
     watched_sql: str = ""
     # The SQL of the scan with the source's own column `pos`, if it has one.

@@ -40,6 +40,7 @@ from svc_notebook.loading.load_plan.row_errors import (
     RowNumbers,
     find_row_errors,
 )
+from svc_notebook.loading.load_plan.text_parts import split_texts
 from svc_notebook.loading.notes import Advice, advice_of, changes_of, write_notes
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.python_records import are_records, gather
@@ -383,7 +384,9 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
     db.grant_for_columns(len(table.fields))
     if options.timezone:
         db.rows(f"SET TimeZone = '{options.timezone}'")
+    saved = options.to_save()
     table, profile = _profile(table, options)
+    options = _of_records(options)
     ids = find_ids(table, profile, options)
     operation = operation_sql(ids.sql, profile.columns, options)
     errors = find_row_errors(table, profile, ids, operation, options)
@@ -409,7 +412,7 @@ def _prepare_table(table: SourceTable, index: str, options: LoadSettings, db: Da
         ),
         skipped_lines=table.skipped_lines,
         reading=table.reading,
-        options=options.to_save(),
+        options=saved,
     )
     marks = MarkedRows.of([*errors.dropped, *errors.repeated])
     return Prepared(
@@ -443,18 +446,25 @@ def _profile(table: SourceTable, options: LoadSettings) -> tuple[SourceTable, Pr
         table = _limited(table, options.limit)
         try:
             part = select_increment(table, cursor) if cursor else table
-            derived = derive_columns(part, options)
-            profile = profile_table(derived, options)
+            derived = split_texts(derive_columns(part, options), options)
+            profile = profile_table(derived, _of_records(options))
         except BadInput:
             other = table.alternative(None)
             if other is None:
                 raise
         else:
-            part.check_lost_rows(profile.largest_row_bytes, profile.rows, profile.skipped)
+            (derived if options.split else part).check_lost_rows(
+                profile.largest_row_bytes, profile.rows, profile.skipped
+            )
             other = table.alternative(list(profile.skipped)) if profile.skipped else None
             if other is None:
                 return derived, profile
         table = other
+
+
+def _of_records(options: LoadSettings) -> LoadSettings:
+    """Return the options of the records, whose ids are those of parts if texts are split."""
+    return replace(options, id=options.part_id) if options.split else options
 
 
 def _preview(

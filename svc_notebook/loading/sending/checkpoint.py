@@ -147,6 +147,8 @@ def facts_of(if_exists: str, options: LoadSettings, hash_scheme: str = "") -> st
     del facts["replace_records"]
     if options.cursor is None:
         del facts["cursor"]
+    if not options.split:
+        del facts["split"], facts["distinct"]
     if hash_scheme:
         facts["ids"] = hash_scheme
     return str(sorted(facts.items(), key=str))

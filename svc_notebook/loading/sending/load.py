@@ -67,6 +67,7 @@ from svc_notebook.loading.sending.unchanged import (
     keep_changed,
     read_stored,
 )
+from svc_notebook.loading.sending.vanished_parts import find_vanished_parts
 from svc_notebook.loading.sending.verification import still_holds
 from svc_notebook.loading.sending.verification import verify as read_back
 from svc_notebook.loading.sources.python_records import RecordStream
@@ -309,15 +310,23 @@ class _LoadRun:
         """Delete the stored records without a row, after all rows were sent."""
         if not (self._deletes and self._stored):
             return
-        tasks: list[int] = []
         for ids in self._stored.read_vanished():
-            if self._recorder:
-                await self._recorder.keep_deleted(ids)
-            requests: Any = [{"action": "deleteObject", "body": {"objectID": each}} for each in ids]
-            answer = await self._client.batch(self.counts.index, requests)
-            tasks.append(answer["taskID"])
-            self.counts.deleted += len(ids)
-        await wait(self._client, tasks, index=self.counts.index)
+            await self._delete(ids)
+
+    async def _delete_vanished_parts(self) -> None:
+        """Delete stored parts of the texts that are shorter than before."""
+        if self._prepared.options.split:
+            table = self._prepared.table
+            async for ids in find_vanished_parts(self._client, self.counts.index, table):
+                await self._delete(ids)
+
+    async def _delete(self, ids: list[str]) -> None:
+        if self._recorder:
+            await self._recorder.keep_deleted(ids)
+        requests: Any = [{"action": "deleteObject", "body": {"objectID": name}} for name in ids]
+        answer = await self._client.batch(self.counts.index, requests)
+        await wait(self._client, [answer["taskID"]], index=self.counts.index)
+        self.counts.deleted += len(ids)
 
     async def _write(self, if_exists: IfExists, *, resume: bool, verify: bool) -> None:
         index = self.counts.index
@@ -413,6 +422,8 @@ class _LoadRun:
             await self._send(target)
             await self._publish(target)
             await self._delete_vanished()
+            if target == self.counts.index and not self._deletes:
+                await self._delete_vanished_parts()
         except asyncio.CancelledError:
             self.counts.stopped = True
             if target == self.counts.index:
