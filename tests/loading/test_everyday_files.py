@@ -122,6 +122,36 @@ TEXTS = {
         "id name price",
         [(1, "Desk", 12.5), (2, "Lamp", None)],
     ),
+    "a box with types below a line": Everyday(
+        "shape: (2, 2)\n┌─────┬───────┐\n│ id  ┆ price │\n│ --- ┆ ---   │\n│ i64 ┆ f64   │\n"
+        "╞═════╪═══════╡\n│ 1   ┆ 12.5  │\n│ 2   ┆ null  │\n└─────┴───────┘\n",
+        "id price", [(1, 12.5), (2, None)],
+    ),
+    "lines of pairs": Everyday(
+        'ts=T10 level=info msg="started, ok" ms=12\nts=T11 level=warn msg="slow \\"x\\"" ms=120\n'
+        "ts=T12 level=info ms=3\n",
+        "ts level msg ms",
+        [("T10", "info", "started, ok", 12), ("T11", "warn", 'slow "x"', 120),
+         ("T12", "info", None, 3)],
+    ),
+    "two rows of names that fill each other's gaps": Everyday(
+        "ID,Start,How?,Use?,,\n,,Response,Email,Phone,Chat\n1180,May 1,Good,Email,,Chat\n"
+        "1181,May 1,Bad,,Phone,\n1182,May 2,Good,Email,Phone,\n",
+        "ID|Start|How? Response|Use? Email|Use? Phone|Use? Chat",
+        [(1180, "May 1", "Good", "Email", None, "Chat"),
+         (1181, "May 1", "Bad", None, "Phone", None),
+         (1182, "May 2", "Good", "Email", "Phone", None)],
+    ),
+    "rows that describe the columns of a survey": Everyday(
+        'Start,Q1\nStart Date,"How are you, today?"\n"{""ImportId"":""start""}"'
+        ',"{""ImportId"":""Q1""}"\n'
+        "2023-05-01,Good\n2023-05-02,Bad\n",
+        "Start Q1", [("2023-05-01", "Good"), ("2023-05-02", "Bad")],
+    ),
+    "quotes around a part of a value": Everyday(
+        'id\tname\tyear\n1\tFred A\t1899\n2\t"Kid" B\t1924\n3\tNull C\t\\N\n',
+        "id name year", [(1, "Fred A", 1899), (2, '"Kid" B', 1924), (3, "Null C", None)],
+    ),
     "a backslash in a name, and flags after numbers": Everyday(
         "unit,geo\\time\t2018 \t2019 \nA,AT\t8822267 \t8858775 \nA,BE\t11398589 b\t11455519 \n"
         "A,DE\t82792351 \t83019213 \nA,FR\t67026224 p\t1 \n",
@@ -210,6 +240,11 @@ DOCUMENTS: dict[str, tuple[Any, list[dict[str, Any]]]] = {
         FIRESTORE,
         [{"objectID": "k1", "id": 1, "name": "Desk", "price": 12.5, "tags": ["a"], "box": {"w": 3}},
          {"objectID": "k2", "id": 2, "name": "Lamp", "tags": ["a"], "box": {"w": 3}}],
+    ),
+    "an exported table": (
+        [{"type": "header", "version": "5"}, {"type": "database", "name": "shop"},
+         {"type": "table", "name": "t", "data": [{"id": "1"}, {"id": "2"}]}],
+        [{"id": "1"}, {"id": "2"}],
     ),
     "one record with rows of numbers": (
         {"id": 7, "values": [[1, 2], [3, 4]]}, [{"id": 7, "values": [[1, 2], [3, 4]]}],

@@ -203,6 +203,10 @@ def _split_loosely(body: str, dialect: Dialect) -> list[str]:
     while at >= 0:
         if body.startswith(quote, at):
             end = body.find(quote + separator, at + 1)
+            if end < 0 and not body.endswith(quote) and (cell := _find_literal(body, at, dialect)):
+                cells.append(_quoted(cell, dialect))
+                at = at + len(cell) + 1 if at + len(cell) < len(body) else -1
+                continue
             if end < 0 and (len(body) - 1 == at or not body.endswith(quote)):
                 return []
             last = end < 0
@@ -217,6 +221,13 @@ def _split_loosely(body: str, dialect: Dialect) -> list[str]:
             cells.append(body[at:end] if end >= 0 else body[at:])
             at = end + 1 if end >= 0 else -1
     return cells
+
+
+def _find_literal(body: str, at: int, dialect: Dialect) -> str:
+    """Return the cell at a position if its quotes enclose a part of it, as in `"Kid" Ory`."""
+    cell = body[at:].partition(dialect.separator)[0]
+    rest = cell[1:].partition(dialect.quote)[2]
+    return cell if rest.startswith(" ") and dialect.quote not in rest else ""
 
 
 def _quoted(text: str, dialect: Dialect) -> str:

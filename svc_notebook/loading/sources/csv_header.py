@@ -30,6 +30,10 @@ from svc_notebook.loading.text_cells.header_score import is_header
 MAX_HEADER_ROWS = 3
 # A second row without a number above numbers is a header if it has names in so many such columns.
 MIN_NUMERIC_COLUMNS = 2
+# The minimum number of rows below two rows of names that fill each other's gaps.
+MIN_ROWS_BELOW = 2
+# The beginning of the cells that describe the columns of a survey, in the last row of its header.
+IMPORT_ID = '{"ImportId"'
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,11 @@ def _name_columns(
     """Return the names of a header, which can have a cell less, or more, than the rows."""
     others = rows[1:]
     notes: list[str] = []
-    cells = join_names([*upper, first]) if upper else [*first]
-    if upper:
+    is_described = bool(upper) and all(cell.startswith(IMPORT_ID) for cell in first)
+    cells = [*upper[0]] if is_described else join_names([*upper, first]) if upper else [*first]
+    if is_described:
+        notes.append(f"{len(upper)} rows below the names describe them and are left out")
+    elif upper:
         shown = ", ".join(f"`{cell}`" for cell in cells[:MAX_HEADER_ROWS])
         notes.append(
             f"the header has {len(upper) + 1} rows; names are joined: {shown}"
@@ -210,6 +217,8 @@ def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[s
         return False
     if not all(_is_name(cell) for row in header for cell in row if cell):
         return False
+    if all(cell.startswith(IMPORT_ID) for cell in header[-1]) or _fills_gaps(header, others):
+        return True
     whole = [row for row in others if len(row) == width]
     columns = [[cell for cell in column if cell] for column in zip(*whole, strict=True)]
     numeric = [
@@ -229,6 +238,25 @@ def _is_tall_header(header: Sequence[Sequence[str]], others: Sequence[Sequence[s
         return len(set(filter(None, last))) > 1
     distinct = len(set(texts)) == len(texts) > MIN_NUMERIC_COLUMNS
     return len(texts) == len(numeric) and distinct and header[0] != last
+
+
+def _fills_gaps(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]) -> bool:
+    """Return whether the second of two rows has names where the first has none, and gaps.
+
+    The columns of these gaps have a value in every row, so that it is no row itself.
+    """
+    first, second, *more = header
+    gaps = [n for n, cell in enumerate(first) if not cell]
+    empty = [n for n, cell in enumerate(second) if not cell]
+    whole = [row for row in others if len(row) == len(first)]
+    complete = [n for n in empty if all(row[n] for row in whole)]
+    return (
+        not more
+        and bool(gaps and complete and first[0])
+        and len(whole) >= MIN_ROWS_BELOW
+        and len(complete) == len(empty)
+        and all(second[n] and not VALUE.fullmatch(second[n]) for n in gaps)
+    )
 
 
 def _is_name(cell: str) -> bool:

@@ -10,6 +10,7 @@ import csv
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from pathlib import Path
 
 from svc_notebook.display import shorten
@@ -24,7 +25,7 @@ MAX_TITLE_LINES, MAX_CHECKED_LINES, MIN_AGREEING_SHARE = 40, 200, 0.9
 MAX_SHOWN_LINES, MAX_SHOWN_CHARACTERS = 3, 60
 RULE = re.compile(r"(?=.*(?:--|==|\u2500\u2500|\u2550\u2550|:-|-:))[-+=:|\u2500-\u257f\s]+")
 WIDTH_RULE = re.compile(r"\s*(?:-+(?: +-+)+|=+(?: +=+)+)\s*")
-PIPES = "|\u2502\u2551"
+PIPES = "|\u2502\u2551\u2506"
 # Separators of several characters.
 LONG_SEPARATORS = ("::", "||", "|~|", "~|~", "^^", "~~", ";;", "@@", "\u00a6\u00a6")
 MIN_ROWS, MIN_ALIGNED_ROWS, MIN_GAP = 2, 3, 2
@@ -32,6 +33,11 @@ MIN_ROWS, MIN_ALIGNED_ROWS, MIN_GAP = 2, 3, 2
 MIN_ROWS_WITHOUT_NAMES, MIN_NUMERIC_COLUMNS = 5, 2
 # A line of a log that names its columns, as the extended log format of W3C has it.
 FIELDS = re.compile(r"#Fields:[ \t]+(\S.*)")
+# A name and its value, and a line of them.
+_PAIR = r'([A-Za-z_][\w.@-]*)=("(?:[^"\\]|\\.)*"|[^\s"=]*)'
+PAIR, PAIRS, MIN_PAIRS = re.compile(_PAIR), re.compile(rf"{_PAIR}(?:\s+{_PAIR})+"), 3
+# The rows of types below the names of a box.
+MAX_TYPE_ROWS = 2
 SQL_TYPE = re.compile(
     r"u?(?:tiny|small|big|huge)?int(?:eger|\d+)?|double|float\d*|real|decimal\(.*\)|numeric\(.*\)"
     r"|varchar(?:\(\d+\))?|text|str(?:ing)?|bool(?:ean)?|date|time|timestamp.*|[iu](?:8|16|32|64)"
@@ -60,6 +66,8 @@ class PrintedTable:
     width: int
     # The lines before the header.
     titles: int = 0
+    # The names of the columns if no line has them.
+    names: tuple[str, ...] = ()
 
 
 @dataclass
@@ -78,7 +86,7 @@ def find_printed_table(text: str, options: LoadSettings) -> PrintedTable | None:
         return None
     lines = text.splitlines()[: MAX_TITLE_LINES + MAX_CHECKED_LINES]
     return (
-        _find_log(lines) or _find_box(lines) or _find_fixed_width(lines)
+        _find_log(lines) or _find_pairs(lines) or _find_box(lines) or _find_fixed_width(lines)
         or _find_long_separator(lines)
         or _find_escapes(text, lines) or _find_mixed_blanks(text, lines) or _find_aligned(lines)
     )  # fmt: skip
@@ -94,6 +102,8 @@ def copy_printed_table(path: Path, folder: Path, table: PrintedTable) -> Printed
         copy.path.open("w", encoding="utf-8", errors="surrogateescape", newline="") as sink,
     ):
         writer = csv.writer(sink, lineterminator="\n")
+        if table.names:
+            writer.writerow(table.names)
         for number, line in enumerate(source):
             line = line.rstrip("\n")
             cells = table.read(line) if number >= table.titles else None
@@ -132,6 +142,25 @@ def _find_log(lines: Sequence[str]) -> PrintedTable | None:
     return PrintedTable("the names of the columns are those of the line `#Fields:`", read, width)
 
 
+def _find_pairs(lines: Sequence[str]) -> PrintedTable | None:
+    """Find lines of pairs such as `level=info msg="slow query"`."""
+    filled = [line.strip() for line in lines if line.strip()]
+    if len(filled) < MIN_ALIGNED_ROWS or not all(map(PAIRS.fullmatch, filled)):
+        return None
+    names = tuple(dict.fromkeys(name for line in filled for name, _ in PAIR.findall(line)))
+    if len(names) < MIN_PAIRS:
+        return None
+
+    def read(line: str) -> list[str] | None:
+        found = dict(PAIR.findall(line))
+        if not PAIRS.fullmatch(line.strip()) or not found.keys() <= {*names}:
+            return None
+        cells = (found.get(name, "") for name in names)
+        return [cell[1:-1].replace('\\"', '"') if cell.startswith('"') else cell for cell in cells]
+
+    return PrintedTable("each line is a list of pairs `name=value`", read, len(names), names=names)
+
+
 def _find_box(lines: Sequence[str]) -> PrintedTable | None:
     """Find rows between pipes with a rule above or below the header."""
     for place, line in enumerate(lines[:MAX_TITLE_LINES]):
@@ -148,19 +177,17 @@ def _find_box(lines: Sequence[str]) -> PrintedTable | None:
         if not rows or not _agree([len(row) for row in rows], width):
             return None
         note = "the file is a printed table with rows between `|`"
-        types = _split_pipes(lines[start + 1], framed) if start + 1 < len(lines) else []
-        has_types = bool(types) and all(map(SQL_TYPE.fullmatch, types))
-        return PrintedTable(note, _box_reader(width, framed, types if has_types else ()), width,
-                            start)  # fmt: skip
+        types = list(takewhile(lambda row: all(map(SQL_TYPE.fullmatch, row)), rows[:MAX_TYPE_ROWS]))
+        return PrintedTable(note, _box_reader(width, framed, types), width, start)
     return None
 
 
-def _box_reader(width: int, framed: bool, types: Sequence[str]) -> ReadLine:
+def _box_reader(width: int, framed: bool, types: Sequence[list[str]]) -> ReadLine:
     """Return the reader of rows between pipes; one that repeats the `types` is not a row."""
 
     def read(line: str) -> list[str] | None:
         cells = _split_pipes(line, framed) if _is_box_row(line) else []
-        return cells if len(cells) == width and cells != types else None
+        return cells if len(cells) == width and cells not in types else None
 
     return read
 

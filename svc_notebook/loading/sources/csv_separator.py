@@ -190,5 +190,5 @@ def _has_few_blanks(lines: Sequence[str], rows: Sequence[Sequence[str]], dialect
         return False
     cells = sum(len(list(filter(None, row[1:]))) for row in rows)
     inner = sum(len(list(filter(None, row[1:-1]))) for row in rows)
-    fills = 2 * (after + before) >= len(rows) - 1
-    return after < PADDED_SHARE * cells and before < ENDING_SHARE * max(inner, 1) and not fills
+    few = after < PADDED_SHARE * cells and before < ENDING_SHARE * max(inner, 1)
+    return few and not (2 * (after + before) >= len(rows) - 1 and _has_filled_column(rows[1:]))

@@ -34,7 +34,9 @@ from svc_notebook.loading.sources.json_wrappers import (
     decode,
     find_wrapper,
     is_bulk,
+    is_table_export,
     write_bulk_documents,
+    write_exported_table,
     write_lines,
     write_unwrapped,
 )
@@ -169,6 +171,9 @@ def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
         turned = turn_arrays(arrays)
         return _Found(path) if turned is None else _write(turned, path, folder)
     sample = sample_objects(path)
+    if is_table_export(sample):
+        what = "the rows are the `data` of the exported table"
+        return _Found(write_exported_table(_iterate(path), path, folder), f"{what}; {undo}")
     if is_bulk(sample):
         written, deletions = write_bulk_documents(_iterate(path), path, folder)
         left = f", {deletions:,} deletions left out" if deletions else ""

@@ -69,6 +69,22 @@ def is_bulk(texts: Sequence[bytes]) -> bool:
     return first is not None and _action_of(first) is not None
 
 
+def is_table_export(texts: Sequence[bytes]) -> bool:
+    """Return whether objects are those of an export of one table by phpMyAdmin."""
+    objects = [members for text in texts if (members := decode(text)) is not None]
+    kinds = [bytes(members.get("type", b"")) for members in objects]
+    tables = [each for each, kind in zip(objects, kinds, strict=True) if kind == b'"table"']
+    others = {*kinds} - {b'"header"', b'"database"', b'"table"'}
+    return kinds[:1] == [b'"header"'] and not others and len(tables) == 1 and "data" in tables[0]
+
+
+def write_exported_table(texts: Iterable[bytes], path: Path, folder: Path) -> Path:
+    """Write the rows of the only table of an export into a file, one on each line."""
+    tables = (decode(text) or {} for text in texts)
+    rows = (row for table in tables if "data" in table for row in _items(table["data"]))
+    return write_lines(map(bytes, rows), path, folder)
+
+
 def write_unwrapped(texts: Iterable[bytes], wrapper: Wrapper, path: Path, folder: Path) -> Path:
     """Write the record inside each wrapper into a file, one on each line.
 

@@ -19,7 +19,8 @@ from svc_notebook.loading.text_cells.signals import Signal
 TOTAL_WORD = (
     r"(?:grand |sub|sub-|sub |running |overall )?totals?|sums?|overall"
     r"|(?:zwischen|end)?summen?|gesamt(?:summe|betrag|ergebnis)?|insgesamt"
-    r"|(?:konto|end)?saldo|kontostand|(?:closing |final )?balance"
+    r"|(?:konto|end)?saldo|(?:alter |neuer )?kontostand"
+    r"|(?:opening |closing |ending |final )?balance"
     r"|total (?:g[ée]n[ée]ral|generale|geral)|sous-total|somme|totale(?: generale)?|subtotale"
     r"|totales|suma(?: total)?|(?:eind)?totaal|razem|celkem|summa|yhteensä|összesen|toplam"
     r"|итого|всего|合计|总计|合計|総計|小计|\u03a3|\u2211"
