@@ -63,7 +63,7 @@ def build_value(node: Any, wanted: Any, body: str) -> Any:
     if node.id == "sequence":
         items = [get_args(kind)[0] for kind in kinds if get_origin(kind) is list]
         item = items[0] if items else Any
-        return [build_value(each, item, body) for each in node.value]
+        return [build_value(item_node, item, body) for item_node in node.value]
     shapes = [hints(kind) for kind in kinds if is_shape(kind)]
     values = [get_args(kind)[1] for kind in kinds if get_origin(kind) is dict]
     other = values[0] if values else Any
@@ -155,8 +155,8 @@ def _check_node(node: Any, body: str) -> None:
     if node.id == "scalar":
         return
     if node.id == "sequence":
-        for each in node.value:
-            _check_node(each, body)
+        for item in node.value:
+            _check_node(item, body)
     else:
         seen: set[str] = set()
         for name, value in node.value:
@@ -207,10 +207,10 @@ def read_word(text: str) -> Any:
     """Read an unquoted word."""
     if text in WORDS:
         return WORDS[text]
-    found = _NUMBER.fullmatch(text)
-    if not found or len(text) > MAX_NUMBER_CHARACTERS:
+    match = _NUMBER.fullmatch(text)
+    if not match or len(text) > MAX_NUMBER_CHARACTERS:
         return text
-    if not any(found.groups()):
+    if not any(match.groups()):
         return int(text)
     number = float(text)
     return text if number in (float("inf"), float("-inf")) else number

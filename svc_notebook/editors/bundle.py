@@ -88,25 +88,25 @@ def _walk(path: Path, trail: tuple[Path, ...]) -> Iterator[Path]:
     """Yield the imports of a module, then the module itself."""
     if path in trail:
         raise BadInput(f"browser modules have an import cycle at {path.name}")
-    for found in _IMPORT.finditer(path.read_text(encoding="utf-8")):
-        yield from _walk((path.parent / found[2]).resolve(), (*trail, path))
+    for imported in _IMPORT.finditer(path.read_text(encoding="utf-8")):
+        yield from _walk((path.parent / imported[2]).resolve(), (*trail, path))
     yield path.resolve()
 
 
 def _write_scope(path: Path, names: dict[Path, str]) -> str:
     text = _TYPE.sub("", _COMMENT.sub("", path.read_text(encoding="utf-8")))
     text = _INDENTATION.sub("", text)
-    exported = [next(filter(None, found.groups())) for found in _EXPORT.finditer(text)]
+    exported = [next(filter(None, match.groups())) for match in _EXPORT.finditer(text)]
     text = _EXPORT.sub("", text)
     if _DEFAULT.search(text):
         text, exported = _DEFAULT.sub("const $default = ", text), [*exported, "default: $default"]
-    text = _IMPORT.sub(lambda found: _write_import(found, path, names), text)
+    text = _IMPORT.sub(lambda match: _write_import(match, path, names), text)
     if unsupported := _UNSUPPORTED.search(text):
         raise BadInput(f"{path.name}: `{unsupported[0]}` is not a supported import or export")
     head = f"// {path.relative_to(FOLDER.resolve()).as_posix()}\nconst {names[path]} = (() => {{"
     return f"{head}\n{text.strip()}\nreturn {{ {', '.join(exported)} }};\n}})();"
 
 
-def _write_import(found: re.Match[str], path: Path, names: dict[Path, str]) -> str:
-    module = names[(path.parent / found[2]).resolve()]
-    return f"const {{{found[1].replace(' as ', ': ')}}} = {module};"
+def _write_import(match: re.Match[str], path: Path, names: dict[Path, str]) -> str:
+    module = names[(path.parent / match[2]).resolve()]
+    return f"const {{{match[1].replace(' as ', ': ')}}} = {module};"

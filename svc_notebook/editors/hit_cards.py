@@ -71,7 +71,7 @@ def draw_hits(
 
     Without a ranking, cards do not explain their rank.
     """
-    cards = [_card(hit, before + place, display) for place, hit in enumerate(hits, 1)]
+    cards = [_card(hit, before + rank, display) for rank, hit in enumerate(hits, 1)]
     if isinstance(ranking, Ranking):
         for card, (above, hit) in zip(cards[1:], pairwise(hits), strict=True):
             card["why"] = explain_lower(above, hit, ranking)
@@ -82,7 +82,7 @@ def list_searchable(settings: Mapping[str, Any]) -> list[str]:
     """Return the attributes that an index searches, in the order of their importance."""
     entries = settings.get("searchableAttributes") or []
     names = [name.strip() for entry in entries for name in str(entry).split(",")]
-    return [found[1] if (found := _ATTRIBUTE_MODIFIER.fullmatch(name)) else name for name in names]
+    return [match[1] if (match := _ATTRIBUTE_MODIFIER.fullmatch(name)) else name for name in names]
 
 
 def list_attributes(hits: Iterable[Mapping[str, Any]]) -> list[str]:

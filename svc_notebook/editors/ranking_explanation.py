@@ -67,14 +67,14 @@ def ranking_of(settings: Mapping[str, Any], params: Mapping[str, Any]) -> Rankin
 
 def explain_lower(above: Hit, hit: Hit, ranking: Ranking) -> str:
     """Explain in one line why a hit ranks below the hit above."""
-    criterion, _, upper, own = difference(above, hit, ranking.criteria)
+    criterion, _, upper, lower = difference(above, hit, ranking.criteria)
     if criterion == PROMOTED:
-        return "Pinned by a rule" if own else "Ranked lower: a rule pins the hit above"
+        return "Pinned by a rule" if lower else "Ranked lower: a rule pins the hit above"
     if criterion == TIE:
         return "Ranked lower by objectID: all criteria are equal"
     return (
         f"Ranked lower by {name_criterion(criterion)}: "
-        f"{describe_value(criterion, own, hit, ranking.searchable)} vs "
+        f"{describe_value(criterion, lower, hit, ranking.searchable)} vs "
         f"{describe_value(criterion, upper, above, ranking.searchable)}"
     )
 
@@ -101,11 +101,12 @@ def explain_rank(
         {
             "criterion": step.name, "name": name_criterion(step.name),
             "order": describe_order(step.name),
-            "values": [_describe(one, step, ranking) for one in near],
+            "values": [_describe(near_hit, step, ranking) for near_hit in near],
         }
         for step in ranking.criteria
         if compares(step, hits[place])
-        if step.name not in OPTIONAL_CRITERIA or any(value_at(one, step) for one in near if one)
+        if step.name not in OPTIONAL_CRITERIA
+        or any(value_at(near_hit, step) for near_hit in near if near_hit)
     ]  # fmt: skip
     return {
         "above": neighbour(above, hit, place - 1), "below": neighbour(hit, below, place + 1),
@@ -118,7 +119,7 @@ def _compare(upper: Hit, lower: Hit, criterion: str, ranking: Ranking) -> str:
     values = ["", ""]
     if criterion != TIE:
         step = next(step for step in ranking.criteria if step.name == criterion)
-        values = [_describe(one, step, ranking) for one in (upper, lower)]
+        values = [_describe(hit, step, ranking) for hit in (upper, lower)]
     reason = describe_reason(criterion, *values)
     return f"{reason[:1].upper()}{reason[1:]}"
 

@@ -131,8 +131,10 @@ def _write_curation_curls(
     batch = f"{path}/batch{replicas.query}"
     calls = [_curl_search_api(connection, "POST", batch, _json(saved))] if saved else []
     calls += [
-        _curl_search_api(connection, "DELETE", f"{path}/{quote(each, safe='')}{replicas.query}")
-        for each in removed
+        _curl_search_api(
+            connection, "DELETE", f"{path}/{quote(object_id, safe='')}{replicas.query}"
+        )
+        for object_id in removed
     ]
     return "\n\n".join(calls) or _curl_search_api(
         connection, "POST", f"{path}/search", "{}", reads=True

@@ -149,10 +149,10 @@ def count_positions(folded: str) -> int:
 def find_chains(folded: str) -> Iterator[tuple[int, str]]:
     """Return the chains of a folded text that have joiners, with their offsets."""
     end = 0
-    for found in _JOINER.finditer(folded):
-        if found.start() >= end:
-            start = folded.rfind(" ", 0, found.start()) + 1
-            end = folded.find(" ", found.end())
+    for joiner in _JOINER.finditer(folded):
+        if joiner.start() >= end:
+            start = folded.rfind(" ", 0, joiner.start()) + 1
+            end = folded.find(" ", joiner.end())
             end = len(folded) if end < 0 else end
             yield start, folded[start:end]
 

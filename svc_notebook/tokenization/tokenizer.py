@@ -171,7 +171,7 @@ def positions(text: str, rules: TokenizerSettings, *, camel: bool = False) -> li
 def find_tokens(
     text: str,
     rules: TokenizerSettings,
-    wanted: Collection[str],
+    words: Collection[str],
     *,
     camel: bool = False,
     folded: str = "",
@@ -183,14 +183,14 @@ def find_tokens(
     folded = folded or fold(text, rules)
     if camel or not _is_in_place(text, folded, rules):
         chains = _chains_by_character(text, rules.table, camel)
-        return [token for chain in chains for token in _index_tokens(chain, wanted)]
+        return [token for chain in chains for token in _index_tokens(chain, words)]
     padded = f" {folded} "
-    found = [token for word in wanted for token in _find_word(padded, word)]
-    if len(wanted) == 1 and not has_joiner(folded):
-        return found
+    tokens = [token for word in words for token in _find_word(padded, word)]
+    if len(words) == 1 and not has_joiner(folded):
+        return tokens
     for start, chain in find_chains(folded):
-        found += _index_tokens(_chain_at(start, chain), wanted)
-    return sorted(found, key=itemgetter(1))
+        tokens += _index_tokens(_chain_at(start, chain), words)
+    return sorted(tokens, key=itemgetter(1))
 
 
 def _read_chains(text: str, rules: TokenizerSettings, *, camel: bool) -> list[_Chain]:
@@ -211,28 +211,28 @@ def _chain_at(start: int, chain: str) -> _Chain:
     return _Chain(chain, range(start, end), range(start + 1, end + 1))
 
 
-def _index_tokens(chain: _Chain, wanted: Collection[str]) -> list[Token]:
+def _index_tokens(chain: _Chain, words: Collection[str]) -> list[Token]:
     """Return the wanted words and parts of a chain, each once."""
-    found = [
+    tokens = [
         token
         for position in _read_positions(chain)
         for token in position.tokens
-        if token.text in wanted
+        if token.text in words
     ]
-    return sorted(dict.fromkeys(found), key=itemgetter(1))
+    return sorted(dict.fromkeys(tokens), key=itemgetter(1))
 
 
 def _read_positions(chain: _Chain) -> Iterator[Position]:
     for word in read_chain(chain.text):
         whole, layout = chain.token(word.text, *word.span()), word.positions
         for number, here in enumerate(layout):
-            found = [
+            positions = [
                 whole if part == WHOLE_WORD else chain.token(word.parts[part], *word.span(part))
                 for part in here
             ]
-            start = found[-1].start if number else whole.start
-            end = found[-1].end if number < len(layout) - 1 else whole.end
-            yield Position(start, end, tuple(found))
+            start = positions[-1].start if number else whole.start
+            end = positions[-1].end if number < len(layout) - 1 else whole.end
+            yield Position(start, end, tuple(positions))
 
 
 def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettings) -> int:
@@ -240,11 +240,11 @@ def end_of_letters(text: str, token: Token, letters: int, rules: TokenizerSettin
     if letters >= len(token.text):
         return token.end
     seen = 0
-    for place in range(token.start, token.end):
-        piece = rules.table[ord(text[place])]
+    for position in range(token.start, token.end):
+        piece = rules.table[ord(text[position])]
         seen += 0 if piece in JOINERS else len(piece.strip())
         if seen >= letters:
-            return _after_accents(text, place + 1, rules.table)
+            return _after_accents(text, position + 1, rules.table)
     return token.end
 
 
@@ -260,33 +260,33 @@ def _is_in_place(text: str, folded: str, rules: TokenizerSettings) -> bool:
 
 def _find_word(padded: str, word: str) -> list[Token]:
     """Find a word in a folded text padded with a blank at both ends."""
-    found, wanted = [], f" {word} "
-    start = padded.find(wanted)
+    tokens, enclosed = [], f" {word} "
+    start = padded.find(enclosed)
     while start >= 0:
-        found.append(Token(word, start, start + len(word)))
-        start = padded.find(wanted, start + 1)
-    return found
+        tokens.append(Token(word, start, start + len(word)))
+        start = padded.find(enclosed, start + 1)
+    return tokens
 
 
 def _chains_by_character(text: str, table: dict[int, str], camel: bool) -> list[_Chain]:
-    found: list[_Chain] = []
+    chains: list[_Chain] = []
     chain, starts, ends = "", list[int](), list[int]()
     before = ""
-    for place, letter in enumerate(text):
+    for position, letter in enumerate(text):
         piece = table[ord(letter)]
         breaks = camel and before.islower() and letter.isupper()
         before = letter
         if chain and (breaks or piece[:1] == " "):
-            found.append(_Chain(chain, starts, ends))
+            chains.append(_Chain(chain, starts, ends))
             chain, starts, ends = "", [], []
         if letters := piece.strip(" "):
             chain += letters
-            starts += [place] * len(letters)
-            ends += [_after_accents(text, place + 1, table)] * len(letters)
+            starts += [position] * len(letters)
+            ends += [_after_accents(text, position + 1, table)] * len(letters)
         if chain and piece[-1:] == " ":
-            found.append(_Chain(chain, starts, ends))
+            chains.append(_Chain(chain, starts, ends))
             chain, starts, ends = "", [], []
-    return [*found, _Chain(chain, starts, ends)] if chain else found
+    return [*chains, _Chain(chain, starts, ends)] if chain else chains
 
 
 def _after_accents(text: str, end: int, table: dict[int, str]) -> int:

@@ -144,10 +144,10 @@ class CrawlerEditor(Editor):
     @property
     def failed(self) -> DataFrame:
         """The URLs of the last crawl that failed, as `read_crawled_urls` has them."""
-        found: DataFrame = wait_for(
+        failed_urls: DataFrame = wait_for(
             frames.read_crawled_urls(self.client, self._crawler, status="FAILED")
         )
-        return found
+        return failed_urls
 
     # Calls for views.
 
@@ -197,10 +197,10 @@ class CrawlerEditor(Editor):
     @call(latest=True)
     async def list_failed(self) -> dict[str, Any]:
         """List the first URLs of the last crawl that failed, why, and where each was found."""
-        found = await frames.read_crawled_urls(
+        urls = await frames.read_crawled_urls(
             self.client, self._crawler, status="FAILED", limit=MAX_FAILED_URLS + 1
         )
-        texts = found[["url", "reason", "message", "referrer"]].astype(object)
+        texts = urls[["url", "reason", "message", "referrer"]].astype(object)
         rows = texts.where(texts.notna(), "").to_dict("records")
         return {"rows": rows[:MAX_FAILED_URLS], "more": len(rows) > MAX_FAILED_URLS}
 

@@ -25,31 +25,31 @@ class SecretMask:
 
     def hide_saved(self, config: Any) -> Any:
         """Mask the secrets of a saved configuration."""
-        found = dict(_find_secrets(config, ()))
-        self._secrets_by_mask |= {(place, MASK): text for place, text in found.items()}
-        return _replace_texts(config, (), dict.fromkeys(found, MASK))
+        secrets = dict(_find_secrets(config, ()))
+        self._secrets_by_mask |= {(path, MASK): text for path, text in secrets.items()}
+        return _replace_texts(config, (), dict.fromkeys(secrets, MASK))
 
     def hide_new(self, config: Any) -> Any:
         """Mask the new secrets of a draft."""
         masks = {}
-        for place, text in _find_secrets(config, ()):
+        for path, text in _find_secrets(config, ()):
             if text and not text.startswith(MASK):
                 self._new_count += 1
-                masks[place] = f"{MASK} new {self._new_count}"
-                self._secrets_by_mask[place, masks[place]] = text
+                masks[path] = f"{MASK} new {self._new_count}"
+                self._secrets_by_mask[path, masks[path]] = text
         return _replace_texts(config, (), masks)
 
     def restore(self, config: Any) -> Any:
         """Restore each secret; raise `BadOption` for a mask without a secret."""
-        found = {}
-        for place, text in _find_secrets(config, ()):
-            if (place, text) in self._secrets_by_mask:
-                found[place] = self._secrets_by_mask[place, text]
+        secrets = {}
+        for path, text in _find_secrets(config, ()):
+            if (path, text) in self._secrets_by_mask:
+                secrets[path] = self._secrets_by_mask[path, text]
             elif text.startswith(MASK):
                 raise BadOption(
-                    f"`{_path(place)}` is masked and its secret is unknown here: enter it again"
+                    f"`{_path(path)}` is masked and its secret is unknown here: enter it again"
                 )
-        return _replace_texts(config, (), found)
+        return _replace_texts(config, (), secrets)
 
 
 def _find_secrets(value: Any, place: Place, *, secret: bool = False) -> Iterator[tuple[Place, str]]:

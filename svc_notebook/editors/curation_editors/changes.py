@@ -28,8 +28,8 @@ def by_id(documents: Iterable[Document]) -> dict[str, Document]:
 def changes_of(saved: Sequence[Document], value: Sequence[Document]) -> list[ObjectChange]:
     """List the objects that differ between two lists; the order does not count."""
     old, new = by_id(saved), by_id(value)
-    found = [_change(name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old])]
-    return [change for change in found if not same(change["before"], change["after"])]
+    changes = [_change(name, old.get(name), new.get(name)) for name in dict.fromkeys([*new, *old])]
+    return [change for change in changes if not same(change["before"], change["after"])]
 
 
 def _change(name: str, before: Document | None, after: Document | None) -> ObjectChange:
@@ -39,9 +39,13 @@ def _change(name: str, before: Document | None, after: Document | None) -> Objec
 
 def make_changes(documents: Sequence[Document], changes: Iterable[ObjectChange]) -> list[Document]:
     """Apply changes that were made to another version of a list; return the new list."""
-    found: Mapping[str, ObjectChange] = {change["id"]: change for change in changes}
-    kept = [found[each["objectID"]]["after"] if each["objectID"] in found else each
-            for each in documents]  # fmt: skip
-    known = by_id(documents)
-    added = [change["after"] for name, change in found.items() if name not in known]
-    return [each for each in [*added, *kept] if each is not None]
+    changes_by_id: Mapping[str, ObjectChange] = {change["id"]: change for change in changes}
+    kept = [
+        changes_by_id[name]["after"]
+        if (name := document["objectID"]) in changes_by_id
+        else document
+        for document in documents
+    ]
+    present = by_id(documents)
+    added = [change["after"] for name, change in changes_by_id.items() if name not in present]
+    return [document for document in [*added, *kept] if document is not None]

@@ -103,15 +103,15 @@ class CurationEditor(Editor):
 
     async def load(self) -> list[Document]:
         """Read the saved objects."""
-        found = await find_all(self.client, self.kind, self.index)
-        return [self.normalize(document) for document in found]
+        documents = await find_all(self.client, self.kind, self.index)
+        return [self.normalize(document) for document in documents]
 
     def check(self, value: Any) -> list[Document]:
         """Read objects from a list, a table or a file; raise `BadInput` for invalid ones."""
-        found = [self.normalize(document) for document in take_curated(value, self.kind)[0]]
-        if duplicate_id := _find_duplicate(document["objectID"] for document in found):
+        documents = [self.normalize(document) for document in take_curated(value, self.kind)[0]]
+        if duplicate_id := _find_duplicate(document["objectID"] for document in documents):
             raise BadInput(f"duplicate objectID `{duplicate_id}` in the {self.kind.name}")
-        return found
+        return documents
 
     async def save(self, saved: Any, value: Any) -> Tasks:
         """Replace the saved list; raise `BadInput` if it was changed elsewhere."""
@@ -154,14 +154,14 @@ class CurationEditor(Editor):
 
         Each argument is one query, or several: a list, a Series and the like.
         """
-        named = [text for each in queries for text in list_texts(each, "queries", column="query")]
-        found: list[QueryImpact] = wait_for(self.preview(named or None))
-        return pd.DataFrame(tabulate(found))
+        named = [text for query in queries for text in list_texts(query, "queries", column="query")]
+        impacts: list[QueryImpact] = wait_for(self.preview(named or None))
+        return pd.DataFrame(tabulate(impacts))
 
     def read_file(self, path: str | Path, *, replace: bool = False) -> None:
         """Import the objects of a CSV, JSON or NDJSON file into the draft."""
-        found = self.check(str(path))
-        self._change(lambda value: _merge(value, found, "replace" if replace else "take"))
+        documents = self.check(str(path))
+        self._change(lambda value: _merge(value, documents, "replace" if replace else "take"))
 
     def write_file(self, path: str | Path) -> None:
         """Write the draft to a CSV, JSON or NDJSON file."""
@@ -172,9 +172,9 @@ class CurationEditor(Editor):
     @call
     def put(self, document: dict[str, Any], id: str | None = None, merge: bool = False) -> str:  # noqa: A002
         """Replace the object `id`, or add an object without it; return the objectID."""
-        own = {"objectID": id or self._new_id(), **document}
+        draft = {"objectID": id or self._new_id(), **document}
         try:
-            [new] = self.check([own])
+            [new] = self.check([draft])
         except BadInput as error:  # the index in a list of one object is not informative
             raise BadInput(str(error).replace(f"{self.kind.name}[0].", "")) from error
         self._change(lambda value: self._insert_or_replace(value, new, id), merge=merge)
@@ -191,20 +191,24 @@ class CurationEditor(Editor):
     def remove(self, ids: OneOrMany) -> None:
         """Remove objects from the draft."""
         removed = set(list_texts(ids, "ids", column="objectID"))
-        self._change(lambda value: [each for each in value if each["objectID"] not in removed])
+        self._change(
+            lambda value: [document for document in value if document["objectID"] not in removed]
+        )
 
     @call
     def duplicate(self, id: str) -> str:  # noqa: A002
         """Add a copy of an object; return the copy's objectID."""
-        found = self.get(id)
-        return self.put({**found, "objectID": self._new_id(f"{id}-copy")})
+        original = self.get(id)
+        return self.put({**original, "objectID": self._new_id(f"{id}-copy")})
 
     def get(self, id: str) -> Document:  # noqa: A002
         """Return one object of the draft."""
-        found = next((each for each in self.value if each["objectID"] == id), None)
-        if found is None:
+        document = next(
+            (candidate for candidate in self.value if candidate["objectID"] == id), None
+        )
+        if document is None:
             raise BadOption(f"no object `{id}` in the {self.kind.name} of the draft")
-        return dict(found)
+        return dict(document)
 
     @call
     def differences(self) -> list[ObjectChange]:
@@ -225,17 +229,17 @@ class CurationEditor(Editor):
         """
         self.refuse_faults()
         search_params = {**self.params, **(params or {})}
-        own = self.queries if queries is None else queries
-        wanted = list_texts(own, "queries", column="query")
-        wanted = wanted or self.typical_queries(self._previewed_changes(without))
-        if not wanted:
+        given = self.queries if queries is None else queries
+        texts = list_texts(given, "queries", column="query")
+        texts = texts or self.typical_queries(self._previewed_changes(without))
+        if not texts:
             raise BadOption("enter a query to try the draft on")
         before = self._last_read
         if without:
-            before = [each for each in self.value if each["objectID"] != without]
+            before = [document for document in self.value if document["objectID"] != without]
         async with self._index_with(before) as left, self._index_with(self.value) as right:
             return await measure(
-                self.client, left, right, wanted, search_params, report_progress, self.searchable
+                self.client, left, right, texts, search_params, report_progress, self.searchable
             )
 
     @call
@@ -244,13 +248,13 @@ class CurationEditor(Editor):
         suffix = Path(name).suffix.lower()
         if (reader := READERS.get(suffix)) is None:
             raise BadInput(f"unsupported format `{suffix}`; use {', '.join(READERS)}")
-        found = self.check(reader(text.removeprefix("\ufeff"), self.kind.shape))
+        documents = self.check(reader(text.removeprefix("\ufeff"), self.kind.shape))
         before = self.value
-        self._change(lambda value: _merge(value, found, how))
+        self._change(lambda value: _merge(value, documents, how))
         changes = changes_of(before, self.value)
         kinds = Counter(change["how"] for change in changes)
         return {
-            "read": len(found), "added": kinds["added"], "changed": kinds["changed"],
+            "read": len(documents), "added": kinds["added"], "changed": kinds["changed"],
             "removed": kinds["removed"],
         }  # fmt: skip
 
@@ -312,13 +316,13 @@ class CurationEditor(Editor):
     def _insert_or_replace(
         self, value: list[Document], new: Document, old_id: str | None
     ) -> list[Document]:
-        if any(each["objectID"] == new["objectID"] != old_id for each in value):
+        if any(document["objectID"] == new["objectID"] != old_id for document in value):
             raise BadInput(
                 f"duplicate objectID `{new['objectID']}`: another object of the list has it"
             )
-        if all(each["objectID"] != old_id for each in value):
+        if all(document["objectID"] != old_id for document in value):
             return [new, *value]
-        return [new if each["objectID"] == old_id else each for each in value]
+        return [new if document["objectID"] == old_id else document for document in value]
 
     def _set_draft(self, draft: Draft) -> None:
         self.faults = self.find_faults(draft.value)
@@ -343,20 +347,22 @@ class CurationEditor(Editor):
             )
             raise BadInput(f"{'; '.join(wrong[:MAX_LISTED_ERRORS])}{more}")
 
-    def _new_id(self, wanted: str = "") -> str:
-        taken = {each["objectID"] for each in self.value}
-        if wanted and wanted not in taken:
-            return wanted
-        return f"{wanted or self.kind.name[:-1]}-{secrets.token_hex(4)}"
+    def _new_id(self, preferred: str = "") -> str:
+        taken = {document["objectID"] for document in self.value}
+        if preferred and preferred not in taken:
+            return preferred
+        return f"{preferred or self.kind.name[:-1]}-{secrets.token_hex(4)}"
 
 
-def _merge(value: list[Document], found: list[Document], how: ImportMode) -> list[Document]:
+def _merge(value: list[Document], imported: list[Document], how: ImportMode) -> list[Document]:
     """Put objects of a file with those of the draft; what is new comes first."""
     if how == "replace":
-        return found
-    old, new = by_id(value), by_id(found)
-    added = [each for each in found if each["objectID"] not in old]
-    kept = value if how == "keep" else [new.get(each["objectID"], each) for each in value]
+        return imported
+    old, new = by_id(value), by_id(imported)
+    added = [document for document in imported if document["objectID"] not in old]
+    kept = (
+        value if how == "keep" else [new.get(document["objectID"], document) for document in value]
+    )
     return [*added, *kept]
 
 

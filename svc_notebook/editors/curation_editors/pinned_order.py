@@ -60,27 +60,29 @@ async def arrange(
     display: HitDisplay,
 ) -> Arrangement:
     """Search without rules, then insert the pins of one consequence."""
-    own = {k: v for k, v in (consequence.get("params") or {}).items() if k not in EXCLUDED_PARAMS}
+    rule_params = {
+        k: v for k, v in (consequence.get("params") or {}).items() if k not in EXCLUDED_PARAMS
+    }
     search_params: Any = {
-        **params, **own, "enableRules": False, "hitsPerPage": 2 * SHOWN_HITS, "analytics": False,
-        "highlightPreTag": PRE, "highlightPostTag": POST,
+        **params, **rule_params, "enableRules": False, "hitsPerPage": 2 * SHOWN_HITS,
+        "analytics": False, "highlightPreTag": PRE, "highlightPostTag": POST,
     }  # fmt: skip
     text = edit_query(query, (consequence.get("params") or {}).get("query"))
-    found = await client.search(index, text, **search_params)
-    cards = {card["id"]: card for card in draw_hits(found["hits"], [], display=display)}
+    answer = await client.search(index, text, **search_params)
+    cards = {card["id"]: card for card in draw_hits(answer["hits"], [], display=display)}
     pins = consequence.get("promote") or []
     hidden_ids = hidden(consequence)
     cards |= await _read_cards(
         client, index, [n for n in (*hidden_ids, *_pinned_ids(pins)) if n not in cards], display
     )
-    order = put_pins([hit["objectID"] for hit in found["hits"]], pins, hidden_ids)
+    order = put_pins([hit["objectID"] for hit in answer["hits"]], pins, hidden_ids)
     pinned = set(_pinned_ids(pins)) - set(hidden_ids)
     return {
         "query": text,
-        "nbHits": found["nbHits"],
+        "nbHits": answer["nbHits"],
         "hits": [_placed_hit(name, cards, name in pinned) for name in order[:SHOWN_HITS]],
         "hidden": [_placed_hit(name, cards, False) for name in hidden_ids],
-        "attributes": list_attributes(found["hits"]),
+        "attributes": list_attributes(answer["hits"]),
     }
 
 
@@ -109,9 +111,9 @@ async def _read_cards(
 ) -> dict[str, HitCard]:
     if not names:
         return {}
-    wanted: Any = [{"indexName": index, "objectID": name} for name in dict.fromkeys(names)]
-    found = [each for each in (await client.get_objects(wanted))["results"] if each]
-    return {card["id"]: card for card in draw_hits(found, [], display=display)}
+    requests: Any = [{"indexName": index, "objectID": name} for name in dict.fromkeys(names)]
+    records = [record for record in (await client.get_objects(requests))["results"] if record]
+    return {card["id"]: card for card in draw_hits(records, [], display=display)}
 
 
 def put_pins(

@@ -53,7 +53,7 @@ class RuleSummary:
     @cached_property
     def conditions(self) -> list[PatternCondition]:
         """The conditions; a rule without conditions has one that every search meets."""
-        return [_read_condition(one) for one in self.rule.get("conditions") or [{}]]
+        return [_read_condition(condition) for condition in self.rule.get("conditions") or [{}]]
 
     @cached_property
     def effects(self) -> dict[Target, Any]:
@@ -98,19 +98,19 @@ def find_conflicts(
     """
     summaries = [RuleSummary(rule) for rule in rules if rule.get("enabled", True)]
     by_target, by_words = _group_by_target(summaries), _group_by_words(summaries)
-    for place, summary in enumerate(summaries):
+    for number, summary in enumerate(summaries):
         candidates = (
-            other for other in _find_candidates(summary, by_target, by_words) if other != place
+            other for other in _find_candidates(summary, by_target, by_words) if other != number
         )
         conflicts = (
             (
                 summary.id,
                 summaries[other].id,
-                describe_conflict(*_in_order(summaries, place, other)),
+                describe_conflict(*_in_order(summaries, number, other)),
             )
             for other in candidates
         )
-        yield from islice((each for each in conflicts if each[2]), most)
+        yield from islice((conflict for conflict in conflicts if conflict[2]), most)
 
 
 def describe_conflict(one: RuleSummary, other: RuleSummary) -> str:
@@ -131,9 +131,9 @@ def _in_order(
 def _group_by_target(summaries: Sequence[RuleSummary]) -> dict[Target, RuleGroup]:
     """Group rules by the targets of their effects."""
     groups: dict[Target, RuleGroup] = defaultdict(RuleGroup)
-    for place, summary in enumerate(summaries):
+    for number, summary in enumerate(summaries):
         for target, effect in summary.effects_as_json.items():
-            groups[target].places.append(place)
+            groups[target].places.append(number)
             groups[target].effects.add(effect)
     return groups
 
@@ -141,15 +141,15 @@ def _group_by_target(summaries: Sequence[RuleSummary]) -> dict[Target, RuleGroup
 def _group_by_words(summaries: Sequence[RuleSummary]) -> dict[Any, list[int]]:
     """Group rules by the words of their conditions, and by all runs of these words."""
     groups: dict[Any, list[int]] = defaultdict(list)
-    for place, summary in enumerate(summaries):
+    for number, summary in enumerate(summaries):
         keys = {
             (*at, context, filters)
             for words, _, *where in summary.conditions
             for at in [("has", words), *(("runs", run) for run in _runs(words))]
-            for context, filters in product(*({one, ANY} for one in where))
+            for context, filters in product(*({value, ANY} for value in where))
         }
         for key in keys:
-            groups[key].append(place)
+            groups[key].append(number)
     return groups
 
 
@@ -161,13 +161,13 @@ def _find_candidates(
         (*at, context, filters)
         for words, _, *where in summary.conditions
         for at in [("runs", words), *(("has", run) for run in _runs(words))]
-        for context, filters in product(*((one, None) if one else (ANY,) for one in where))
+        for context, filters in product(*((value, None) if value else (ANY,) for value in where))
     }
     matching = [by_words[key] for key in keys if key in by_words]
     own_groups = [(by_target[target], effect) for target, effect in summary.effects_as_json.items()]
     contradicting = [group.places for group, effect in own_groups if group.effects != {effect}]
     fewest = min(matching, contradicting, key=lambda lists: sum(map(len, lists)))
-    return (place for place, _ in groupby(merge(*fewest)))
+    return (number for number, _ in groupby(merge(*fewest)))
 
 
 def _runs(words: Words) -> Iterator[Words]:

@@ -99,13 +99,15 @@ class RuleEditor(CurationEditor):
                 faults[name].append({"level": "odd", "text": text, "other": other})
         for name in (name for name, number in count.items() if number > MAX_CONFLICTS_PER_RULE):
             faults[name].append({"level": "odd", "text": "conflicts with further rules"})
-        return {name: found for name, found in faults.items() if found}
+        return {name: listed for name, listed in faults.items() if listed}
 
     def typical_queries(self, changes: Iterable[ObjectChange]) -> list[str]:
         """Return the patterns of changed rules without placeholders; "" if there is no pattern."""
-        changed = [one for change in changes for one in (change["after"], change["before"]) if one]
-        conditions = [one for rule in changed for one in rule.get("conditions") or [{}]]
-        patterns = dict.fromkeys(one.get("pattern", "") for one in conditions)
+        changed = [
+            entry for change in changes for entry in (change["after"], change["before"]) if entry
+        ]
+        conditions = [entry for rule in changed for entry in rule.get("conditions") or [{}]]
+        patterns = dict.fromkeys(entry.get("pattern", "") for entry in conditions)
         return [pattern for pattern in patterns if "{" not in pattern][:MAX_SAMPLE_QUERIES]
 
     def write_html(self) -> str:
@@ -218,8 +220,8 @@ class RuleEditor(CurationEditor):
     @call(latest=True)
     async def find(self, query: str) -> list[dict[str, str]]:
         """Search for records to pin."""
-        found = await arrange(self.client, self.index, query, {}, self.params, self._hit_display)
-        return [{"id": hit["id"], "title": hit["title"]} for hit in found["hits"]]
+        arranged = await arrange(self.client, self.index, query, {}, self.params, self._hit_display)
+        return [{"id": hit["id"], "title": hit["title"]} for hit in arranged["hits"]]
 
     # Internals.
 
@@ -254,9 +256,9 @@ class RuleEditor(CurationEditor):
 
     def _curate(self, query: str, object_id: str, where: Place, position: int) -> str:
         """Change the rule for exactly this query, or draft a new rule."""
-        known = next((rule for rule in self.value if is_for(rule, query)), None)
-        if known:
-            rule_id = self.place(object_id, where, position, str(known["objectID"]))
+        existing = next((rule for rule in self.value if is_for(rule, query)), None)
+        if existing:
+            rule_id = self.place(object_id, where, position, str(existing["objectID"]))
         else:
             rule_id = self.put({
                 "objectID": name_rule(query, by_id(self.value)),
@@ -268,18 +270,18 @@ class RuleEditor(CurationEditor):
 
     async def _read_filters(self, rule: Mapping[str, Any], before: Mapping[str, Any]) -> None:
         """Let the service parse the new filters, because only the service defines their grammar."""
-        known = list(_filters_of(before))
+        texts = list(_filters_of(before))
         for at, filter_params in _filters_of(rule):
-            if (at, filter_params) in known:
+            if (at, filter_params) in texts:
                 continue
             try:
-                own: Any = {
+                search_params: Any = {
                     **filter_params,
                     "hitsPerPage": 0,
                     "analytics": False,
                     "enableRules": False,
                 }
-                await self.client.search(self.index, **own)
+                await self.client.search(self.index, **search_params)
             except (NotFound, Unreachable):
                 return
             except (BadInput, Refused) as error:

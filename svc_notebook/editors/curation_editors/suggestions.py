@@ -27,8 +27,8 @@ class RuleSuggestions(TypedDict):
 
 async def suggest(client: AsyncClient, index: str) -> RuleSuggestions:
     """Read the suggestions; what the key cannot read is left out."""
-    found, indices = await asyncio.gather(_read_facets(client, index), _read_indices(client))
-    facets, stats = found.get("facets") or {}, found.get("facets_stats") or {}
+    facet_names, indices = await asyncio.gather(_read_facets(client, index), _read_indices(client))
+    facets, stats = facet_names.get("facets") or {}, facet_names.get("facets_stats") or {}
     return {
         "facets": sorted(facets),
         "filters": [
@@ -56,10 +56,10 @@ async def _read_facets(client: AsyncClient, index: str) -> Mapping[str, Any]:
 
 async def _read_indices(client: AsyncClient) -> list[str]:
     try:
-        found = await client.list_indices()
+        answer = await client.list_indices()
     except SvcError:
         return []
-    return sorted(item["name"] for item in found["items"])[:MAX_INDICES]
+    return sorted(item["name"] for item in answer["items"])[:MAX_INDICES]
 
 
 def _write_ranges(stats: Mapping[str, Any]) -> Iterator[str]:

@@ -122,7 +122,7 @@ def find_faults(synonyms: Sequence[Synonym]) -> Faults:
         path = " → ".join((*words, words[0]))
         text = f"one-way synonyms form a cycle: {path}; use a two-way synonym"
         faults[name].append({"level": "odd", "text": text})
-    return {name: found for name, found in faults.items() if found}
+    return {name: listed for name, listed in faults.items() if listed}
 
 
 def head_of(synonym: Synonym) -> str | None:
@@ -181,15 +181,15 @@ def _find_duplicates(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
 def _find_contained(synonyms: Iterable[Synonym]) -> Iterator[tuple[str, str]]:
     """Yield synonyms that are part of another synonym, with the first that contains them."""
     groups: dict[tuple[str, str], list[tuple[str, frozenset[str]]]] = defaultdict(list)
-    own: list[tuple[str, str | None, frozenset[str]]] = []
+    entries: list[tuple[str, str | None, frozenset[str]]] = []
     for synonym in synonyms:
         kind, head = synonym["type"], head_of(synonym)
         words = frozenset(filter(None, map(_fold, words_of(synonym))))
         if kind in ("synonym", "onewaysynonym") and words:
-            own.append((synonym["objectID"], None if head is None else _fold(head), words))
+            entries.append((synonym["objectID"], None if head is None else _fold(head), words))
             for key in [("", word) for word in words] if head is None else [("to", _fold(head))]:
                 groups[key].append((synonym["objectID"], words))
-    for name, head, words in own:
+    for name, head, words in entries:
         all_words = words if head is None else words | {head}
         # A synonym with all words is among those that have the rarest word.
         candidates = [*min((groups.get(("", word), []) for word in all_words), key=len)]

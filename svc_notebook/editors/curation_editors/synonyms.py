@@ -33,8 +33,8 @@ class SynonymEditor(CurationEditor):
         """Keep only the members of the type, and write the type in lower case."""
         kind = document["type"].lower()
         names = [name for name in MEMBERS[kind] if name]
-        own = {name: document[name] for name in names if name in document}
-        return {"objectID": document["objectID"], "type": kind, **own}
+        members = {name: document[name] for name in names if name in document}
+        return {"objectID": document["objectID"], "type": kind, **members}
 
     def find_faults(self, value: Sequence[Document]) -> Faults:
         """Find empty words, duplicates, cycles, and corrections of several words."""

@@ -163,8 +163,8 @@ class JudgmentEditor(Editor):
         return DataFrame(
             [
                 (*question.key, hit.id)
-                for question, found in zip(self._questions, self._pools, strict=True)
-                for hit in found
+                for question, hits in zip(self._questions, self._pools, strict=True)
+                for hit in hits
                 if not table.is_judged(rows.get((*question.key, hit.id)))
             ],
             columns=["query", "filters", "objectID"],
@@ -193,21 +193,21 @@ class JudgmentEditor(Editor):
         places = [*range(self._place + 1, len(self._questions)), *range(self._place + 1)]
         judgments = self._own_judgments()
         left = (
-            place
-            for place in places
-            if self._count_judged(place, judgments) < len(self._pools[place])
+            position
+            for position in places
+            if self._count_judged(position, judgments) < len(self._pools[position])
         )
-        if (place := next(left, None)) is None:
+        if (position := next(left, None)) is None:
             raise BadOption("all hits of all queries are judged")
-        await self._open(place)
+        await self._open(position)
 
     @call
     async def ask(self, query: str, filters: str = "") -> None:
         """Add a query, or open its sheet if it exists."""
         question = Question(query, filters)
         if question.key not in [other.key for other in self._questions]:
-            [found] = await pool(self.client, self.variants, [question], self.depth)
-            self._pools.append(found)
+            [hits] = await pool(self.client, self.variants, [question], self.depth)
+            self._pools.append(hits)
             self._questions.append(question)
             self._runs = None
             self._score_soon()
@@ -236,8 +236,12 @@ class JudgmentEditor(Editor):
         after = {table.key_of(row): row for row in self.value}
         touched = [key for key in {**before, **after} if before.get(key) != after.get(key)]
         keys = [question.key for question in self._questions]
-        if touched and (place := touched[-1][:2]) in keys and keys.index(place) != self._place:
-            await self._open(keys.index(place))
+        if (
+            touched
+            and (touched_key := touched[-1][:2]) in keys
+            and keys.index(touched_key) != self._place
+        ):
+            await self._open(keys.index(touched_key))
 
     # Internals.
 
@@ -249,19 +253,19 @@ class JudgmentEditor(Editor):
         self._pools = self._with_judged(pools, gone)
         places, judgments = range(len(self._questions)), self._own_judgments()
         left = (
-            place
-            for place in places
-            if self._count_judged(place, judgments) < len(self._pools[place])
+            position
+            for position in places
+            if self._count_judged(position, judgments) < len(self._pools[position])
         )
         await self._open(next(left, 0))
         self._score_soon()
 
     async def _find_gone(self, pools: Sequence[Sequence[Pooled]]) -> set[str]:
         """Return the objectIDs of judged hits that the index no longer has."""
-        pooled = {hit.id for found in pools for hit in found}
+        pooled = {hit.id for hits in pools for hit in hits}
         ids = list({row["objectID"]: None for row in self.value if row["objectID"] not in pooled})
-        found = await get_all(self.client, self.variants[0].index, ids, ["objectID"])
-        return {object_id for object_id, record in zip(ids, found, strict=True) if record is None}
+        hits = await get_all(self.client, self.variants[0].index, ids, ["objectID"])
+        return {object_id for object_id, record in zip(ids, hits, strict=True) if record is None}
 
     def _with_judged(
         self, pools: Sequence[Sequence[Pooled]], gone: Container[str]
@@ -271,9 +275,9 @@ class JudgmentEditor(Editor):
         for query, filters, object_id in self._own_judgments():
             judged.setdefault((query, filters), []).append(object_id)
         return [
-            [*found, *(Pooled(hit, {}) for hit in judged.get(question.key, [])
-                       if hit not in gone and hit not in {other.id for other in found})]
-            for question, found in zip(self._questions, pools, strict=True)
+            [*hits, *(Pooled(hit, {}) for hit in judged.get(question.key, [])
+                       if hit not in gone and hit not in {other.id for other in hits})]
+            for question, hits in zip(self._questions, pools, strict=True)
         ]  # fmt: skip
 
     async def _open(self, place: int) -> None:
@@ -298,9 +302,9 @@ class JudgmentEditor(Editor):
         judgments = self._own_judgments()
         self.questions = [
             {"query": question.query, "filters": question.filters,
-             "frequency": question.frequency, "total": len(self._pools[place]),
-             "done": self._count_judged(place, judgments)}
-            for place, question in enumerate(self._questions)
+             "frequency": question.frequency, "total": len(self._pools[number]),
+             "done": self._count_judged(number, judgments)}
+            for number, question in enumerate(self._questions)
         ]  # fmt: skip
         if self._questions:
             question = self._questions[self._place]
@@ -340,13 +344,13 @@ class JudgmentEditor(Editor):
                 self._runs = to_runs(questions, self._pools, self.variants)
             rows = [row for row in self.value if not self.blind or row["rater"] == self.rater]
             try:
-                found = await asyncio.to_thread(measure, self._runs, rows, questions, metric)
+                scores = await asyncio.to_thread(measure, self._runs, rows, questions, metric)
             except SvcError as error:
                 self._update_state(error=explain(error))
                 return
-            history = append_point(self.scores.get("history", []), found[0])
-            self.scores = {"metric": metric, "metrics": self._metrics, "whole": found[0],
-                           "each": found[1], "history": history}  # fmt: skip
+            history = append_point(self.scores.get("history", []), scores[0])
+            self.scores = {"metric": metric, "metrics": self._metrics, "whole": scores[0],
+                           "each": scores[1], "history": history}  # fmt: skip
             self._fallback.follow()
 
     async def _follow_up(self) -> None:
@@ -355,11 +359,11 @@ class JudgmentEditor(Editor):
             await asyncio.wrap_future(self._scoring)
 
     def _cards(self, question: Question, judgments: OwnJudgments) -> list[dict[str, Any]]:
-        found: Sequence[Pooled] = self._pools[self._place]
+        pooled: Sequence[Pooled] = self._pools[self._place]
         if self.shuffled:
-            found = shuffle(found, question, self.seed)
+            pooled = shuffle(pooled, question, self.seed)
         others = self._others(question)
-        hits = [self._hits.get(hit.id, {"objectID": hit.id}) for hit in found]
+        hits = [self._hits.get(hit.id, {"objectID": hit.id}) for hit in pooled]
         cards: Any = draw_hits(hits, [], display=self._hit_display)
         return [
             {
@@ -368,7 +372,7 @@ class JudgmentEditor(Editor):
                 "found": [] if self.blind else self._places(hit),
                 "others": [] if self.blind else others.get(hit.id, []),
             }
-            for card, hit in zip(cards, found, strict=True)
+            for card, hit in zip(cards, pooled, strict=True)
         ]
 
     def _places(self, hit: Pooled) -> list[list[str | int]]:
@@ -407,8 +411,8 @@ class JudgmentEditor(Editor):
 def _replace_row(rows: Rows, key: table.Key, row: table.Row) -> Rows:
     """Replace the row of a key, or append it; remove it if it has no content."""
     new_rows = [row] if table.is_worth_storing(row) else []
-    place = next((n for n, other in enumerate(rows) if table.key_of(other) == key), len(rows))
-    return [*rows[:place], *new_rows, *rows[place + 1 :]]
+    position = next((n for n, other in enumerate(rows) if table.key_of(other) == key), len(rows))
+    return [*rows[:position], *new_rows, *rows[position + 1 :]]
 
 
 def _judgment_members(row: Mapping[str, Any] | None) -> dict[str, Any]:

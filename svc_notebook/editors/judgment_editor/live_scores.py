@@ -53,11 +53,11 @@ def to_runs(
     """Return the hits of each variant as runs; a query without hits has a row without one."""
     rows: list[dict[str, Any]] = []
     for variant in variants:
-        for question, found in zip(questions, pools, strict=True):
+        for question, pooled in zip(questions, pools, strict=True):
             about = {"run": variant.name, "query": question.query, "filters": question.filters}
             hits = [
                 {**about, "rank": hit.places[variant.name], "objectID": hit.id}
-                for hit in found
+                for hit in pooled
                 if variant.name in hit.places
             ]
             rows += hits or [{**about, "rank": None, "objectID": None}]
@@ -68,17 +68,17 @@ def measure(
     runs: DataFrame, judgments: Sequence[Row], questions: Sequence[Question], metric: str
 ) -> tuple[list[VariantScore], list[list[VariantScore]]]:
     """Return the score of the whole set by variant, and those of each query."""
-    weights = [{"query": one.query, "filters": one.filters, "weight": one.weight}
-               for one in questions]  # fmt: skip
+    weights = [{"query": asked.query, "filters": asked.filters, "weight": asked.weight}
+               for asked in questions]  # fmt: skip
     scores = score_runs(
         runs, to_frame(judgments), metric, unjudged="bound", gains=None, relevant=1.0,
         queries=weights, warns=False,
     )  # fmt: skip
     whole = [_of_set(row) for row in summary(scores).to_dict("records")]
-    each: dict[tuple[str, str], list[VariantScore]] = {}
+    scores_by_question: dict[tuple[str, str], list[VariantScore]] = {}
     for row in scores.to_dict("records"):
-        each.setdefault((row["query"], row["filters"]), []).append(_of_query(row))
-    return whole, [each[question.key] for question in questions]
+        scores_by_question.setdefault((row["query"], row["filters"]), []).append(_of_query(row))
+    return whole, [scores_by_question[question.key] for question in questions]
 
 
 def append_point(

@@ -70,7 +70,7 @@ async def pool(
         report_progress(len(answers), len(requests), f"{len(answers)} of {len(requests)} searches")
     step = len(variants)
     return [
-        merge(variants, answers[place : place + step]) for place in range(0, len(answers), step)
+        merge(variants, answers[first : first + step]) for first in range(0, len(answers), step)
     ]
 
 
@@ -78,10 +78,10 @@ def merge(variants: Sequence[PoolVariant], answers: Sequence[Mapping[str, Any]])
     """Merge the hits of several variants to one pool, ordered by the best position of each hit."""
     places: dict[str, dict[str, int]] = {}
     for variant, answer in zip(variants, answers, strict=True):
-        for place, hit in enumerate(answer["hits"], 1):
-            places.setdefault(hit["objectID"], {})[variant.name] = place
-    found = [Pooled(object_id, by) for object_id, by in places.items()]
-    return sorted(found, key=lambda hit: min(hit.places.values()))
+        for rank, hit in enumerate(answer["hits"], 1):
+            places.setdefault(hit["objectID"], {})[variant.name] = rank
+    pooled = [Pooled(object_id, by) for object_id, by in places.items()]
+    return sorted(pooled, key=lambda hit: min(hit.places.values()))
 
 
 async def fetch(
@@ -97,8 +97,8 @@ async def fetch(
     answers: Any = (await client.search_many(requests))["results"] if ids else []
     hits = {hit["objectID"]: hit for answer in answers for hit in answer["hits"]}
     not_found = [object_id for object_id in ids if object_id not in hits]
-    found = await get_all(client, variants[0].index, not_found)
-    return hits | {record["objectID"]: record for record in found if record}
+    records = await get_all(client, variants[0].index, not_found)
+    return hits | {record["objectID"]: record for record in records if record}
 
 
 async def get_all(
@@ -106,12 +106,12 @@ async def get_all(
 ) -> list[Any]:
     """Read records by objectID; `None` for each missing one."""
     more = {} if columns is None else {"attributesToRetrieve": list(columns)}
-    found: list[Any] = []
+    records: list[Any] = []
     requests = [{"indexName": index, "objectID": object_id, **more} for object_id in ids]
     for start in range(0, len(requests), MAX_RECORDS_PER_REQUEST):
         part: Any = requests[start : start + MAX_RECORDS_PER_REQUEST]
-        found += (await client.get_objects(part))["results"]
-    return found
+        records += (await client.get_objects(part))["results"]
+    return records
 
 
 def shuffle(found: Sequence[Pooled], question: Question, seed: int) -> list[Pooled]:

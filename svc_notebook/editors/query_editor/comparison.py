@@ -49,13 +49,13 @@ async def compare(
         _side(index, name, answer, display)
         for (index, _), name, answer in zip(sides, names, answers, strict=True)
     ]
-    places = [{hit["id"]: place for place, hit in enumerate(side["hits"])} for side in drawn]
+    places = [{hit["id"]: rank for rank, hit in enumerate(side["hits"])} for side in drawn]
     left, right = places
     shared = [[left[key], right[key]] for key in left if key in right]
     return {
         "sides": drawn, "shared": shared,
         "gained": len(right.keys() - left.keys()), "lost": len(left.keys() - right.keys()),
-        "moved": sum(one != other for one, other in shared),
+        "moved": sum(rank_before != other for rank_before, other in shared),
     }  # fmt: skip
 
 
@@ -77,9 +77,9 @@ def name_sides(
         name for name in dict.fromkeys([*other, *params]) if params.get(name) != other.get(name)
     ]
     names = []
-    for own_index, own in ((index, params), (other_index, other)):
+    for own_index, side_params in ((index, params), (other_index, other)):
         parts = [own_index] if index != other_index else []
-        parts += [_name_value(name, own, settings or {}) for name in differing[:MAX_NAMED]]
+        parts += [_name_value(name, side_params, settings or {}) for name in differing[:MAX_NAMED]]
         if more := len(differing) - MAX_NAMED:
             parts += [f"{more} more"] if more > 0 else []
         names.append(", ".join(parts))

@@ -25,13 +25,13 @@ class DraftTarget:
 
 async def find_places(client: AsyncClient, index: str, params: Params) -> dict[str, int]:
     """Return the places, from 1, of the first hits by objectID."""
-    own: Any = {
+    options: Any = {
         "hitsPerPage": COMPARED_HITS, "attributesToRetrieve": ["objectID"],
         "attributesToHighlight": [], "attributesToSnippet": [], "facets": [], "analytics": False,
     }  # fmt: skip
     rest: Any = {name: value for name, value in params.items() if name not in PAGING}
-    found: Any = await client.search(index, **{**rest, **own})
-    return {hit["objectID"]: place for place, hit in enumerate(found["hits"], 1)}
+    answer: Any = await client.search(index, **{**rest, **options})
+    return {hit["objectID"]: rank for rank, hit in enumerate(answer["hits"], 1)}
 
 
 def mark_moves(answer: Mapping[str, Any], before: Mapping[str, int]) -> dict[str, Any]:
@@ -46,6 +46,6 @@ def mark_moves(answer: Mapping[str, Any], before: Mapping[str, int]) -> dict[str
     counts = {
         "gained": sum(card["previous"] == 0 for card in cards),
         "moved": sum(card["previous"] not in (0, card["place"]) for card in cards),
-        "left": sum(place in places and name not in ids for name, place in before.items()),
+        "left": sum(rank in places and name not in ids for name, rank in before.items()),
     }
     return {**answer, "hits": cards, "moves": counts}

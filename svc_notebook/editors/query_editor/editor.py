@@ -99,12 +99,12 @@ class QueryEditor(Editor):
         """Return the hits as an HTML table."""
         cards = self.answer.get("hits", [])
         hits = format_count(self.answer.get("nbHits", 0), "hit")
-        found = f"{hits} for {json.dumps(self.value)}"
+        summary = f"{hits} for {json.dumps(self.value)}"
         rows = [
             (card["place"], card["id"], search.unmark(card["title"]), _lines(card))
             for card in cards
         ]
-        return write_line(found) + write_table(("", "objectID", "", ""), rows)
+        return write_line(summary) + write_table(("", "objectID", "", ""), rows)
 
     def codes(self) -> dict[str, str]:
         """Return the search as Python, as a magic and as curl."""
@@ -128,10 +128,10 @@ class QueryEditor(Editor):
     @property
     def history(self) -> list[dict[str, Any]]:
         """The searches so far, newest first: `{value, label, hits}`."""
-        known = {_key(value): value for value in (*self._draft.past, self.value)}
+        values_by_key = {_key(value): value for value in (*self._draft.past, self.value)}
         return [
             {"value": value, "label": _label(value), "hits": self._hit_counts.get(key)}
-            for key, value in reversed(known.items())
+            for key, value in reversed(values_by_key.items())
             if value or key in self._hit_counts  # an editor begins empty before its first search
         ]
 
@@ -208,9 +208,9 @@ class QueryEditor(Editor):
         params = faceting.without_facet(searched, facet)
         params = {k: v for k, v in params.items() if k not in ("page", "offset", "length")}
         tags: Any = {"highlightPreTag": "", "highlightPostTag": ""}
-        found = await self.client.search_facet(index, facet, text, **{**params, **tags})
+        answer = await self.client.search_facet(index, facet, text, **{**params, **tags})
         chosen = faceting.chosen_facets(self.value).get(facet, ([], "any"))[0]
-        return [[hit["value"], hit["count"], hit["value"] in chosen] for hit in found["facetHits"]]
+        return [[hit["value"], hit["count"], hit["value"] in chosen] for hit in answer["facetHits"]]
 
     @call
     def record(self, id: str) -> dict[str, Any]:  # noqa: A002 - the name in the view
@@ -225,14 +225,14 @@ class QueryEditor(Editor):
     def explain(self, id: str) -> RankExplanation:  # noqa: A002
         """Explain the rank of one of the current hits."""
         cards = self.answer.get("hits", [])
-        place = next((at for at, hit in enumerate(self.hits) if hit["objectID"] == id), None)
-        if place is None or place >= len(cards):
+        position = next((at for at, hit in enumerate(self.hits) if hit["objectID"] == id), None)
+        if position is None or position >= len(cards):
             raise BadOption(f"`{id}` is not among the current hits")
         titles = [search.unmark(card["title"]) for card in cards]
         _, params, settings = self._searched()
         ranking = ranking_of(settings, params)
         before = search.count_before(self.answer)
-        return explain_rank(self.hits, titles, place, ranking, before)
+        return explain_rank(self.hits, titles, position, ranking, before)
 
     @call
     def curate(self, action: Action, id: str, place: int) -> None:  # noqa: A002
@@ -384,19 +384,19 @@ class QueryEditor(Editor):
 
     async def _find(self) -> None:
         (index, params, _), start = self._searched(), time.perf_counter()
-        own = self.value
+        value = self.value
         try:
-            found, places = await asyncio.gather(
-                search.search(self.client, index, params), self._find_places(own)
+            answer, places = await asyncio.gather(
+                search.search(self.client, index, params), self._find_places(value)
             )
         except SvcError as error:
             await advise(error, {**params, "client": self.client, "index": index})
             raise
-        self._hit_counts[_key(own)] = found["nbHits"]
-        self.hits = search.with_tags(found["hits"], *_tags(own))
-        self._found, self._places = found, places
+        self._hit_counts[_key(value)] = answer["nbHits"]
+        self.hits = search.with_tags(answer["hits"], *_tags(value))
+        self._found, self._places = answer, places
         took = round((time.perf_counter() - start) * 1000, 1)
-        self.answer = {**self._draw_found(), "held": list_active_filters(own), "took": took}
+        self.answer = {**self._draw_found(), "held": list_active_filters(value), "took": took}
 
     async def _find_places(self, params: Params) -> dict[str, int] | None:
         """Return the places of the first hits without the draft; None without a draft.
@@ -442,8 +442,8 @@ def _with_known_bins(
     facets: list[faceting.FacetCard], before: list[faceting.FacetCard]
 ) -> list[faceting.FacetCard]:
     """Keep the bins of the previous search until those of this search are counted."""
-    known = {card["name"]: card["bins"] for card in before}
-    return [{**card, "bins": card["bins"] or known.get(card["name"], [])} for card in facets]
+    bins_by_name = {card["name"]: card["bins"] for card in before}
+    return [{**card, "bins": card["bins"] or bins_by_name.get(card["name"], [])} for card in facets]
 
 
 def _tags(params: Params) -> tuple[str, str]:

@@ -50,14 +50,14 @@ def draw_facets(
 
     Facets that the settings declare are included even without values.
     """
-    known = settings or {}
-    declared = name_attributes({FACETS: known.get(FACETS) or []})
-    limit = _value_limit(params, known)
+    present_settings = settings or {}
+    declared = name_attributes({FACETS: present_settings.get(FACETS) or []})
+    limit = _value_limit(params, present_settings)
     cards = []
     for name in dict.fromkeys([*counts, *active_facets(params), *declared]):
         card = _card(params, name, dict(counts.get(name, {})), stats.get(name), limit)
         if not card["values"]:
-            card["hint"] = _explain_empty(name, params, known, hits)
+            card["hint"] = _explain_empty(name, params, present_settings, hits)
         cards.append(card)
     return cards
 
@@ -123,7 +123,7 @@ def bin_edges(stats: Mapping[str, float], *, whole: bool = False) -> list[float]
     if not low < high:
         return []
     number = min(MAX_BINS, int(high - low) + 1) if whole else MAX_BINS
-    return [low + (high - low) * place / number for place in range(number)] + [high]
+    return [low + (high - low) * step / number for step in range(number)] + [high]
 
 
 def _are_whole(counts: Mapping[str, int]) -> bool:
@@ -140,19 +140,19 @@ def _step(stats: Mapping[str, float], counts: Mapping[str, int]) -> float:
 
 def chosen_facets(params: Params) -> dict[str, tuple[list[str], Mode]]:
     """Return the selected values of each facet, and whether any or all of them must match."""
-    found: dict[str, tuple[list[str], Mode]] = {}
+    chosen: dict[str, tuple[list[str], Mode]] = {}
     for entry in _entries(params):
         mode: Mode = "all" if isinstance(entry, str) else "any"
         for name, value in _pairs(entry):
-            values, _ = found.get(name, ([], mode))
-            found[name] = ([*values, value], mode)
-    return found
+            values, _ = chosen.get(name, ([], mode))
+            chosen[name] = ([*values, value], mode)
+    return chosen
 
 
 def _by_number(counts: dict[str, int]) -> dict[str, int]:
     """Sort numeric values as numbers; by count first, if the service sorted by count."""
-    found = list(counts.values())
-    by_count = found == sorted(found, reverse=True)
+    facets = list(counts.values())
+    by_count = facets == sorted(facets, reverse=True)
     return dict(
         sorted(counts.items(), key=lambda row: (-row[1] if by_count else 0, _number(row[0])))
     )
@@ -199,8 +199,8 @@ def without_facet(params: Params, name: str) -> Params:
 
 def bounds_of(params: Params, name: str) -> tuple[float | None, float | None]:
     """Return the range of a numeric facet."""
-    found = {sign: bound for attribute, sign, bound in _bounds(params) if attribute == name}
-    return found.get(">="), found.get("<=")
+    bounds = {sign: bound for attribute, sign, bound in _bounds(params) if attribute == name}
+    return bounds.get(">="), bounds.get("<=")
 
 
 def active_facets(params: Params) -> list[str]:
@@ -237,13 +237,13 @@ def _numeric(params: Params) -> list[Any]:
 
 def _bounds(params: Params) -> Iterator[tuple[str, str, float]]:
     for entry in _numeric(params):
-        if isinstance(entry, str) and (found := _BOUND.match(entry)):
-            yield found[1], found[2], float(found[3])
+        if isinstance(entry, str) and (match := _BOUND.match(entry)):
+            yield match[1], match[2], float(match[3])
 
 
 def _is_bound(entry: str, name: str) -> bool:
-    found = _BOUND.match(entry)
-    return found is not None and found[1] == name
+    match = _BOUND.match(entry)
+    return match is not None and match[1] == name
 
 
 def _pairs(entry: Any) -> list[tuple[str, str]]:

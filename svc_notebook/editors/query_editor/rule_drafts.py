@@ -46,51 +46,59 @@ def key_of(placement: Mapping[str, Any]) -> tuple[str, str, str]:
 
 def put(placements: Sequence[Placement], new: Placement) -> list[Placement]:
     """Append a placement, or replace the one of the same record and query."""
-    keys = [key_of(one) for one in placements]
+    keys = [key_of(placement) for placement in placements]
     if key_of(new) not in keys:
         return [*placements, new]
-    return [new if key == key_of(new) else one for key, one in zip(keys, placements, strict=True)]
+    return [
+        new if key == key_of(new) else placement
+        for key, placement in zip(keys, placements, strict=True)
+    ]
 
 
 async def draft_rules(client: AsyncClient, placements: Sequence[Placement]) -> list[DraftedRule]:
     """Return the rule of each query with its placements; nothing is written."""
-    indices = dict.fromkeys(one["index"] for one in placements)
+    indices = dict.fromkeys(placement["index"] for placement in placements)
     saved = {index: by_id(await find_all(client, RULES, index)) for index in indices}
-    found: list[DraftedRule] = []
-    for (index, query), own in _by_query(placements).items():
+    drafts: list[DraftedRule] = []
+    for (index, query), placed in _by_query(placements).items():
         before = rule_of(query, saved[index])
-        after = {**before, "consequence": _place(before["consequence"], own)}
-        found.append({
+        after = {**before, "consequence": _place(before["consequence"], placed)}
+        drafts.append({
             "id": before["objectID"], "index": index, "query": query,
             "when": describe_conditions(after), "then": describe_consequence(after),
             "before": before if before["objectID"] in saved[index] else None, "after": after,
         })  # fmt: skip
-    return found
+    return drafts
 
 
 async def write_rules(client: AsyncClient, placements: Sequence[Placement]) -> list[WriteSummary]:
     """Write the rule of each query, each as one change of the journal."""
     return [
         await revise_rule(
-            client, index, query, "; ".join(f"{one['where']} {one['objectID']}" for one in own), {},
-            lambda consequence, own=own: _place(consequence, own),  # type: ignore[misc]
+            client, index, query, _describe(placed), {},
+            lambda consequence, placed=placed: _place(consequence, placed),  # type: ignore[misc]
         )
-        for (index, query), own in _by_query(placements).items()
+        for (index, query), placed in _by_query(placements).items()
     ]  # fmt: skip
 
 
 def _by_query(placements: Sequence[Placement]) -> dict[tuple[str, str], list[Placement]]:
     """Group placements by index and query; the first spelling of a query names its group."""
-    found: dict[tuple[str, str], list[Placement]] = {}
+    groups: dict[tuple[str, str], list[Placement]] = {}
     spellings: dict[tuple[str, str], str] = {}
-    for one in placements:
-        query = spellings.setdefault(key_of(one)[:2], one["query"])
-        found.setdefault((one["index"], query), []).append(one)
-    return found
+    for placement in placements:
+        query = spellings.setdefault(key_of(placement)[:2], placement["query"])
+        groups.setdefault((placement["index"], query), []).append(placement)
+    return groups
+
+
+def _describe(placements: Iterable[Placement]) -> str:
+    """Describe placements for the journal."""
+    return "; ".join(f"{placement['where']} {placement['objectID']}" for placement in placements)
 
 
 def _place(consequence: Mapping[str, Any], placements: Iterable[Placement]) -> dict[str, Any]:
     moved = dict(consequence)
-    for one in placements:
-        moved = move_record(moved, one["objectID"], one["where"], one["position"])
+    for placement in placements:
+        moved = move_record(moved, placement["objectID"], placement["where"], placement["position"])
     return moved

@@ -20,8 +20,8 @@ RESPONSE_MEMBERS = (
 
 async def search(client: AsyncClient, index: str, params: Params) -> Any:
     """Search, with the value of each ranking criterion and with marked matches."""
-    own: Any = {"getRankingInfo": True, "highlightPreTag": PRE, "highlightPostTag": POST}
-    return await client.search(index, **{**params, **own, "facets": []})
+    options: Any = {"getRankingInfo": True, "highlightPreTag": PRE, "highlightPostTag": POST}
+    return await client.search(index, **{**params, **options, "facets": []})
 
 
 async def count(
@@ -45,8 +45,8 @@ async def count(
     stats = dict(answers[0].get("facets_stats", {}))
     for name, answer in zip(alone, answers[1:], strict=True):
         counts[name] = answer.get("facets", {}).get(name, {})
-        if own := answer.get("facets_stats", {}).get(name):
-            stats[name] = own
+        if numbers := answer.get("facets_stats", {}).get(name):
+            stats[name] = numbers
     return faceting.draw_facets(params, counts, stats, settings, answers[0]["nbHits"])
 
 
@@ -62,9 +62,9 @@ async def count_missing_bins(
     requests: Any = []
     for name, ends in edges.items():
         rest = _without(params, name)
-        for place, (low, high) in enumerate(pairwise(ends), 2):
+        for number, (low, high) in enumerate(pairwise(ends), 2):
             within = faceting.put_bounds(rest, name, low, high)
-            if place < len(ends):  # only the last bin contains its upper end
+            if number < len(ends):  # only the last bin contains its upper end
                 within = {**within, "numericFilters": [
                     *within["numericFilters"][:-1], f"{name}<{high:.12g}",
                 ]}  # fmt: skip
@@ -72,8 +72,8 @@ async def count_missing_bins(
     if not requests:
         return list(cards)
     answers: Any = (await client.search_many(requests))["results"]
-    found = iter(answers)
-    bins = {name: [next(found)["nbHits"] for _ in ends[1:]] for name, ends in edges.items()}
+    remaining = iter(answers)
+    bins = {name: [next(remaining)["nbHits"] for _ in ends[1:]] for name, ends in edges.items()}
     return [{**card, "bins": bins.get(card["name"], card["bins"])} for card in cards]
 
 
@@ -88,8 +88,8 @@ def _is_bounded(params: Params, name: str) -> bool:
 
 def _count(index: str, params: Params, facets: Sequence[str]) -> dict[str, Any]:
     rest = {name: params[name] for name in params if name not in ("page", "offset", "length")}
-    own = {"facets": facets, "hitsPerPage": 0, "attributesToHighlight": [], "analytics": False}
-    return {**rest, **own, "indexName": index}
+    options = {"facets": facets, "hitsPerPage": 0, "attributesToHighlight": [], "analytics": False}
+    return {**rest, **options, "indexName": index}
 
 
 def count_before(found: Mapping[str, Any]) -> int:

@@ -70,11 +70,13 @@ class SecondSearch:
             if self._source != index and not may_copy:
                 return {"needs": others, "copy": self.copy_name}
             target = await self._prepare_copy(index, saved, settings)
-        found = await compare(self._client, [this, (target, {**converted, **params})], searchable)
+        comparison = await compare(
+            self._client, [this, (target, {**converted, **params})], searchable
+        )
         names = name_sides([this, (index, {**params, **settings})], saved)
-        for side, name in zip(found["sides"], names, strict=True):
+        for side, name in zip(comparison["sides"], names, strict=True):
             side["name"] = name
-        return {**found, "needs": [], "copy": self.copy_name}
+        return {**comparison, "needs": [], "copy": self.copy_name}
 
     @property
     def copy_name(self) -> str:

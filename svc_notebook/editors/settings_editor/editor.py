@@ -98,8 +98,8 @@ class SettingsEditor(Editor):
         await self.refuse_conflicts(saved, value)
         changes = changing.changes_of(saved, value)
         more: Any = {"forwardToReplicas": True} if self.forward else {}
-        wanted: Any = changes
-        return dict(await self.client.set_settings(self.index, wanted, **more))
+        settings: Any = changes
+        return dict(await self.client.set_settings(self.index, settings, **more))
 
     async def refuse_conflicts(self, saved: Settings, value: Settings) -> None:
         """Raise `BadOption` if a changed setting was also changed elsewhere."""
@@ -249,10 +249,10 @@ class SettingsEditor(Editor):
 
     async def _begin(self, value: Any) -> None:
         await super()._begin(value)
-        found = await read_attributes(self.client, self.index)
-        self._update_state(attributes=found, follows=self._follows)
+        attributes = await read_attributes(self.client, self.index)
+        self._update_state(attributes=attributes, follows=self._follows)
         self._is_open = True
-        self.problems = find_problems(self.value, [a["name"] for a in found])
+        self.problems = find_problems(self.value, [a["name"] for a in attributes])
         await self._preview()
 
     def _set_draft(self, draft: Draft) -> None:
@@ -299,10 +299,10 @@ class SettingsEditor(Editor):
         try:
             if copy:
                 await copy.configure(value)
-            found = await preview(
+            previews = await preview(
                 self.client, self.index, self.queries, after, list_searchable(value)
             )
         except Exception as error:
             self.previews = {**self.previews, **facts, "error": explain(error)}
         else:
-            self.previews = {**facts, "queries": found}
+            self.previews = {**facts, "queries": previews}

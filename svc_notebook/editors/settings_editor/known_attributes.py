@@ -23,13 +23,13 @@ class Attribute(TypedDict):
 
 async def read_attributes(client: AsyncClient, index: str) -> list[Attribute]:
     """Read the attributes of a sample; none if the key cannot search."""
-    own: Any = {
+    options: Any = {
         "hitsPerPage": SAMPLE_RECORDS,
         "attributesToHighlight": [],
         "attributesToSnippet": [],
     }
     try:
-        answer = await client.search(index, **own, analytics=False, enableRules=False)
+        answer = await client.search(index, **options, analytics=False, enableRules=False)
     except KeyRefused:
         return []
     return list_attributes(answer["hits"])
@@ -42,9 +42,9 @@ def list_attributes(records: Iterable[Mapping[str, Any]]) -> list[Attribute]:
     kinds: dict[str, dict[str, None]] = {}
     for record in records:
         count += 1
-        found = list(_walk(record, "", MAX_DEPTH))
-        seen.update({name for name, _ in found})
-        for name, value in found:
+        names = list(_walk(record, "", MAX_DEPTH))
+        seen.update({name for name, _ in names})
+        for name, value in names:
             kinds.setdefault(name, {})[_kind(value)] = None
     return [
         {"name": name, "kinds": list(kinds[name]), "share": seen[name] / count} for name in kinds

@@ -45,8 +45,8 @@ def check_entries(name: str, entries: Sequence[str]) -> None:
 def _check_entry(name: str, entry: str) -> None:
     if not attributes_in(entry):
         raise BadInput(f"`{name}` has an entry without a name")
-    found = _CALL.fullmatch(entry)
-    modifier = found[1] if found else ""
+    match = _CALL.fullmatch(entry)
+    modifier = match[1] if match else ""
     if modifier not in MODIFIERS[name] and (modifier or name == "customRanking"):
         forms = " or ".join(f"`{word}(attribute)`" for word in MODIFIERS[name] if word)
         raise BadInput(f"`{name}`: `{entry}` is not of the form {forms}")
@@ -64,21 +64,21 @@ def _is_known(attribute: str, known: Collection[str]) -> bool:
 
 def find_problems(value: Mapping[str, Any], attributes: Collection[str]) -> list[Problem]:
     """Find probable mistakes: attributes that no record has, and an unused custom ranking."""
-    known = set(attributes)
-    found: list[Problem] = []
-    for name in value if known else ():
+    names = set(attributes)
+    problems: list[Problem] = []
+    for name in value if names else ():
         for entry in entries_of(value[name]):
-            unknown = [a for a in name_attributes({name: entry}) if not _is_known(a, known)]
+            unknown = [a for a in name_attributes({name: entry}) if not _is_known(a, names)]
             if unknown:
                 text = f"no record of the sample has `{unknown[0]}`"
-                found.append(
-                    {"name": name, "entry": entry, "text": text + did_you_mean(unknown[0], known)}
+                problems.append(
+                    {"name": name, "entry": entry, "text": text + did_you_mean(unknown[0], names)}
                 )
     ranking = value.get("ranking")
     if ranking is not None and value.get("customRanking") and "custom" not in ranking:
         text = "the custom ranking has no effect, because `custom` is not in the ranking"
-        found.append({"name": "customRanking", "entry": "", "text": text})
-    return found
+        problems.append({"name": "customRanking", "entry": "", "text": text})
+    return problems
 
 
 # Settings that are true, false or a list of languages.

@@ -44,7 +44,7 @@ async def _preview_one(
     quiet = {"query": query, "analytics": False}
     try:
         sides = [(index, quiet), (other, {**quiet, **params})]
-        found = await compare(client, sides, searchable)
+        comparison = await compare(client, sides, searchable)
     except Exception as error:
         return {"query": query, "error": explain(error)}
-    return {"query": query, "comparison": found}
+    return {"query": query, "comparison": comparison}

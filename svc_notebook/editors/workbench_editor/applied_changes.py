@@ -23,16 +23,16 @@ class AppliedChange(TypedDict):
 
 def list_applied(history: DataFrame) -> list[AppliedChange]:
     """Return the changes of a history, as `svc.tuning.history` returns it, newest first."""
-    found: dict[str, AppliedChange] = {}
+    applied: dict[str, AppliedChange] = {}
     rows = history.to_dict("records")
     reverted = _find_undone([(row["change_id"], row["parent"]) for row in rows])
     for row in rows:
-        change = found.setdefault(row["change_id"], {
+        change = applied.setdefault(row["change_id"], {
             "id": row["change_id"], "when": row["when"].timestamp(), "note": row["note"],
             "changed": [], "undone": row["change_id"] in reverted, "open": row["state"] == "open",
         })  # fmt: skip
         change["changed"].append([row["scope"], row["changed"]])
-    return list(found.values())
+    return list(applied.values())
 
 
 def _find_undone(changes: list[tuple[str, str]]) -> set[str]:

@@ -52,19 +52,19 @@ def order_parts(changes: Mapping[str, Mapping[str, Any]], saved: Mapping[str, An
     parts: list[Part] = ["settings", "synonyms", "rules"]
     changed = changes.get("settings", {})
     if FACETING in changed:
-        before, after = ({*(each.get(FACETING) or ())} for each in (saved, changed))
+        before, after = ({*(settings.get(FACETING) or ())} for settings in (saved, changed))
         if after < before:
             parts = ["synonyms", "rules", "settings"]
     return [part for part in parts if changes.get(part)]
 
 
 def _list_changes(saved: Sequence[Document], changes: Mapping[str, Any]) -> list[ObjectChange]:
-    known = by_id(list(saved))
+    objects = by_id(list(saved))
     return [
         {
             "id": name,
-            "how": "removed" if after is None else "changed" if name in known else "added",
-            "before": known.get(name),
+            "how": "removed" if after is None else "changed" if name in objects else "added",
+            "before": objects.get(name),
             "after": None if after is None else {"objectID": name, **after},
         }
         for name, after in changes.items()

@@ -129,13 +129,13 @@ class Workbench(Editor):
             raise BadInput(f"a workbench has no part `{min(unknown, key=str)}`")
         given = {part: changes for part, changes in value.items() if changes}
         proposed = read_proposal(given) if given else {}
-        found: Changes = {}
+        checked: Changes = {}
         for part, changes in proposed.items():
             editor = self._drafted[part]
             whole = editor.check(patch_part(part, editor.saved, changes))
             if difference := diff_part(part, editor.saved, whole):
-                found[part] = difference
-        return found
+                checked[part] = difference
+        return checked
 
     def write_html(self) -> str:
         """Return the changes, the score with them, and the hits as HTML tables."""
@@ -156,8 +156,8 @@ class Workbench(Editor):
         if not self.value:
             return self.query.codes()
         order = order_parts(self.value, self.settings.saved)
-        own = [self._drafted[part].codes() for part in order]
-        return write_change(self.index, self.value, own, forward=self.forward)
+        codes = [self._drafted[part].codes() for part in order]
+        return write_change(self.index, self.value, codes, forward=self.forward)
 
     def close(self) -> None:
         """Close the workbench and its editors, and drop the copy of the index."""
@@ -206,8 +206,8 @@ class Workbench(Editor):
                 await self._drafted[part].refuse_conflicts(saved[part], values[part])
             async with noting(self.client, self.index, changes, note=NOTE):  # type: ignore[arg-type]
                 is_started = True
-                for place, part in enumerate(order):
-                    report_progress(place, len(order), f"applying the {part}")
+                for number, part in enumerate(order):
+                    report_progress(number, len(order), f"applying the {part}")
                     await _raise_stopped(self._write_part(part, saved[part], values[part]))
                     applied.append(part)
         except Exception as error:
@@ -319,11 +319,11 @@ class Workbench(Editor):
         self._set_draft(self._draft.put(value, merge=merge))
 
     def _collect(self) -> Changes:
-        found = {
+        collected = {
             str(part): diff_part(part, editor.saved, editor.value)
             for part, editor in self._drafted.items()
         }
-        return {part: changes for part, changes in found.items() if changes}
+        return {part: changes for part, changes in collected.items() if changes}
 
     def _change_draft(self, change: Callable[[Draft], Draft]) -> None:
         """Change the draft, after the changes that the editors have made meanwhile."""
@@ -430,16 +430,16 @@ class Workbench(Editor):
         for part, editor in lists.items():
             if part in changes:
                 editor.refuse_faults()
-        found = await self._trial.prepare(
+        target = await self._trial.prepare(
             changes,
             {part: editor.saved for part, editor in self._drafted.items()},
             {part: editor.value for part, editor in self._drafted.items()},
             {part: editor.kind for part, editor in lists.items()},
         )
-        if isinstance(found, CopyNeeded):
-            return {"needs": found.parts, "records": found.records}
-        self._target = found
-        return {"by": "parameters" if found.index == self.index else "copy"}
+        if isinstance(target, CopyNeeded):
+            return {"needs": target.parts, "records": target.records}
+        self._target = target
+        return {"by": "parameters" if target.index == self.index else "copy"}
 
     async def _measure_soon(self) -> None:
         """Measure the score of the judged queries, unless the draft or a judgment changes again."""

@@ -139,7 +139,7 @@ def _checked(
         "`verify`": verify,
         f"if_exists='{if_exists}'": if_exists in ("merge", "sync"),
     }
-    if option := next((name for name, wanted in refused.items() if wanted), None):
+    if option := next((name for name, is_given in refused.items() if is_given), None):
         raise BadInput(
             f"{option} does not work with a source in partitions; load the partitions one by one"
         )
@@ -358,7 +358,7 @@ class _DaskRun:
 
     def _bounded(self, result: LoadResult) -> LoadResult:
         """List at most as many rejected rows of all partitions as a load in one process does."""
-        listed = sum(len(each.rejected) for each in self.done.values())
+        listed = sum(len(outcome.rejected) for outcome in self.done.values())
         first = result.rejected.head(max(MAX_LISTED_ROWS - listed, 0))
         return replace(result, plan=replace(result.plan, rejected=first))
 

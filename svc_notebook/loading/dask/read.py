@@ -86,7 +86,7 @@ def _check_divisions(divisions: object) -> None:
     if divisions is None:
         return
     every = list(divisions) if isinstance(divisions, Iterable) else []
-    numbers = [each for each in every if isinstance(each, (int, float, np.number))]
+    numbers = [division for division in every if isinstance(division, (int, float, np.number))]
     if not every or len(numbers) < len(every) or not all(map(math.isfinite, numbers)):
         raise BadInput(
             f"`divisions` must be the bounds of a number: [0, 10, 100], not {divisions!r}"
@@ -120,9 +120,9 @@ def read_partition(
         async with credentials.client() as client:
             if partition.pages:
                 return await _read_pages(client, index, partition, params)
-            own = {**params, "filters": partition.filters}
-            found: pd.DataFrame = await read_browse(client, index, **own)
-            return found
+            search_params = {**params, "filters": partition.filters}
+            table: pd.DataFrame = await read_browse(client, index, **search_params)
+            return table
 
     try:
         frame = asyncio.run(read())
@@ -151,8 +151,8 @@ async def _read_pages(
         others |= {"page": page, "hitsPerPage": partition.page_records}
         answer = await client.browse(index, None, **_page_params(partition.filters, others))
         # One record more or less moves the records of all later pages.
-        if (found := answer.get("nbHits", partition.total)) != partition.total:
-            raise _changed(index, found, partition.total)
+        if (total := answer.get("nbHits", partition.total)) != partition.total:
+            raise _changed(index, total, partition.total)
         gathered.add(answer["hits"])
     return gathered.frame()
 
@@ -161,8 +161,8 @@ def _page_params(filters: str, params: Mapping[str, Any]) -> SearchParams:
     page: Any = {**params, "attributesToHighlight": []}
     if filters:
         page["filters"] = filters
-    found: SearchParams = page
-    return found
+    page_params: SearchParams = page
+    return page_params
 
 
 def _with_id(columns: Sequence[str] | None) -> list[str] | None:
@@ -213,7 +213,7 @@ async def _infer_schema(
 
     await run_together(map(browse_first, partitions))
     gathered = Columns(_with_id(columns))
-    gathered.add(hit for each in partitions for hit in hits[each])
+    gathered.add(hit for partition in partitions for hit in hits[partition])
     frame = gathered.frame()
     names = ["objectID", *frame.columns.drop("objectID", errors="ignore")]
     return frame.reindex(columns=names).astype(_nullable(frame)).iloc[:0]
@@ -256,16 +256,22 @@ async def divide(
     if divisions is None and not counts:
         divisions = await _sample_bounds(client, index, by, answer["nbHits"], parts, params)
     filters = ranges(by, divisions) if divisions is not None else groups(by, counts, parts)
-    joined = [join_filters(params.get("filters"), each) for each in filters]
-    sizes = [(await _count(client, index, {**params, "filters": each})) for each in joined]
+    joined = [join_filters(params.get("filters"), filters_of_part) for filters_of_part in filters]
+    sizes = [
+        (await _count(client, index, {**params, "filters": filters_of_part}))
+        for filters_of_part in joined
+    ]
     if sum(sizes) != answer["nbHits"]:
         raise BadInput(
             f"the partitions by `{by}` hold {sum(sizes):,} records, but {index} has "
             f"{answer['nbHits']:,}: some records are in several partitions. Partition by an "
             "attribute with one value per record, or without `by`"
         )
-    every = [IndexPartition(each, size) for each, size in zip(joined, sizes, strict=True)]
-    return [each for each in every if each.records] or every[:1]
+    every = [
+        IndexPartition(filters_of_part, size)
+        for filters_of_part, size in zip(joined, sizes, strict=True)
+    ]
+    return [filters_of_part for filters_of_part in every if filters_of_part.records] or every[:1]
 
 
 async def _divide_pages(
@@ -295,7 +301,7 @@ async def _sample_bounds(
     for page in sampled:
         others: Any = {**params, "attributesToRetrieve": [by], "hitsPerPage": size, "page": page}
         hits = (await client.browse(index, None, **_page_params("", others)))["hits"]
-        values += [found for hit in hits if (found := _member(hit, by)) is not None]
+        values += [value for hit in hits if (value := _member(hit, by)) is not None]
     if not values or not all(map(_is_number, values)):
         raise BadInput(
             f"`{by}` is neither a number nor a facet of {index}: add it to the setting "
@@ -309,10 +315,10 @@ def _member(hit: Mapping[str, Any], name: str) -> Any:
     """Return the value of an attribute, which can be a member of an object."""
     if name in hit:
         return hit[name]
-    found: Any = hit
+    value: Any = hit
     for part in name.split("."):
-        found = found.get(part) if isinstance(found, Mapping) else None
-    return found
+        value = value.get(part) if isinstance(value, Mapping) else None
+    return value
 
 
 def _is_number(value: object) -> bool:

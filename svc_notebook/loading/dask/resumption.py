@@ -75,13 +75,13 @@ def open_partition_checkpoint(
     origin = partitions.origin
     if origin is None:
         return None
-    place = [origin.place, *client.connection.place, index]
+    identity = [origin.place, *client.connection.place, index]
     if if_exists != "replace":
         # Different sources can be added at the same time, but only one replaces the index.
-        place.append(origin.state)
+        identity.append(origin.state)
     facts = facts_of(if_exists, options, SCHEME if hashed else "")
     state = f"{origin.state}|{len(partitions)} partitions|{facts}"
-    return open_checkpoint_of(PublishedPartition, "\n".join(place), state)
+    return open_checkpoint_of(PublishedPartition, "\n".join(identity), state)
 
 
 async def still_holds(

@@ -25,9 +25,9 @@ class WorkerCredentials:
         return repr(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        own = {row.name: getattr(self._connection, row.name) for row in fields(ClientConfig)}
-        keys = {name: own.pop(name).reveal() for name in ("api_key", "crawler_api_key")}
-        return _restore, (own, keys)
+        options = {row.name: getattr(self._connection, row.name) for row in fields(ClientConfig)}
+        keys = {name: options.pop(name).reveal() for name in ("api_key", "crawler_api_key")}
+        return _restore, (options, keys)
 
 
 def _restore(values: dict[str, Any], keys: dict[str, str]) -> WorkerCredentials:

@@ -270,10 +270,10 @@ def _off_globe(json: str) -> ValueCheck:
     """Check the coordinates of places, one or a list of them."""
 
     def is_beyond(member: str, maximum: int) -> str:
-        one = f"try_cast(json_extract_string(({json})::JSON, '$.{member}') AS DOUBLE)"
+        coordinate = f"try_cast(json_extract_string(({json})::JSON, '$.{member}') AS DOUBLE)"
         several = f"json_extract_string(({json})::JSON, '$[*].{member}')"
         largest = f"list_max(list_transform({several}, lambda v: abs(try_cast(v AS DOUBLE))))"
-        return f"greatest(coalesce(abs({one}), 0), coalesce({largest}, 0)) > {maximum}"
+        return f"greatest(coalesce(abs({coordinate}), 0), coalesce({largest}, 0)) > {maximum}"
 
     bad = f"{json} IS NOT NULL AND ({is_beyond('lat', MAX_LAT)} OR {is_beyond('lng', MAX_LNG)})"
     return ValueCheck(bad, OFF_GLOBE)
@@ -341,9 +341,9 @@ def _too_deep(json: str) -> ValueCheck:
 
 def _bare(json: str, pattern: str) -> str:
     """Return the condition that a pattern occurs in a document outside of its texts."""
-    found = f"regexp_matches({json}, {sql.text(pattern)})"
+    condition = f"regexp_matches({json}, {sql.text(pattern)})"
     without = f"regexp_replace({json}, {sql.text(TEXTS)}, '\"\"', 'g')"
-    return f"{found} AND regexp_matches({without}, {sql.text(pattern)})"
+    return f"{condition} AND regexp_matches({without}, {sql.text(pattern)})"
 
 
 def _unsupported(what: str, advice: str) -> Callable[[TableColumn, LoadSettings], JsonSql]:
@@ -363,10 +363,10 @@ def refuse_durations(column: str) -> NoReturn:
 
 
 def _nested(field: TableColumn, options: LoadSettings) -> JsonSql:
-    found = re.search(r"TIMESTAMP|TIME\b|INTERVAL|BLOB|BIT\b|HUGEINT|UBIGINT|UNION", field.type)
-    if found:
+    match = re.search(r"TIMESTAMP|TIME\b|INTERVAL|BLOB|BIT\b|HUGEINT|UBIGINT|UNION", field.type)
+    if match:
         _unsupported(
-            f"{found[0]} inside {field.type}",
+            f"{match[0]} inside {field.type}",
             "extract its parts as columns in SQL, or send the values as text: "
             f"dtype={{'{field.name}': 'string'}}",
         )(field, options)

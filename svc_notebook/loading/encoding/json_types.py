@@ -22,19 +22,19 @@ def json_types_sql(json: str) -> str:
 
 def find_json_types(texts: Iterable[str | None]) -> int:
     """Return the types of all values, one bit for each type."""
-    found = 0
+    types = 0
     for text in texts:
         if text is not None:
             number = NUMBER if any(mark in text for mark in ".eE") else INTEGER
-            found |= TYPES_BY_START.get(text[0], number)
-    return found
+            types |= TYPES_BY_START.get(text[0], number)
+    return types
 
 
-def name_json_types(found: int | None) -> str:
+def name_json_types(types: int | None) -> str:
     """Return the names of types, such as `text or integer`; `JSON` if there is no value."""
-    if found and found & NUMBER:
-        found &= ~INTEGER
-    return " or ".join(name for kind, name in NAMES.items() if (found or 0) & kind) or JSON
+    if types and types & NUMBER:
+        types &= ~INTEGER
+    return " or ".join(name for kind, name in NAMES.items() if (types or 0) & kind) or JSON
 
 
 def may_hold_objects(sent_as: str) -> bool:

@@ -107,13 +107,13 @@ def _decimal(value: decimal.Decimal, zone: str | None, depth: int) -> Any:
 def _moment(value: dt.datetime, zone: str | None, depth: int) -> str:
     if value.tzinfo is None and zone is None:
         raise Unsendable("is a time without a time zone; pass the zone: timezone='UTC'")
-    known = value if value.tzinfo else value.replace(tzinfo=ZoneInfo(zone or "UTC"))
-    if not value.tzinfo and known.utcoffset() != known.replace(fold=1).utcoffset():
+    aware = value if value.tzinfo else value.replace(tzinfo=ZoneInfo(zone or "UTC"))
+    if not value.tzinfo and aware.utcoffset() != aware.replace(fold=1).utcoffset():
         raise Unsendable(
             "is a time that its zone skips or repeats when clocks change; add its offset, or pass "
             "timezone='UTC'"
         )
-    text = known.astimezone(dt.UTC).replace(tzinfo=None).isoformat()
+    text = aware.astimezone(dt.UTC).replace(tzinfo=None).isoformat()
     return f"{text.rstrip('0') if '.' in text else text}Z"
 
 

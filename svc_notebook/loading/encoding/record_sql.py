@@ -133,9 +133,9 @@ def _refuse_overlap(names: Sequence[str]) -> None:
     for name in names:
         parts = name.split(".")
         outer = (".".join(parts[:depth]) for depth in range(1, len(parts)))
-        for found in set(names).intersection(outer):
+        for repeated in set(names).intersection(outer):
             raise BadInput(
-                f"`{found}` cannot be both a value and the object around `{name}`; rename or "
+                f"`{repeated}` cannot be both a value and the object around `{name}`; rename or "
                 "exclude one of them, or keep dotted names: nest=False"
             )
 

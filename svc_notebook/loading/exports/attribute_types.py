@@ -44,7 +44,7 @@ class AttributeTypes:
     def dtypes(self) -> dict[str, Kind]:
         """Return the `dtype` with which a load of the exported texts restores the values."""
         names: dict[str, Kind] = {name: name for name in SCALARS.values()}
-        return {name: names.get(each, "json") for name, each in self.decide().items()}
+        return {name: names.get(type_name, "json") for name, type_name in self.decide().items()}
 
 
 def type_of(value: Any) -> str:
@@ -65,9 +65,9 @@ def _type_of_list(values: list[Any]) -> str:
 
 
 def _common_type(types: Iterable[str]) -> str:
-    found = frozenset(types)
-    if len(found) > 1 and all(each.startswith(LIST) for each in found):
-        found -= {LIST}  # an empty list can be a list of any type
-    if len(found) == 1 and found not in COMMON_TYPES:
-        return next(iter(found))
-    return COMMON_TYPES.get(found, "json")
+    distinct = frozenset(types)
+    if len(distinct) > 1 and all(type_name.startswith(LIST) for type_name in distinct):
+        distinct -= {LIST}  # an empty list can be a list of any type
+    if len(distinct) == 1 and distinct not in COMMON_TYPES:
+        return next(iter(distinct))
+    return COMMON_TYPES.get(distinct, "json")

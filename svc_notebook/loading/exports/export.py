@@ -140,12 +140,12 @@ def _check_choices(index: object, columns: object, include: Sequence[str]) -> No
     for name, given in (("columns", columns), ("include", include)):
         if isinstance(given, str):
             raise BadInput(f"`{name}` must be a list of names: {name}=[{given!r}]")
-    known = get_args(Include)
-    for each in include:
-        if each not in known:
+    choices = get_args(Include)
+    for part in include:
+        if part not in choices:
             raise BadInput(
-                f"`include` must be a list of {', '.join(known)}, not {each!r}"
-                f"{did_you_mean(each, known)}"
+                f"`include` must be a list of {', '.join(choices)}, not {part!r}"
+                f"{did_you_mean(part, choices)}"
             )
 
 
@@ -167,7 +167,7 @@ class _ExportRun:
         spool = self._open_spool(search, resume=resume)
         try:
             await self._fetch(spool, search)
-            written = [await self._write_included(each, form.stem) for each in include]
+            written = [await self._write_included(part, form.stem) for part in include]
             await self._write(spool, form)
         except asyncio.CancelledError:
             self._stop.set()

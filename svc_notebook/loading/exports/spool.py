@@ -71,14 +71,14 @@ def open_spool(target: Path, facts: str, *, resume: bool) -> Spool:
     path = target.with_name(f".{target.name}.part")
     digest = hashlib.sha256(facts.encode()).hexdigest()
     spool = Spool(path, SpoolPosition(digest))
-    found = _read_position(path) if resume else None
-    if found is None or found.facts != digest or path.stat().st_size < found.bytes:
+    position = _read_position(path) if resume else None
+    if position is None or position.facts != digest or path.stat().st_size < position.bytes:
         spool.discard()
         path.touch()
         return spool
     with path.open("r+b") as file:
-        file.truncate(found.bytes)
-    return Spool(path, found, found.rows)
+        file.truncate(position.bytes)
+    return Spool(path, position, position.rows)
 
 
 def _position_file(path: Path) -> Path:
