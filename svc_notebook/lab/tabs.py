@@ -11,7 +11,7 @@ from svc_notebook.client import Client
 from svc_notebook.editors.rpc import call
 from svc_notebook.errors import BadInput
 
-KINDS = ("workbench", "query", "settings", "synonyms", "rules", "judgments", "crawler")
+KINDS = ("workbench", "query", "settings", "synonyms", "rules", "judgments", "crawler", "overview")
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,15 @@ def find_editor(model: str) -> Any:
     return tab and tab.editor
 
 
+def _make_editor(kind: str, name: str, client: Client) -> Any:
+    """Make an editor, or the overview of the service that has the name."""
+    if kind == "overview":
+        from svc_notebook.editors.overview_panel import OverviewPanel
+
+        return OverviewPanel(name, client=client)
+    return getattr(editors, kind)(name, client=client)
+
+
 class TabCalls:
     """Calls that open and close the editors of tabs."""
 
@@ -50,7 +59,7 @@ class TabCalls:
             if (tab.kind, tab.name) == (kind, name) and tab.client is client:
                 return {"model": model, "title": tab.editor.title}
         # An editor waits for its first answers, which this thread brings.
-        editor = await asyncio.to_thread(getattr(editors, kind), name, client=client)
+        editor = await asyncio.to_thread(_make_editor, kind, name, client)
         _tabs[editor.model_id] = Tab(kind, name, client, editor)
         return {"model": editor.model_id, "title": editor.title}
 

@@ -265,3 +265,20 @@ def test_judgments_without_a_file_are_changes(calls: LabCalls, service: Running)
 def test_an_unknown_editor_is_refused(calls: LabCalls) -> None:
     with pytest.raises(BadInput, match="no editor `house`"):
         asyncio.run(calls.open_editor("house", "a"))
+
+
+def test_the_overview_opens_in_a_tab_and_is_read_again(calls: LabCalls, service: Running) -> None:
+    fill(service, "seen-in-the-overview", products())
+
+    async def use() -> tuple[str, list[bool]]:
+        answer = await calls.open_editor("overview", "local")
+        panel = tabs.find_editor(answer["model"])
+        pages = [panel.page]
+        await asyncio.to_thread(fill, service, "made-later", products())
+        await asyncio.to_thread(panel.reload)
+        pages.append(panel.page)
+        assert not calls.has_changes(answer["model"])
+        await calls.close_editor(answer["model"])
+        return answer["title"], ["made-later" in page for page in pages]
+
+    assert asyncio.run(use()) == ("Overview", [False, True])

@@ -113,6 +113,10 @@ export function addActions(tools, palette) {
       { selector: INDEX_ROW, listed: change.listed },
     );
   palette?.addItem({ command: "svc:show-explorer", category: CATEGORY });
+  add("svc:overview", "Open the overview of the service", async () => {
+    const { profile, application } = (await kernels.current?.call("read_connection")) ?? {};
+    if (application) await tools.tabs.open("overview", profile || application);
+  });
   add("svc:refresh", "Refresh the explorer", () => explorer.refresh(), { enabled: () => Boolean(kernels.current) });
   add(
     "svc:connect",

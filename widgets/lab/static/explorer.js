@@ -29,7 +29,7 @@ export class Explorer {
    * @param {Kernels} kernels
    * @param {{menu: (place: {x: number, y: number}, row: HTMLElement) => void,
    *   changed: () => void, wants: () => boolean,
-   *   askTrust: (place: import("../types").Untrusted) => Promise<boolean>}} host
+   *   askTrust: (place: import("../types").Untrusted) => Promise<boolean>, showOverview: () => void}} host
    */
   constructor(kernels, host) {
     this.kernels = kernels;
@@ -65,6 +65,11 @@ export class Explorer {
         },
       },
     });
+    this.overview = button("Overview of the service", () => this.host.showOverview(), {
+      icon: "▤",
+      bare: true,
+      class: ["explorer-button"],
+    });
     this.inner = h("div", { class: "explorer-rows", role: "presentation" });
     this.tree = h(
       "div",
@@ -88,6 +93,7 @@ export class Explorer {
         "div",
         { class: "explorer-head" },
         this.place,
+        this.overview,
         button("Refresh", () => void this.refresh(), { icon: "↻", bare: true, class: ["explorer-button"] }),
       ),
       this.message,
@@ -239,6 +245,7 @@ export class Explorer {
 
   /** @param {boolean} connected */
   drawPlace(connected) {
+    this.overview.hidden = !connected;
     if (!connected || !this.connection) return fill(this.place, h("strong", {}, "Search service"));
     const { profile, application, address } = this.connection;
     const rights = this.rights ? h("span", { class: "explorer-dim", title: this.rights }, `rights: ${this.rights}`) : null;

@@ -146,6 +146,7 @@ export async function makePlugins(share) {
         changed();
       },
       wants: () => preferences.refreshAfterCells,
+      showOverview: () => void app.commands.execute("svc:overview"),
       askTrust: async ({ folder, profile, address }) => {
         const body =
           `The folder ${folder} defines the profile ${profile}. Connecting sends your API key to ${address}. ` +
