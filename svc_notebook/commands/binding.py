@@ -168,6 +168,8 @@ class _Binding:
             and isinstance(value, dict)
         ):
             value = earlier | value
+        elif isinstance(earlier, list) and isinstance(value, list):
+            value = earlier + value
         elif option.parameter in into:
             raise BadOption(f"`--{option.name}` is given twice")
         into[option.parameter] = value

@@ -88,6 +88,12 @@ def test_what_may_be_true_may_stand_alone(line: str, value: object) -> None:
     assert [v for name, v in found.items() if name not in ("index", "query", "page")] == [value]
 
 
+def test_options_of_lists_can_be_repeated() -> None:
+    found = bind("load a.csv b --id brand --id sku,size --split body=30").arguments
+
+    assert (found["id"], found["split"]) == (["brand", "sku", "size"], {"body": "30"})
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

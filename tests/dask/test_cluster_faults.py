@@ -6,15 +6,18 @@ import asyncio
 import time
 from typing import Any
 
+import dask.dataframe as dd
 import pandas as pd
 import pytest
 from dask.delayed import delayed
+from distributed import Client as DaskClient
+from distributed import LocalCluster
 
 from svc_notebook import loading
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import SvcError, TooMany
 from svc_notebook.loading.dask import load as spread_load
-from svc_notebook.loading.dask.partition_sender import cluster_lost
+from svc_notebook.loading.dask.partition_sender import cluster_lost, expects_workers
 from svc_notebook.loading.dask.resumption import open_partition_checkpoint
 from svc_notebook.loading.options import LoadSettings
 from svc_notebook.loading.sources.partitions import SourcePartitions
@@ -103,6 +106,23 @@ def test_a_cluster_that_is_gone_is_an_error_with_advice(
 
     with pytest.raises(SvcError, match=message):
         background_loop.run(watch())
+
+
+def test_a_cluster_without_workers_is_an_error_within_seconds(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(spread_load, "MAX_SILENT_SECONDS", 0.5)
+    frame = dd.from_pandas(FRAME, npartitions=2)
+    options: Any = {"n_workers": 0, "processes": False, "dashboard_address": None}
+    with LocalCluster(**options) as cluster, DaskClient(cluster) as workers:
+        started = time.monotonic()
+
+        with pytest.raises(SvcError, match="the Dask cluster has no workers: start some"):
+            background_loop.run(loading.load(client.aio, frame, index, id="sku"))
+
+        assert time.monotonic() - started < 10
+        cluster.scale(1)
+        assert expects_workers(workers)
 
 
 class BusyCluster:

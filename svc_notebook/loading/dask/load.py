@@ -20,6 +20,7 @@ from svc_notebook.loading.dask.partition_sender import (
     RESUME,
     cluster_lost,
     count_threads,
+    expects_workers,
     send_here,
     send_on_worker,
 )
@@ -53,7 +54,7 @@ MAX_IN_FLIGHT = 1024
 MAX_ATTEMPTS, FIRST_PAUSE_SECONDS = 4, 1.0
 WATCH_SECONDS = 1.0
 # How long a load waits for a scheduler or workers that are gone, for a connected scheduler that is
-# too busy to answer, and for the first worker.
+# too busy to answer, and for the first worker of a cluster that starts some.
 MAX_SILENT_SECONDS, MAX_BUSY_SECONDS, MAX_START_SECONDS = 5.0, 30.0, 60.0
 
 
@@ -381,7 +382,7 @@ class _DaskRun:
                 seen, had_workers = monotonic(), True
                 self.limiter.set_maximum(self.in_flight or threads)
                 continue
-            if not had_workers:
+            if not had_workers and expects_workers(workers):
                 allowed = MAX_START_SECONDS
             # A cluster that is lost after the last partition has lost nothing.
             if monotonic() - seen > allowed and not self.finished.is_set():

@@ -178,6 +178,13 @@ def count_threads(workers: Any) -> int:
     return int(sum(workers.nthreads().values()))
 
 
+def expects_workers(workers: Any) -> bool:
+    """Return whether a cluster starts workers, or does when there is work."""
+    cluster = getattr(workers, "cluster", None)
+    is_adaptive = getattr(cluster, "_adaptive", None) is not None
+    return is_adaptive or bool(getattr(cluster, "plan", None))
+
+
 def cluster_lost(workers: Any, advice: str) -> SvcError:
     """Return the error for a cluster that cannot send partitions."""
     if workers.status == "running":
