@@ -19,6 +19,7 @@ from svc_notebook.tuning.evaluation.measurement import missing as missing
 from svc_notebook.tuning.evaluation.requirements import check_relevance as check_relevance
 from svc_notebook.tuning.evaluation.runs import run as run
 from svc_notebook.tuning.evaluation.text_baseline import baseline as baseline
+from svc_notebook.tuning.html_report.traffic_preview import preview as preview
 from svc_notebook.tuning.suggestions.custom_ranking_fit import fit_custom_ranking as fit_custom_ranking
 from svc_notebook.tuning.suggestions.suggested_rules import suggest_rules as suggest_rules
 from svc_notebook.tuning.suggestions.synonyms import suggest_synonyms as suggest_synonyms
@@ -36,6 +37,7 @@ __all__ = [
     "impact",
     "measure",
     "missing",
+    "preview",
     "rate",
     "restore",
     "run",

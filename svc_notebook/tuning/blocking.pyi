@@ -22,6 +22,7 @@ from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
 from svc_notebook.tuning.evaluation.scores import METRICS
 from svc_notebook.tuning.evaluation.scores import Unjudged
 from svc_notebook.tuning.evaluation.text_baseline import Method
+from svc_notebook.tuning.html_report.traffic_preview import TrafficPreview
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.tables.tables import Queries
 from svc_notebook.tuning.tables.tables import Table
@@ -42,6 +43,7 @@ __all__ = [
     "impact",
     "measure",
     "missing",
+    "preview",
     "rate",
     "restore",
     "run",
@@ -188,6 +190,17 @@ def missing(
     client: AnyClient | None = None,
 ) -> DataFrame:
     """Return the judgments of records that the index does not have."""
+
+def preview(
+    index: str,
+    change: Proposal,
+    *,
+    log: DataFrame | Iterable[str] | None = None,
+    top: int = 200,
+    k: int = 10,
+    client: AnyClient | None = None,
+) -> TrafficPreview:
+    """Show what a change does to the most frequent queries; nothing is saved."""
 
 def rate(
     index: str,

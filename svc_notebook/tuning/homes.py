@@ -14,6 +14,7 @@ COROUTINES: dict[str, str] = {
     "impact": "svc_notebook.tuning.changes.impact.impact",
     "measure": "svc_notebook.tuning.evaluation.measurement.measure",
     "missing": "svc_notebook.tuning.evaluation.measurement.missing",
+    "preview": "svc_notebook.tuning.html_report.traffic_preview.preview",
     "rate": "svc_notebook.tuning.evaluation.judge_batches.rate",
     "restore": "svc_notebook.tuning.changes.snapshots.restore",
     "run": "svc_notebook.tuning.evaluation.runs.run",
