@@ -135,13 +135,13 @@ class EmbeddingEndpoint:
 
     def _read(self, response: httpx.Response, count: int) -> list[Array]:
         try:
-            found = msgspec.json.decode(response.content, type=_Response)
+            answer = msgspec.json.decode(response.content, type=_Response)
         except msgspec.MsgspecError as error:
             raise LocalServiceFailed(
                 f"the embedder {self._url} returned no list of embeddings: {error}"
             ) from error
-        self._tokens += found.usage.total_tokens if found.usage else 0
-        by_index = {one.index: np.array(one.embedding, np.float32) for one in found.data}
+        self._tokens += answer.usage.total_tokens if answer.usage else 0
+        by_index = {item.index: np.array(item.embedding, np.float32) for item in answer.data}
         if sorted(by_index) != list(range(count)):
             raise LocalServiceFailed(
                 f"the embedder {self._url} returned {len(by_index)} embeddings for {count} texts"

@@ -104,7 +104,7 @@ def current_milliseconds() -> int:
 
 def conditions(choice: RowSelection, others: Mapping[str, Any]) -> tuple[str, list[Any]]:
     """Return the SQL condition for a selection, and the values of its placeholders."""
-    wanted = {
+    conditions_by_words = {
         "number > ?": choice.after,
         "index_name = ?": choice.index,
         "token = ?": choice.token,
@@ -112,7 +112,7 @@ def conditions(choice: RowSelection, others: Mapping[str, Any]) -> tuple[str, li
         "time < ?": choice.until,
         **{f"{name} = ?": value for name, value in others.items()},
     }
-    given = {words: value for words, value in wanted.items() if value is not None}
+    given = {words: value for words, value in conditions_by_words.items() if value is not None}
     return " AND ".join(given), [*given.values()]
 
 

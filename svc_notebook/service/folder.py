@@ -143,7 +143,7 @@ def make_private(path: Path) -> None:
         return
     mode = stat.S_IMODE(path.stat().st_mode)
     if mode & OTHERS_PERMISSIONS:
-        others = sorted(one.name for one in path.iterdir() if one.name not in FILES | FOLDERS)
+        others = sorted(entry.name for entry in path.iterdir() if entry.name not in FILES | FOLDERS)
         if others:
             raise LocalServiceFailed(
                 f"the data folder {path} is open to other users (mode {mode:04o}) and contains "
@@ -156,8 +156,8 @@ def make_private(path: Path) -> None:
                 f"the data folder {path} is open to other users, and its file system does not "
                 "allow a change: choose a folder on another file system with --data"
             )
-    for one in _own_entries(path):
-        _make_one_private(one)
+    for entry in _own_entries(path):
+        _make_one_private(entry)
 
 
 def _own_entries(path: Path) -> Iterator[Path]:

@@ -51,16 +51,20 @@ class Impressions:
 
     def times(self, queries: Iterable[str]) -> dict[str, int]:
         """Return the times of known searches by queryID, in milliseconds."""
-        wanted = set(queries)
+        ids = set(queries)
         with self._lock:
-            found = {each: one["timestamp"] for each in wanted if (one := self._new.get(each))}
-        if left := wanted - found.keys():
+            times = {
+                query: impression["timestamp"]
+                for query in ids
+                if (impression := self._new.get(query))
+            }
+        if left := ids - times.keys():
             rows = self._store.read(
                 "SELECT query, time FROM shown WHERE query IN (SELECT value FROM json_each(?))",
                 msgspec.json.encode(sorted(left)).decode(),
             )
-            found |= {str(query): int(moment) for query, moment in rows}
-        return found
+            times |= {str(query): int(moment) for query, moment in rows}
+        return times
 
     def read(self, choice: RowSelection, length: int) -> list[tuple[int, SearchImpression]]:
         """Return searches with their numbers, in order of time."""
@@ -85,8 +89,8 @@ class Impressions:
                     map(_row, new),
                 )
             with self._lock:
-                for one in new:
-                    self._new.pop(one["queryID"], None)
+                for impression in new:
+                    self._new.pop(impression["queryID"], None)
         if time.monotonic() >= self._cleanup_after:
             self._cleanup_after = time.monotonic() + CLEANUP_SECONDS
             delete_old_rows(self._store, "shown", current_milliseconds() - MAX_AGE_MS, MAX_SEARCHES)
@@ -108,11 +112,17 @@ class Impressions:
                 )
 
 
-def _row(one: SearchImpression) -> tuple[str, int, str, str, bytes]:
+def _row(impression: SearchImpression) -> tuple[str, int, str, str, bytes]:
     # The token is stored only in its column, so that it can be deleted.
-    others = [part for part in one["params"].split("&") if not part.startswith("userToken=")]
-    body = msgspec.json.encode({**one, "userToken": "", "params": "&".join(others)})
-    return one["queryID"], one["timestamp"], one["index"], one["userToken"], body
+    others = [part for part in impression["params"].split("&") if not part.startswith("userToken=")]
+    body = msgspec.json.encode({**impression, "userToken": "", "params": "&".join(others)})
+    return (
+        impression["queryID"],
+        impression["timestamp"],
+        impression["index"],
+        impression["userToken"],
+        body,
+    )
 
 
 def _impression(token: str, body: bytes) -> SearchImpression:

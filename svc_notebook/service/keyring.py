@@ -57,10 +57,10 @@ class StoredKey:
 
     def to_api(self, *, hide_description: bool = False) -> dict[str, Any]:
         """Return the key as it is listed; its validity is the remaining time in seconds."""
-        own = {"acl": [], **self.fields, "validity": self._seconds_left()}
-        if hide_description and own.get("description"):
-            own["description"] = "<redacted>"
-        return {"value": self.value, "createdAt": self.created, **own}
+        members = {"acl": [], **self.fields, "validity": self._seconds_left()}
+        if hide_description and members.get("description"):
+            members["description"] = "<redacted>"
+        return {"value": self.value, "createdAt": self.created, **members}
 
     def _seconds_left(self) -> int:
         # A key that expired after it was read must not be returned as unlimited (0).
@@ -124,19 +124,19 @@ class Keyring:
 
     def add(self, fields: Mapping[str, Any], index: str = "") -> str:
         """Create a key; return its value."""
-        own = check_fields(fields, index)
+        checked = check_fields(fields, index)
         value = secrets.token_hex(16)
         with self._store.writing() as connection:
-            _insert(connection, value, index, own)
+            _insert(connection, value, index, checked)
         return value
 
     def update(self, value: str, fields: Mapping[str, Any], index: str = "") -> None:
         """Replace the fields of a key; omitted fields are reset to their defaults."""
-        own = check_fields(fields, index)
+        checked = check_fields(fields, index)
         with self._store.writing() as connection:
             connection.execute(
                 "UPDATE keys SET fields = ?, ends = ? WHERE value = ? AND index_name = ?",
-                (msgspec.json.encode(own), _end(own), value, index),
+                (msgspec.json.encode(checked), _end(checked), value, index),
             )
 
     def delete(self, value: str, index: str = "") -> None:
@@ -167,17 +167,17 @@ class Keyring:
 
 def check_fields(fields: Mapping[str, Any], index: str) -> dict[str, Any]:
     """Raise `BadInput` for invalid fields of a key; return those that are set."""
-    own = {name: value for name, value in fields.items() if value is not None}
-    for right in own.get("acl", ()):
+    checked = {name: value for name, value in fields.items() if value is not None}
+    for right in checked.get("acl", ()):
         if right not in RIGHTS:
             raise BadInput(f"`acl`: {right} is not a right{did_you_mean(right, RIGHTS)}")
         if index and right in GLOBAL_RIGHTS:
             raise BadInput(f"`acl`: {right} is only for keys of the application")
-    if index and own.get("indexes"):
+    if index and checked.get("indexes"):
         raise BadInput("`indexes`: a key of one index is valid for that index only")
-    if own.get("queryParameters"):
-        check_members(read_query_text(own["queryParameters"]), Restrictions, "queryParameters")
-    return own
+    if checked.get("queryParameters"):
+        check_members(read_query_text(checked["queryParameters"]), Restrictions, "queryParameters")
+    return checked
 
 
 def copy_keys(connection: sqlite3.Connection, source: str, target: str) -> None:

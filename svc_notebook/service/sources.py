@@ -84,8 +84,8 @@ def check_source(source: str) -> str:
 def is_in_networks(address: str, network: str) -> bool:
     """Return whether an address is in a list of networks such as `10.0.0.0/8,192.168.1.7`."""
     try:
-        own = ip_address(address)
+        caller_address = ip_address(address)
         networks = [ip_network(part.strip(), strict=False) for part in network.split(",")]
     except ValueError:
         return False
-    return any(own in net for net in networks if net.version == own.version)
+    return any(caller_address in net for net in networks if net.version == caller_address.version)

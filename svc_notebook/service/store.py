@@ -399,12 +399,12 @@ def _first_fault(path: Path) -> str:
     except sqlite3.Error:
         return ""
     try:
-        found = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
+        report = str(connection.execute("PRAGMA integrity_check(1)").fetchone()[0])
     except sqlite3.Error:
         return ""
     finally:
         connection.close()
-    return "" if found == "ok" else " ".join(found.split())
+    return "" if report == "ok" else " ".join(report.split())
 
 
 def is_storage_failure(error: Exception) -> bool:

@@ -94,19 +94,19 @@ class UserRegistry:
     def assign_new(self, users: Sequence[str], cluster: str) -> None:
         """Assign users to a cluster; raises `BadInput` if a user is on another cluster."""
         for user in users:
-            found = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
-            if found and found["clusterName"] != cluster:
+            entry = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
+            if entry and entry["clusterName"] != cluster:
                 raise BadInput(
-                    f"`users`: {user} is on {found['clusterName']}; assign it separately"
+                    f"`users`: {user} is on {entry['clusterName']}; assign it separately"
                 )
         self._write(users, cluster)
 
     def get(self, user: str) -> Entry:
         """Return one user; raises `NotFound`."""
-        found = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
-        if found is None:
+        entry = read_entry(self._store, APPLICATION_ID, USER_ENTRIES, user)
+        if entry is None:
             raise NotFound(f"the user {user} has no cluster", status=404)
-        return found
+        return entry
 
     def note_write(self, name: str, given: Arguments, user: str) -> None:
         """Record the user for whom a write was made, if any."""

@@ -206,12 +206,12 @@ class VectorBuilder:
                 self._pause()
                 batch = rows[start : start + BATCH_TEXTS]
                 try:
-                    found = self._embed_batch(index, reader, batch, embedder)
-                    _check_dimensions(vectors, parts, found, embedder)
+                    embedded = self._embed_batch(index, reader, batch, embedder)
+                    _check_dimensions(vectors, parts, embedded, embedder)
                 except LocalServiceFailed:
                     self._publish(store, vectors, reader, parts)
                     raise
-                parts.append((batch, found))
+                parts.append((batch, embedded))
                 if time.monotonic() - published > PUBLISH_SECONDS:
                     vectors = self._publish(store, vectors, reader, parts)
                     published = time.monotonic()
@@ -262,15 +262,15 @@ def _needs_latent(store: SegmentStore, latent: VectorIndex | None) -> bool:
 def _check_dimensions(
     vectors: VectorIndex,
     parts: Sequence[tuple[Array, VectorTable]],
-    found: VectorTable,
+    embedded: VectorTable,
     embedder: Embedder,
 ) -> None:
     """Raise `LocalServiceFailed` if vectors of records differ in their number of dimensions."""
     before = [*vectors.tables.values(), *(table for _, table in parts)]
-    known = {table.dimensions for table in before} - {found.dimensions}
-    if known:
+    others = {table.dimensions for table in before} - {embedded.dimensions}
+    if others:
         raise LocalServiceFailed(
-            f"the embedder {embedder.name} returned {found.dimensions} dimensions, and "
-            f"{min(known)} before: if the model changed, change the `version` of the "
+            f"the embedder {embedder.name} returned {embedded.dimensions} dimensions, and "
+            f"{min(others)} before: if the model changed, change the `version` of the "
             "function and restart the service, so that all records are embedded again"
         )

@@ -105,12 +105,12 @@ def is_refinement(earlier: str, later: str) -> bool:
     return earlier.startswith(later) or _differ_by_one_edit(earlier, later)
 
 
-def _differ_by_one_edit(one: str, other: str) -> bool:
-    if min(len(one), len(other)) < MIN_EDITED_CHARACTERS or abs(len(one) - len(other)) > 1:
+def _differ_by_one_edit(text: str, other: str) -> bool:
+    if min(len(text), len(other)) < MIN_EDITED_CHARACTERS or abs(len(text) - len(other)) > 1:
         return False
-    pairs = zip(one, other, strict=False)
-    start = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
-    rests = one[start:], other[start:]
+    pairs = zip(text, other, strict=False)
+    start = next((at for at, (a, b) in enumerate(pairs) if a != b), min(len(text), len(other)))
+    rests = text[start:], other[start:]
     swapped = rests[0][:2] == rests[1][1::-1] and rests[0][2:] == rests[1][2:]
     return swapped or rests[0][1:] in (rests[1], rests[1][1:]) or rests[0] == rests[1][1:]
 

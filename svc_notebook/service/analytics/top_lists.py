@@ -87,9 +87,9 @@ def list_searches(
         for query in frequent
     ]
     member = _ORDERS[order]
-    known = [row for row in rows if row.get(member) is not None]
-    known.sort(key=lambda row: cast("float", row.get(member)), reverse=direction == "desc")
-    return page.of(known + [row for row in rows if row.get(member) is None])
+    filled = [row for row in rows if row.get(member) is not None]
+    filled.sort(key=lambda row: cast("float", row.get(member)), reverse=direction == "desc")
+    return page.of(filled + [row for row in rows if row.get(member) is None])
 
 
 def _describe_search(

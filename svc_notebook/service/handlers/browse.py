@@ -154,7 +154,7 @@ def _next_ordered(
 ) -> tuple[Sequence[bytes], Cursor | None]:
     ids = order[state.done : state.done + size]
     stored = read_bodies(call.service.store, published.records_id, ids)
-    bodies = [stored[one] for one in ids if one in stored]
+    bodies = [stored[object_id] for object_id in ids if object_id in stored]
     done = state.done + len(ids)
     return bodies, state._replace(done=done, last=ids[-1]) if done < len(order) else None
 
@@ -164,8 +164,8 @@ def _find_order(
 ) -> tuple[IdList, Cursor]:
     """Return the order of a browse: the one of its first page, while that is cached."""
     cursors = call.service.cursors
-    if state.order and (known := cursors.get(state.order, published.id, params)):
-        return known, state
+    if state.order and (order := cursors.get(state.order, published.id, params)):
+        return order, state
     knowledge = call.service.catalog.resources.language_resources(published.id)
     ids = IdList.of(published.engine.get().order(params, knowledge))
     return ids, state._replace(order="", done=_resume(ids, state))
@@ -189,8 +189,8 @@ def _cache_order(
 
 def _resume(ids: IdList, state: Cursor) -> int:
     """Return the position after the last returned record; by number if that record is gone."""
-    place = ids.find(state.last) if state.last else -1
-    return place + 1 if place >= 0 else state.done
+    position = ids.find(state.last) if state.last else -1
+    return position + 1 if position >= 0 else state.done
 
 
 def _select_attributes(
@@ -199,9 +199,9 @@ def _select_attributes(
     params: Mapping[str, Any],
     bodies: Sequence[bytes],
 ) -> list[Record]:
-    wanted = option(published, params, "attributesToRetrieve")
+    requested = option(published, params, "attributesToRetrieve")
     hidden, lists = (
         hidden_attributes(call.caller, published),
         call.caller.retrievable_lists(published.name),
     )
-    return cast("list[Record]", select_from_bodies(bodies, wanted, hidden, lists))
+    return cast("list[Record]", select_from_bodies(bodies, requested, hidden, lists))

@@ -51,7 +51,7 @@ def top_users(call: RequestContext) -> TopUsers:
         cluster: [user for user in users if user["clusterName"] == cluster][:TOP_USERS]
         for cluster in call.service.users.clusters
     }
-    return {"topUsers": [{name: found} for name, found in by_cluster.items() if found]}
+    return {"topUsers": [{name: listed} for name, listed in by_cluster.items() if listed]}
 
 
 @serves(SearchApi.get_user)
@@ -86,9 +86,9 @@ def list_clusters(call: RequestContext) -> ClusterList:
 @serves(SearchApi.list_users)
 def list_users(call: RequestContext, *, page: int = 0, hitsPerPage: int = 1000) -> UserList:
     """List the users, one page at a time."""
-    found = call.service.users.all()[page * hitsPerPage : (page + 1) * hitsPerPage]
+    entries = call.service.users.all()[page * hitsPerPage : (page + 1) * hitsPerPage]
     usage = Usage(call)
-    return {"userIDs": [usage.describe(entry) for entry in found]}
+    return {"userIDs": [usage.describe(entry) for entry in entries]}
 
 
 @serves(SearchApi.remove_user)
@@ -114,14 +114,14 @@ def search_users(
     clusterName: str | None = None,
 ) -> UserHits:
     """Search users by word prefixes of their names; new assignments are found at once."""
-    wanted = cluster or clusterName
-    if wanted:
-        call.service.users.check_cluster(wanted)
-    users = [u for u in call.service.users.all() if wanted in (None, "", u["clusterName"])]
+    chosen = cluster or clusterName
+    if chosen:
+        call.service.users.check_cluster(chosen)
+    users = [u for u in call.service.users.all() if chosen in (None, "", u["clusterName"])]
     named = [{"objectID": user["objectID"]} for user in users]
     clusters = {user["objectID"]: user for user in users}
     usage = Usage(call)
-    found = [
+    matching = [
         {
             **usage.describe(clusters[hit["objectID"]]),
             "objectID": hit["objectID"],
@@ -129,10 +129,10 @@ def search_users(
         }
         for hit in find_entries(named, query)
     ]
-    shown = take_page(found, page, hitsPerPage)
+    shown = take_page(matching, page, hitsPerPage)
     return {
         "hits": shown["hits"],
-        "nbHits": len(found),
+        "nbHits": len(matching),
         "page": page,
         "hitsPerPage": hitsPerPage,
         "updatedAt": int(time.time()),
@@ -148,7 +148,9 @@ def pending_mappings(call: RequestContext, *, getClusters: bool = False) -> Pend
     if not getClusters:
         return {"pending": bool(pending)}
     names = call.service.users.clusters
-    by_cluster = {name: sorted(u for u, own in pending.items() if own == name) for name in names}
+    by_cluster = {
+        name: sorted(u for u, assigned in pending.items() if assigned == name) for name in names
+    }
     return {"pending": bool(pending), "clusters": by_cluster}
 
 

@@ -43,9 +43,13 @@ def list_crawlers(
     appId: str | None = None,
 ) -> CrawlerPage:
     """List the crawlers whose names contain `name`."""
-    wanted = (name or "").casefold()
-    found = [one for one in call.service.crawlers.all() if wanted in one.name.casefold()]
-    items = [{"id": one.id, "name": one.name} for one in found if _is_own(call, appId)]
+    text = (name or "").casefold()
+    matching = [
+        crawler for crawler in call.service.crawlers.all() if text in crawler.name.casefold()
+    ]
+    items = [
+        {"id": crawler.id, "name": crawler.name} for crawler in matching if _is_own(call, appId)
+    ]
     shown = _take_page(items, itemsPerPage, page)
     return {"items": shown, "itemsPerPage": itemsPerPage, "page": page, "total": len(items)}
 
@@ -54,26 +58,26 @@ def list_crawlers(
 def get_crawler(call: RequestContext, crawler: str, *, withConfig: bool = False) -> Crawler:
     """Return the state of a crawler, with both names for the start of its last crawl."""
     crawlers = call.service.crawlers
-    one = crawlers.find(crawler)
+    stored = crawlers.find(crawler)
     result: Crawler = {
-        "id": one.id,
-        "name": one.name,
-        "createdAt": one.created,
-        "updatedAt": one.updated,
-        "running": bool(one.running),
-        "reindexing": crawlers.is_reindexing(one),
-        "blocked": one.blocked,
-        "lastReindexStartedAt": one.began,
-        "lastReindexStartAt": one.began,
-        "lastReindexEndedAt": one.ended,
+        "id": stored.id,
+        "name": stored.name,
+        "createdAt": stored.created,
+        "updatedAt": stored.updated,
+        "running": bool(stored.running),
+        "reindexing": crawlers.is_reindexing(stored),
+        "blocked": stored.blocked,
+        "lastReindexStartedAt": stored.began,
+        "lastReindexStartAt": stored.began,
+        "lastReindexEndedAt": stored.ended,
     }
-    if one.blocking_task is not None:
-        result["blockingTaskId"] = one.blocking_task
-        result["blockingError"] = one.blocking_error or ""
-    if warnings := crawlers.warnings(one.id):
+    if stored.blocking_task is not None:
+        result["blockingTaskId"] = stored.blocking_task
+        result["blockingError"] = stored.blocking_error or ""
+    if warnings := crawlers.warnings(stored.id):
         result["warnings"] = warnings
     if withConfig:
-        result["config"] = crawlers.config(one)
+        result["config"] = crawlers.config(stored)
     return result
 
 
@@ -124,7 +128,7 @@ def reindex_crawler(call: RequestContext, crawler: str) -> CrawlerTask:
 def crawler_url_stats(call: RequestContext, crawler: str) -> UrlStatistics:
     """Count the URLs of the last crawl by outcome."""
     data = call.service.crawlers.statistics(crawler)
-    return {"count": sum(one["count"] for one in data), "data": data}
+    return {"count": sum(row["count"] for row in data), "data": data}
 
 
 @serves(CrawlerApi.list_crawled_urls)
@@ -139,7 +143,7 @@ def list_crawled_urls(
 ) -> CrawledUrls:
     """Return the outcome of each URL of the last crawl, in order of discovery."""
     rows = call.service.crawlers.urls(crawler, status, reason, after, length)
-    page: CrawledUrls = {"urls": [one for _, one in rows]}
+    page: CrawledUrls = {"urls": [url for _, url in rows]}
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page
 
 
@@ -177,11 +181,11 @@ def list_domains(
     call: RequestContext, *, appId: str | None = None, itemsPerPage: int = 20, page: int = 1
 ) -> DomainPage:
     """List the domains of the crawlers' start URLs; ownership is not verified."""
-    own = call.service.keyring.facts["appId"]
+    app_id = call.service.keyring.facts["appId"]
     named = call.service.crawlers.domains() if _is_own(call, appId) else []
     return {
         "items": [
-            {"appId": own, "domain": domain, "verified": True, "validated": True}
+            {"appId": app_id, "domain": domain, "verified": True, "validated": True}
             for domain in _take_page(named, itemsPerPage, page)
         ],
         "itemsPerPage": itemsPerPage,

@@ -82,8 +82,8 @@ def search_dictionary(
     """Search entries by their words."""
     if language:
         check_language(dictionary, language, "language")
-    found = find_words(call.service.store, dictionary, query, language)
-    return cast("DictionaryHits", take_page(found, page, hitsPerPage))
+    entries = find_words(call.service.store, dictionary, query, language)
+    return cast("DictionaryHits", take_page(entries, page, hitsPerPage))
 
 
 @serves(SearchApi.get_dictionary_entries)

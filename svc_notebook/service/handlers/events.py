@@ -61,7 +61,7 @@ def list_events(
     choice = RowSelection(index, userToken, eventType, since, until, after)
     rows = call.service.events.read(choice, length)
     page: EventPage = {
-        "events": [one for _, one in rows if call.caller.may("analytics", one["index"])]
+        "events": [event for _, event in rows if call.caller.may("analytics", event["index"])]
     }
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page
 
@@ -81,6 +81,6 @@ def list_searches(
     choice = RowSelection(index, userToken, None, since, until, after)
     rows = call.service.impressions.read(choice, length)
     page: ImpressionPage = {
-        "searches": [one for _, one in rows if call.caller.may("analytics", one["index"])]
+        "searches": [search for _, search in rows if call.caller.may("analytics", search["index"])]
     }
     return {**page, "cursor": rows[-1][0]} if len(rows) == length else page

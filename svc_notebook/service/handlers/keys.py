@@ -35,14 +35,14 @@ def list_keys(call: RequestContext) -> KeyList:
 @serves(SearchApi.get_key)
 def get_key(call: RequestContext, key: str) -> Key:
     """Read a key; without the admin key, only the calling key."""
-    own = [k for k in call.caller.keys if k.value == key]
-    if own:
-        return cast("Key", own[0].to_api(hide_description=True))
+    held = [k for k in call.caller.keys if k.value == key]
+    if held:
+        return cast("Key", held[0].to_api(hide_description=True))
     if not call.caller.admin:
         raise KeyRefused("a key can read only itself; other keys need the admin key", status=403)
     keyring = call.service.keyring
-    found = keyring.admin() if key == keyring.facts["adminKey"] else keyring.get(key)
-    return cast("Key", found.to_api())
+    stored = keyring.admin() if key == keyring.facts["adminKey"] else keyring.get(key)
+    return cast("Key", stored.to_api())
 
 
 @serves(SearchApi.delete_key)

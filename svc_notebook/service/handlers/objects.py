@@ -146,7 +146,9 @@ def batch_many(call: RequestContext, requests: list[BatchManyRequest]) -> Batche
     for index in by_index:
         call.service.refuse_replica(index)
         _check_attributes(call, index, bodies[index])
-    drafts = [NewTask(index, "steps", encode_operations(own)) for index, own in by_index.items()]
+    drafts = [
+        NewTask(index, "steps", encode_operations(of_index)) for index, of_index in by_index.items()
+    ]
     numbers = call.service.tasks.submit(*drafts) if drafts else []
     return {
         "taskID": dict(zip(by_index, numbers, strict=True)),
@@ -186,12 +188,12 @@ def get_object(
     attributes: list[str] | None = None,
 ) -> Record:
     """Read one record."""
-    wanted = attributesToRetrieve if attributesToRetrieve is not None else attributes
+    requested = attributesToRetrieve if attributesToRetrieve is not None else attributes
     published = call.service.catalog.find(index)
     body = _read_permitted(call, published, [object_id]).get(object_id)
     if body is None:
         raise NotFound(OBJECT_MISSING, status=404)
-    return _select(call, published, body, wanted)
+    return _select(call, published, body, requested)
 
 
 def _check_restricted(params: Mapping[str, Any]) -> None:
@@ -251,14 +253,14 @@ def _read_permitted(
 
 
 def _select(
-    call: RequestContext, published: PublishedIndex, body: bytes, wanted: list[str] | None
+    call: RequestContext, published: PublishedIndex, body: bytes, requested: list[str] | None
 ) -> Record:
     check_time()
-    check_list("attributesToRetrieve", wanted)
+    check_list("attributesToRetrieve", requested)
     hidden, lists = (
         hidden_attributes(call.caller, published),
         call.caller.retrievable_lists(published.name),
     )
-    if wanted is None and not hidden and not lists:
+    if requested is None and not hidden and not lists:
         return cast("Record", msgspec.Raw(body))
-    return apply_lists(select_attributes(msgspec.json.decode(body), wanted, hidden), lists)
+    return apply_lists(select_attributes(msgspec.json.decode(body), requested, hidden), lists)

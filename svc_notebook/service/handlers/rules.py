@@ -55,10 +55,10 @@ def save_rules(
 def get_rule(call: RequestContext, index: str, object_id: str) -> Rule:
     """Read one rule."""
     published = call.service.catalog.find(index)
-    found = read_entry(call.service.store, published.id, RULE_ENTRIES, object_id)
-    if found is None:
+    rule = read_entry(call.service.store, published.id, RULE_ENTRIES, object_id)
+    if rule is None:
         raise NotFound(OBJECT_MISSING, status=404)
-    return cast("Rule", found)
+    return cast("Rule", rule)
 
 
 @serves(SearchApi.delete_rule)
@@ -107,5 +107,5 @@ def search_rules(
     return cast("RuleHits", take_page(find_entries(chosen, query), page, hitsPerPage))
 
 
-def _has(rule: Entry, member: str, wanted: str | None) -> bool:
-    return not wanted or any(c.get(member) == wanted for c in rule.get("conditions", ()))
+def _has(rule: Entry, member: str, value: str | None) -> bool:
+    return not value or any(c.get(member) == value for c in rule.get("conditions", ()))

@@ -61,10 +61,10 @@ def save_synonyms(
 def get_synonym(call: RequestContext, index: str, object_id: str) -> Synonym:
     """Read one synonym."""
     published = call.service.catalog.find(index)
-    found = read_entry(call.service.store, published.id, SYNONYM_ENTRIES, object_id)
-    if found is None:
+    synonym = read_entry(call.service.store, published.id, SYNONYM_ENTRIES, object_id)
+    if synonym is None:
         raise NotFound(SYNONYM_MISSING, status=404)
-    return cast("Synonym", found)
+    return cast("Synonym", synonym)
 
 
 @serves(SearchApi.clear_synonyms)

@@ -71,7 +71,9 @@ class Caller:
 
     def _reaches(self, key: StoredKey, index: str) -> bool:
         """Return whether a key is valid for an index, by its own fields and its restrictions."""
-        return key.reaches(index) and all(one.reaches(index) for one in self._embedded_in(key))
+        return key.reaches(index) and all(
+            restriction.reaches(index) for restriction in self._embedded_in(key)
+        )
 
     def _embedded_in(self, key: StoredKey) -> Iterator[Restriction]:
         """Yield the restrictions of a key: those of the secured key first, the key's own last."""
@@ -86,7 +88,9 @@ class Caller:
         A secured key is at most as wide as the key it is derived from.
         """
         keys = [key for key in self.keys if self._reaches(key, index)]
-        return list(dict.fromkeys(one for key in keys for one in self._embedded_in(key)))
+        return list(
+            dict.fromkeys(restriction for key in keys for restriction in self._embedded_in(key))
+        )
 
     def restrict(self, params: Mapping[str, Any], index: str) -> dict[str, Any]:
         """Return a query's parameters after the restrictions of the caller's keys."""
@@ -97,12 +101,15 @@ class Caller:
 
     def retrievable_lists(self, index: str) -> list[list[str]]:
         """Return the embedded lists of attributes; a caller sees what all of them name."""
-        lists = [one.params.get("attributesToRetrieve") for one in self.restrictions(index)]
+        lists = [
+            restriction.params.get("attributesToRetrieve")
+            for restriction in self.restrictions(index)
+        ]
         return [names for names in lists if names is not None]
 
     def embedded_user_token(self, key: StoredKey) -> str | None:
         """Return the user token embedded in a key, or None."""
-        tokens = [one.params.get("userToken") for one in self._embedded_in(key)]
+        tokens = [restriction.params.get("userToken") for restriction in self._embedded_in(key)]
         return next((token for token in reversed(tokens) if token), None)
 
     def max_hits(self, index: str) -> int | None:
@@ -112,7 +119,7 @@ class Caller:
             for key in self.keys
             if self._reaches(key, index)
         ]
-        caps += [one.max_hits for one in self.restrictions(index)]
+        caps += [restriction.max_hits for restriction in self.restrictions(index)]
         return min((cap for cap in caps if cap is not None), default=None)
 
 
@@ -197,9 +204,9 @@ class Authenticator:
 
     def _authenticate_crawler(self, name: str, headers: Mapping[str, str], address: str) -> Caller:
         facts = self._keyring.facts
-        wanted = f"{facts['crawlerUserId']}:{facts['crawlerApiKey']}"
+        expected = f"{facts['crawlerUserId']}:{facts['crawlerApiKey']}"
         scheme, _, word = headers.get("authorization", "").partition(" ")
-        if scheme.lower() != "basic" or not equal_in_constant_time(decode_basic(word), wanted):
+        if scheme.lower() != "basic" or not equal_in_constant_time(decode_basic(word), expected):
             status = CREDENTIAL_STATUSES.get(name, 401) if word else 401
             raise KeyRefused("Invalid crawler user id or crawler API key", status=status)
         return _administrator(address)
@@ -236,6 +243,6 @@ def decode_basic(word: str) -> str:
         return ""
 
 
-def equal_in_constant_time(one: str, other: str) -> bool:
+def equal_in_constant_time(text: str, other: str) -> bool:
     """Compare in constant time."""
-    return hmac.compare_digest(one.encode(errors="replace"), other.encode())
+    return hmac.compare_digest(text.encode(errors="replace"), other.encode())

@@ -57,10 +57,10 @@ class BodyMemory:
         """
         free, used = float(limits.MAX_HELD_BYTES), self.used_bytes
         for account in accounts:
-            own = self._held[account]
-            if own + size > free - used - size:
+            account_bytes = self._held[account]
+            if account_bytes + size > free - used - size:
                 raise TooMany("this key sends too many bytes at the same time; try again")
-            free, used = (free - used + own) / 2, own
+            free, used = (free - used + account_bytes) / 2, account_bytes
         for account in accounts:
             self._held[account] += size
         self.used_bytes += size

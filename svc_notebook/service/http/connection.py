@@ -138,7 +138,7 @@ class Connection(HttpToolsProtocol):
         """
         if not self._in_head:
             return b""
-        kept = [one for one in self.headers if one[0] not in (b"connection", b"upgrade")]
+        kept = [header for header in self.headers if header[0] not in (b"connection", b"upgrade")]
         lines = [b"%s %s HTTP/1.1" % (self.parser.get_method(), self.url)]
         lines += [b"%s: %s" % header for header in kept]
         self.parser = httptools.HttpRequestParser(self)
@@ -188,12 +188,16 @@ class Connection(HttpToolsProtocol):
     def _evict_idle(self) -> None:
         """Close the connection that has been idle longest; if none is idle, refuse this one."""
         others = [
-            one for one in self.connections if one is not self and not one.transport.is_closing()
+            connection
+            for connection in self.connections
+            if connection is not self and not connection.transport.is_closing()
         ]
-        waiting = [one for one in cast("list[Connection]", others) if one._is_idle()]
+        waiting = [
+            connection for connection in cast("list[Connection]", others) if connection._is_idle()
+        ]
         if waiting:
             min(
-                waiting, key=lambda one: (one._receiving, one._idle_since)
+                waiting, key=lambda connection: (connection._receiving, connection._idle_since)
             ).timeout_keep_alive_handler()
         else:
             self.app = refuse_connection
@@ -203,8 +207,8 @@ class Connection(HttpToolsProtocol):
 
     def _refuse(self, status: int, message: str) -> None:
         response = error_response(status, message)
-        own = {"content-length": str(len(response.body)), "connection": "close"}
-        headers = {**CORS_HEADERS, **response.headers, **own}
+        fields = {"content-length": str(len(response.body)), "connection": "close"}
+        headers = {**CORS_HEADERS, **response.headers, **fields}
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         self._end(f"HTTP/1.1 {status} {REASONS[status]}\r\n{head}\r\n".encode() + response.body)
 
@@ -245,7 +249,7 @@ REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fiel
 async def refuse_connection(scope: Message, receive: Receive, send: Send) -> None:
     """Respond with 429 in place of the service, because all connections are busy."""
     message = "too many open connections; try again"
-    own = {"retry-after": "1", "connection": "close"}
+    fields = {"retry-after": "1", "connection": "close"}
     await send_response(
-        send, error_response(429, message, own), head_only=scope["method"] == "HEAD"
+        send, error_response(429, message, fields), head_only=scope["method"] == "HEAD"
     )

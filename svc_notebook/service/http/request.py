@@ -156,12 +156,12 @@ class RequestState:
 
     def own_query(self, endpoint: Endpoint, prefix: str) -> dict[str, str]:
         """Return the parameters without credentials; raises `BadInput` for unknown ones."""
-        own = {n: v for n, v in self.query.items() if not n.lower().startswith(prefix)}
-        known = [name for name, place in endpoint.places.items() if place == "query"]
-        for name in own if endpoint.verb != "GET" else ():
-            if name not in known:
-                raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, known)}")
-        return own
+        arguments = {n: v for n, v in self.query.items() if not n.lower().startswith(prefix)}
+        names = [name for name, location in endpoint.places.items() if location == "query"]
+        for name in arguments if endpoint.verb != "GET" else ():
+            if name not in names:
+                raise BadInput(f"`{name}` is not known in this URL{did_you_mean(name, names)}")
+        return arguments
 
     def record_response(self, given: Mapping[str, Any], answer: Any) -> None:
         """Store the parts of a response that the logs show."""
@@ -186,8 +186,8 @@ class RequestState:
 
     def header_arguments(self, endpoint: Endpoint, prefix: str) -> dict[str, str]:
         """Return the headers that an endpoint takes as arguments, by their declared names."""
-        found = {name: self.header(name, prefix) for name in endpoint.headings.values()}
-        return {name: value for name, value in found.items() if value is not None}
+        values = {name: self.header(name, prefix) for name in endpoint.headings.values()}
+        return {name: value for name, value in values.items() if value is not None}
 
     def read_path_headers(self, endpoint: Endpoint, prefix: str) -> None:
         """Add the arguments of the path that a former path does not name, from their headers."""
@@ -199,8 +199,8 @@ class RequestState:
 
     def to_log_entry(self, response: ServiceResponse, secrets: Iterable[str]) -> Logged:
         """Return the log entry; `secrets` and the request's own secrets are masked."""
-        known = {*secrets, *self._sent_secrets()} - {""}
-        return self._log_entry(response, known)
+        masked = {*secrets, *self._sent_secrets()} - {""}
+        return self._log_entry(response, masked)
 
     def _sent_secrets(self) -> Iterator[str]:
         for texts in (self.headers, self.query):
@@ -211,15 +211,15 @@ class RequestState:
     def _log_entry(self, response: ServiceResponse, secrets: Collection[str]) -> Logged:
         path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], response.excerpt
         if self.endpoint and self.endpoint.name in KeyEndpoints.endpoints:
-            known = {self.path_parts.get("key", "")} - {""}
-            body, answer = hide_keys(body, *known), hide_keys(answer, *known)
+            path_keys = {self.path_parts.get("key", "")} - {""}
+            body, answer = hide_keys(body, *path_keys), hide_keys(answer, *path_keys)
             shown = {n: shorten(v) if n == "key" else quote(v) for n, v in self.path_parts.items()}
             path = self.endpoint.path.format_map(shown)
         if self.endpoint and self.endpoint.interface == "crawler":
             body = hide_in_body(self.body)[: limits.MAX_LOGGED_BYTES]
             answer = answer if self.masked_response is None else self.masked_response
         hide = partial(hide_in_text, secrets=secrets)
-        path = hide_in_path(path, secrets, known=self.endpoint is not None)
+        path = hide_in_path(path, secrets, declared=self.endpoint is not None)
         return Logged(
             verb=self.verb,
             path=path[: limits.MAX_LOGGED_BYTES],

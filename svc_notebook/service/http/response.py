@@ -41,8 +41,8 @@ def json_response(
     status: int, value: Any, headers: Mapping[str, str] | None = None
 ) -> ServiceResponse:
     """Build a response with a value as JSON."""
-    own = {"content-type": "application/json; charset=UTF-8", **(headers or {})}
-    return ServiceResponse(status, msgspec.json.encode(value), own)
+    fields = {"content-type": "application/json; charset=UTF-8", **(headers or {})}
+    return ServiceResponse(status, msgspec.json.encode(value), fields)
 
 
 def error_response(
@@ -84,9 +84,9 @@ def compress_response(response: ServiceResponse, headers: Mapping[str, str]) -> 
         "accept-encoding", ""
     ):
         return response
-    own = {**response.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
+    fields = {**response.headers, "content-encoding": "gzip", "vary": "accept-encoding"}
     return ServiceResponse(
-        response.status, gzip.compress(response.body, compresslevel=1), own, response.excerpt
+        response.status, gzip.compress(response.body, compresslevel=1), fields, response.excerpt
     )
 
 

@@ -77,15 +77,21 @@ class Restriction:
         Filters of the key and of the query are combined by AND; other parameters of the key replace
         those of the query.
         """
-        own = {name: value for name, value in self._with_implied.items() if name not in FILTERS}
+        members = {name: value for name, value in self._with_implied.items() if name not in FILTERS}
         # One geo parameter may override another; the same applies to queries and pages.
-        removed = {name for one, others in REMOVED_BY.items() if one in own for name in others}
+        removed = {
+            name
+            for replacing, others in REMOVED_BY.items()
+            if replacing in members
+            for name in others
+        }
         params = {name: value for name, value in params.items() if name not in removed}
-        if "offset" in own and "length" not in own:  # an offset without a length has no effect
+        # An offset without a length has no effect.
+        if "offset" in members and "length" not in members:
             params = {"length": params.get("hitsPerPage", DEFAULT_HITS_PER_PAGE), **params}
         embedded = render(parse_filters(self.params))
         both = " AND ".join(text for text in (embedded, params.get("filters")) if text)
-        return {**params, **own, **({"filters": both} if both else {})}
+        return {**params, **members, **({"filters": both} if both else {})}
 
 
 def read_restriction(text: str) -> Restriction:

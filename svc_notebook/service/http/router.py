@@ -114,16 +114,16 @@ class Router:
         Raises `NotFound` for an unknown path and `MethodNotAllowed` for an unsupported method.
         """
         parts = raw_path.split("/")
-        found = list(_matches(self._root, parts))
-        for node in found:
+        nodes = list(_matches(self._root, parts))
+        for node in nodes:
             if verb in node.endpoints:
                 endpoint, path = node.endpoints[verb]
                 return endpoint, _read_names(path, parts)
         refuse_missing_family(raw_path)
-        if not found:
+        if not nodes:
             raise NotFound(f"{raw_path[:200]} is not an endpoint", status=404)
         raise MethodNotAllowed(
-            verb, raw_path[:200], sorted({v for node in found for v in node.endpoints})
+            verb, raw_path[:200], sorted({v for node in nodes for v in node.endpoints})
         )
 
     def verbs(self, raw_path: str) -> list[str]:

@@ -23,15 +23,15 @@ _RESPONSE_MEMBERS = ("_highlightResult", "_metadata")
 def check_rule(rule: Mapping[str, Any], at: str) -> Entry:
     """Return a rule in its stored form; raises `BadInput` if its parts are inconsistent."""
     name = read_object_id(rule["objectID"], place(at, "objectID"))
-    own = {key: value for key, value in rule.items() if key not in _RESPONSE_MEMBERS}
-    if "condition" in own:
-        own["conditions"] = [*own.get("conditions", ()), own.pop("condition")]
-    if not own["consequence"]:
+    members = {key: value for key, value in rule.items() if key not in _RESPONSE_MEMBERS}
+    if "condition" in members:
+        members["conditions"] = [*members.get("conditions", ()), members.pop("condition")]
+    if not members["consequence"]:
         raise BadInput(f"`{place(at, 'consequence')}` is empty; a rule needs a consequence")
-    check_parts(own, at)
-    _check_conditions(own.get("conditions", ()), place(at, "conditions"))
-    _check_params(own["consequence"].get("params") or {}, place(at, "consequence.params"))
-    return {**own, "objectID": name}
+    check_parts(members, at)
+    _check_conditions(members.get("conditions", ()), place(at, "conditions"))
+    _check_params(members["consequence"].get("params") or {}, place(at, "consequence.params"))
+    return {**members, "objectID": name}
 
 
 def _check_conditions(conditions: Iterable[Mapping[str, Any]], at: str) -> None:
@@ -58,8 +58,8 @@ def _check_params(params: Mapping[str, Any], at: str) -> None:
     except BadInput as error:
         raise BadInput(f"`{at}`: {error}") from error
     for name in (AUTOMATIC, AUTOMATIC_OPTIONAL):
-        for number, one in enumerate(params.get(name) or ()):
-            score = 1 if isinstance(one, str) else one.get("score", 1)
+        for number, filter_entry in enumerate(params.get(name) or ()):
+            score = 1 if isinstance(filter_entry, str) else filter_entry.get("score", 1)
             if not 0 <= score <= MAX_SCORE:
                 raise BadInput(f"`{at}.{name}[{number}].score` is not from 0 to {MAX_SCORE}")
 

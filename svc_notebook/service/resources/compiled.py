@@ -57,7 +57,7 @@ class CompiledResources:
         """Drop the resources of all other owners, which are deleted."""
         with self._lock:
             kept = (APPLICATION_ID, *owners)
-            self._compiled = {key: one for key, one in self._compiled.items() if key[0] in kept}
+            self._compiled = {key: value for key, value in self._compiled.items() if key[0] in kept}
 
     def _lexicon(self) -> Lexicon:
         return Lexicon(partial(read_dictionaries, self._store))
@@ -74,28 +74,32 @@ class CompiledResources:
 
     def apply_changes(self, owner: int, changes: Iterable[EntriesChange]) -> None:
         """Apply changes of an owner's entries; only the changed entries are compiled."""
-        known: dict[str, Thesaurus | Rulebook] = {
-            kind: one for kind in (SYNONYMS, RULES) if (one := self._compiled.get((owner, kind)))
+        compiled: dict[str, Thesaurus | Rulebook] = {
+            kind: value
+            for kind in (SYNONYMS, RULES)
+            if (value := self._compiled.get((owner, kind)))
         }
         for change in changes:
-            if before := known.get(change.kind):
+            if before := compiled.get(change.kind):
                 after = before.revised(change.delete, change.save, emptied=change.clear)
-                known[change.kind] = after
-        self._replace(owner, {(owner, kind): one for kind, one in known.items()})
+                compiled[change.kind] = after
+        self._replace(owner, {(owner, kind): value for kind, value in compiled.items()})
 
     def _replace(self, owner: int | None, now: dict[tuple[int, str], Any]) -> None:
         with self._lock:
             self._version += 1
             self._changes[owner] += 1
-            kept = {key: one for key, one in self._compiled.items() if owner not in (None, key[0])}
+            kept = {
+                key: value for key, value in self._compiled.items() if owner not in (None, key[0])
+            }
             self._compiled = kept | now
 
     def _get_or_compile(self, owner: int, kind: str, compile: Callable[[], Any]) -> Any:
-        known = self._compiled.get((owner, kind))
-        if known is None:
+        compiled = self._compiled.get((owner, kind))
+        if compiled is None:
             version = self._version
-            known = compile()
+            compiled = compile()
             with self._lock:
                 if version == self._version:  # otherwise it may have been read before a change
-                    self._compiled[owner, kind] = known
-        return known
+                    self._compiled[owner, kind] = compiled
+        return compiled

@@ -55,9 +55,9 @@ def supports(dictionary: str, language: str) -> bool:
 
 def read_dictionaries(store: Store) -> Dictionaries:
     """Read the custom entries, and for which languages standard entries are disabled."""
-    own = {name: read_entries(store, APPLICATION_ID, name) for name in ENTRY_MEMBERS}
+    stored = {name: read_entries(store, APPLICATION_ID, name) for name in ENTRY_MEMBERS}
     return Dictionaries(
-        own, {name: _read_disabled_languages(store, name) for name in ENTRY_MEMBERS}
+        stored, {name: _read_disabled_languages(store, name) for name in ENTRY_MEMBERS}
     )
 
 
@@ -65,7 +65,7 @@ def find_words(store: Store, dictionary: str, query: str, language: str | None) 
     """Search the custom entries, and the standard entries that they do not replace."""
     kept = read_entries(store, APPLICATION_ID, dictionary)
     chosen = [entry for entry in kept if language in (None, "", entry["language"])]
-    own = [
+    stored = [
         {**{name: value for name, value in hit.items() if name[0] != "_"}, "type": "custom"}
         for hit in find_entries(chosen, query)
     ]
@@ -75,7 +75,7 @@ def find_words(store: Store, dictionary: str, query: str, language: str | None) 
     def covered(entry: Entry) -> bool:
         return entry["language"] in off or not replaced.isdisjoint(_language_words(entry))
 
-    return own + find_standard_entries(dictionary, query, language, covered)
+    return stored + find_standard_entries(dictionary, query, language, covered)
 
 
 def _read_disabled_languages(store: Store, dictionary: str) -> frozenset[str]:
@@ -98,16 +98,16 @@ def check_entry(dictionary: str, body: Mapping[str, Any], at: str) -> Entry:
     for field in body.keys() - {"objectID", "language", "type", *needed, *optional}:
         raise BadInput(f"`{place(at, field)}` is not a member of an entry of {dictionary}")
     check_language(dictionary, body["language"], place(at, "language"))
-    own = {field: body[field] for field in (*needed, *optional) if field in body}
+    members = {field: body[field] for field in (*needed, *optional) if field in body}
     if "state" in optional:
-        own.setdefault("state", "enabled")
-    return {"objectID": name, "language": body["language"], **own}
+        members.setdefault("state", "enabled")
+    return {"objectID": name, "language": body["language"], **members}
 
 
 def check_language(dictionary: str, language: str, at: str) -> None:
     """Raise `BadInput` for a language that the dictionary does not support."""
     if not supports(dictionary, language):
-        supported = [known for known in LANGUAGES if supports(dictionary, known)]
+        supported = [name for name in LANGUAGES if supports(dictionary, name)]
         advice = did_you_mean(language, supported)
         raise BadInput(f"`{at}`: {dictionary} do not support the language {language[:40]}{advice}")
 
@@ -117,10 +117,10 @@ def find_standard_entries(
 ) -> list[Entry]:
     """Return the built-in entries that match, except those that custom entries replace."""
     words = tuple(split(query, TokenizerSettings()))
-    found = FINDERS[dictionary](words, language)
+    standard = FINDERS[dictionary](words, language)
     return [
         {**entry, "objectID": _standard_id(dictionary, entry), "type": "standard"}
-        for entry in found
+        for entry in standard
         if not covered(entry)
     ]
 
@@ -131,9 +131,9 @@ def words_of(entry: Entry) -> list[str]:
 
 
 def _find_stop_words(words: NormalizedWords, language: str | None) -> Iterator[Entry]:
-    for one in [language] if language else standard_languages():
-        for folded, entry in _stop_words(one):
-            if all(any(own.startswith(word) for own in folded) for word in words):
+    for code in [language] if language else standard_languages():
+        for folded, entry in _stop_words(code):
+            if all(any(part.startswith(word) for part in folded) for word in words):
                 yield entry
 
 

@@ -13,11 +13,11 @@ _TOKENIZER = TokenizerSettings()
 
 def find_entries(entries: Iterable[Entry], query: str) -> list[Entry]:
     """Return the entries in which each query word is the prefix of a word, with highlights."""
-    wanted = split(query, _TOKENIZER)
+    words = split(query, _TOKENIZER)
     return [
-        {**entry, "_highlightResult": _highlight(entry, wanted)}
+        {**entry, "_highlightResult": _highlight(entry, words)}
         for entry in entries
-        if set(wanted) <= {word for text in _texts(entry) for word in _matched_words(text, wanted)}
+        if set(words) <= {word for text in _texts(entry) for word in _matched_words(text, words)}
     ]
 
 
@@ -29,26 +29,32 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
-def _matched_words(text: str, wanted: Sequence[str]) -> list[str]:
+def _matched_words(text: str, query_words: Sequence[str]) -> list[str]:
     words = split(text, _TOKENIZER)
-    return [one for one in wanted if any(word.startswith(one) for word in words)]
+    return [
+        query_word
+        for query_word in query_words
+        if any(word.startswith(query_word) for word in words)
+    ]
 
 
-def _highlight(value: Any, wanted: Sequence[str]) -> Any:
+def _highlight(value: Any, query_words: Sequence[str]) -> Any:
     if isinstance(value, dict):
-        return {name: _highlight(inner, wanted) for name, inner in value.items()}
+        return {name: _highlight(inner, query_words) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_highlight(inner, wanted) for inner in value]
+        return [_highlight(inner, query_words) for inner in value]
     text = value if isinstance(value, str) else str(value)
-    found = _matched_words(text, wanted)
-    level = "full" if found and len(found) == len(wanted) else "partial" if found else "none"
-    return {"value": _mark_words(text, found), "matchLevel": level, "matchedWords": found}
+    matched = _matched_words(text, query_words)
+    level = (
+        "full" if matched and len(matched) == len(query_words) else "partial" if matched else "none"
+    )
+    return {"value": _mark_words(text, matched), "matchLevel": level, "matchedWords": matched}
 
 
-def _mark_words(text: str, found: Sequence[str]) -> str:
+def _mark_words(text: str, matched: Sequence[str]) -> str:
     marked, end = "", 0
     for token in tokens(text, _TOKENIZER):
-        if token.text.startswith(tuple(found)):
+        if token.text.startswith(tuple(matched)):
             marked += f"{text[end : token.start]}<em>{text[token.start : token.end]}</em>"
             end = token.end
     return marked + text[end:]

@@ -68,7 +68,7 @@ def apply_rules(
         faults.append(f"{len(applied):,} rules match; only the first {limit:,} were applied")
         applied = applied[:limit]
     if repair:
-        applied = [_remove_invalid_params(index, one, faults) for one in applied]
+        applied = [_remove_invalid_params(index, rule, faults) for rule in applied]
     outcome = replace(
         apply_consequences(applied, original, search.words, options.rules), faults=tuple(faults)
     )

@@ -67,17 +67,17 @@ def answer_search(
 ) -> tuple[SearchAnswer, bool]:
     """Search one index; return the response, and whether its page is full."""
     with without_missing_tables() as languages:
-        searched, params, found = _try_rules(call, name, given, partial(_find, call))
+        searched, params, result = _try_rules(call, name, given, partial(_find, call))
     index, outcome = searched.index, searched.outcome
-    answer = _result_members(found) | _request_members(call, searched, params)
+    answer = _result_members(result) | _request_members(call, searched, params)
     if params.get("mode") == NEURAL:
         call.service.catalog.request_vectors(index)
-    faults = [*outcome.faults, *_vector_notes(call, index, found)]
+    faults = [*outcome.faults, *_vector_notes(call, index, result)]
     answer |= _rule_members(index, outcome) | _advice(index, params, faults, languages)
     if option(index, params, "getRankingInfo"):
-        answer |= _ranking_members(searched, name, found)
+        answer |= _ranking_members(searched, name, result)
     for hidden in hidden_attributes(call.caller, index):
-        for facets in (found.facets, found.facets_stats):
+        for facets in (result.facets, result.facets_stats):
             (facets or {}).pop(hidden, None)
     ids = [hit["objectID"] for hit in answer["hits"]]
     if "queryID" in answer:
@@ -87,7 +87,7 @@ def answer_search(
         sent = call.caller.restrict(searched.original, index.name)
         moment, address = current_milliseconds(), call.caller.address
         call.service.search_counts.add(CountedSearch.of(moment, name, address, sent, answer, ids))
-    full = len(found.hits) >= found.paging.get("hitsPerPage", found.paging.get("length", 0))
+    full = len(result.hits) >= result.paging.get("hitsPerPage", result.paging.get("length", 0))
     kept = keep_fields(answer, option(index, params, "responseFields"))
     return cast("SearchAnswer", kept), full
 
@@ -109,10 +109,10 @@ def answer_facet(
                 facet, query, params, limit, language_resources, pins, embed
             )
 
-    _, _, found = _try_rules(call, name, given, find)
+    _, _, result = _try_rules(call, name, given, find)
     return {
-        "facetHits": cast("list[FacetHit]", found.hits),
-        "exhaustiveFacetsCount": found.exhaustive,
+        "facetHits": cast("list[FacetHit]", result.hits),
+        "exhaustiveFacetsCount": result.exhaustive,
         "processingTimeMS": call.elapsed,
     }
 
@@ -213,12 +213,12 @@ def _try_rules(
     for attempts_left in reversed(range(MAX_ATTEMPTS)):
         index = catalog.find(name)
         versions = catalog.resources.versions(index.id)
-        found = _try_rules_once(call, index, original, find)
+        outcome = _try_rules_once(call, index, original, find)
         now = catalog.get(name)
         same = now is not None and (now.id, now.settings) == (index.id, index.settings)
         if not attempts_left or (same and versions == catalog.resources.versions(index.id)):
             break
-    return found
+    return outcome
 
 
 def _try_rules_once(
@@ -260,14 +260,14 @@ def _find(call: CallContext, searched: SearchWithRules, params: Params) -> Searc
         read: list[str] = []
         since = catalog.in_flight_writes.last_visible()
         fetch = fetch_from(call, index, read)
-        found = index.engine.get().search(params, fetch, language_resources, pins, embed, score)
+        result = index.engine.get().search(params, fetch, language_resources, pins, embed, score)
         if not (
             attempts_left
             and catalog.in_flight_writes.may_have_changed(since, index.records_id, read)
         ):
             break
         catalog.in_flight_writes.wait()
-    return found
+    return result
 
 
 def _check_sizes(params: dict[str, Any]) -> dict[str, Any]:
@@ -300,8 +300,8 @@ def _restrict_params(
     read_snippets(bound.get("attributesToSnippet") or ())
     SemanticOptions.of(EffectiveParameters({}, bound))
     if (most := call.caller.max_hits(index.name)) is not None:
-        wanted = bound.get("hitsPerPage", size or option(index, bound, "hitsPerPage"))
-        bound["hitsPerPage"] = min(wanted, most)
+        size_requested = bound.get("hitsPerPage", size or option(index, bound, "hitsPerPage"))
+        bound["hitsPerPage"] = min(size_requested, most)
         bound |= {"length": min(bound["length"], most)} if "length" in bound else {}
     if call.caller.may("seeUnretrievableAttributes", index.name):
         bound["_seeUnretrievable"] = True
@@ -313,14 +313,14 @@ def _restrict_params(
     }
 
 
-def _result_members(found: SearchResult) -> dict[str, Any]:
-    facets = {"facets": found.facets, "facets_stats": found.facets_stats}
+def _result_members(result: SearchResult) -> dict[str, Any]:
+    facets = {"facets": result.facets, "facets_stats": result.facets_stats}
     return {
-        "hits": found.hits,
-        "nbHits": found.nbHits,
-        **found.paging,
+        "hits": result.hits,
+        "nbHits": result.nbHits,
+        **result.paging,
         **{name: value for name, value in facets.items() if value is not None},
-        **found.extra,
+        **result.extra,
     }
 
 
@@ -398,12 +398,12 @@ def _record_scorer(call: CallContext, index: PublishedIndex, params: Params) -> 
     return lambda records: reranker.score(query, read_texts(records, index.settings))
 
 
-def _vector_notes(call: CallContext, index: PublishedIndex, found: SearchResult) -> Sequence[str]:
+def _vector_notes(call: CallContext, index: PublishedIndex, result: SearchResult) -> Sequence[str]:
     """Return why a search by vectors has no semantic hits, or few."""
-    if not found.notes:
+    if not result.notes:
         return ()
     problem = call.service.catalog.vector_problems.get(index.id)
-    return [note.replace(VECTORS_PENDING, problem or VECTORS_PENDING) for note in found.notes]
+    return [note.replace(VECTORS_PENDING, problem or VECTORS_PENDING) for note in result.notes]
 
 
 def _advice(
@@ -426,9 +426,9 @@ def _advice(
     return {"message": "; ".join(messages)} if messages else {}
 
 
-def _ranking_members(searched: SearchWithRules, name: str, found: SearchResult) -> dict[str, Any]:
+def _ranking_members(searched: SearchWithRules, name: str, result: SearchResult) -> dict[str, Any]:
     return {
-        "parsedQuery": found.parsed_query,
+        "parsedQuery": result.parsed_query,
         "index": name,
         "indexUsed": searched.index.name,
         "serverUsed": "local",

@@ -36,13 +36,13 @@ def hidden_attributes(caller: Caller, index: PublishedIndex) -> list[str]:
 
 
 def select_attributes(
-    record: Record, wanted: Sequence[str] | None, hidden: Sequence[str]
+    record: Record, requested: Sequence[str] | None, hidden: Sequence[str]
 ) -> Record:
     """Return the wanted attributes of a record, without the hidden ones; dots address members.
 
     `*` means all, `-name` all except that one; the objectID is always included.
     """
-    names = ["*"] if wanted is None else list(wanted)
+    names = ["*"] if requested is None else list(requested)
     excluded = [name[1:] for name in names if name.startswith("-")]
     kept = [name for name in names if not name.startswith("-")]
     chosen = record if "*" in kept or (excluded and not kept) else _only(record, PathTree.of(kept))
@@ -60,7 +60,7 @@ def apply_lists(record: Record, lists: Sequence[Sequence[str]]) -> Record:
 
 def select_from_bodies(
     bodies: Sequence[bytes],
-    wanted: Sequence[str],
+    requested: Sequence[str],
     hidden: Sequence[str],
     lists: Sequence[Sequence[str]] = (),
 ) -> list[Any]:
@@ -68,20 +68,22 @@ def select_from_bodies(
 
     Each of `lists`, which keys embed, further restricts the attributes.
     """
-    if [*lists] not in ([], [wanted]):
+    if [*lists] not in ([], [requested]):
         records = map(msgspec.json.decode, bodies)
-        return [apply_lists(select_attributes(one, wanted, hidden), lists) for one in records]
+        return [
+            apply_lists(select_attributes(record, requested, hidden), lists) for record in records
+        ]
     # Values are not decoded: decoding a thousand records costs more than all the rest.
-    everything = list(wanted) == ["*"]
+    everything = list(requested) == ["*"]
     if everything and not hidden:
         return [msgspec.Raw(body) for body in bodies]
     if everything and _are_plain(hidden):
         return [_without(_MEMBERS.decode(body), hidden) for body in bodies]
-    if len(wanted) < MAX_STRUCT_ATTRIBUTES and _are_plain((*wanted, *hidden)):
-        shown = dict.fromkeys(name for name in wanted if name not in (*hidden, "objectID"))
+    if len(requested) < MAX_STRUCT_ATTRIBUTES and _are_plain((*requested, *hidden)):
+        shown = dict.fromkeys(name for name in requested if name not in (*hidden, "objectID"))
         read = _reader_of((*shown, "objectID")).decode
         return [read(body) for body in bodies]
-    return [select_attributes(msgspec.json.decode(body), wanted, hidden) for body in bodies]
+    return [select_attributes(msgspec.json.decode(body), requested, hidden) for body in bodies]
 
 
 def _are_plain(names: Iterable[str]) -> bool:

@@ -174,8 +174,8 @@ def _finish(
     marked = store_group(connection, group, task.id)
 
     def publish() -> None:
-        for one in publications:
-            one()
+        for act in publications:
+            act()
         if marked:
             catalog.publish(*marked)
         else:
@@ -220,13 +220,13 @@ def _apply_entries(
     forwarded = [change for change in changes if change.forward]
     owners = {index.id if index else APPLICATION_ID: changes}
     owners |= {replica.id: forwarded for replica in replicas if forwarded}
-    for owner, own in owners.items():
-        for change in own:
+    for owner, owned in owners.items():
+        for change in owned:
             apply_change(connection, owner, change)
 
     def publish() -> None:
-        for owner, own in owners.items():
-            catalog.resources.apply_changes(owner, own)
+        for owner, owned in owners.items():
+            catalog.resources.apply_changes(owner, owned)
         if index:
             catalog.publish(index)
 

@@ -46,8 +46,8 @@ class RecordTooBig(BadInput):
 def check_operations(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
     """Validate the operations of a batch; raises `BadInput` with the position of an invalid one."""
     return _write_records(requests) or [
-        check_operation(one["action"], one.get("body"), f"requests[{number}].body", number)
-        for number, one in enumerate(requests)
+        check_operation(request["action"], request.get("body"), f"requests[{number}].body", number)
+        for number, request in enumerate(requests)
     ]
 
 
@@ -57,8 +57,8 @@ def _write_records(requests: Sequence[BatchRequest]) -> list[BatchOperation]:
     Empty if it does something else, or one of them is invalid. Thousands of records are validated
     in a third of the time that they take one by one.
     """
-    actions: list[str] = [one["action"] for one in requests]
-    records = [one.get("body", {}) for one in requests]
+    actions: list[str] = [request["action"] for request in requests]
+    records = [request.get("body", {}) for request in requests]
     ids: list[Any] = [record.get("objectID") for record in records]
     if not {*actions} <= WRITE_ACTIONS or {*map(type, ids)} != {str} or not all(ids):
         return []
@@ -150,25 +150,25 @@ def resolve_operations(
     """
     changes = [RecordsChange()]
     partial = [s.id for s in operations if s.action in PARTIAL_ACTIONS]
-    known: Mapping[str, bytes] = current(partial) if partial else {}
+    stored: Mapping[str, bytes] = current(partial) if partial else {}
     for operation in operations:
         if operation.action in WRITE_ACTIONS:
             changes[-1].records[operation.id] = operation.body
             changes[-1].makes = True
         elif operation.action in INDEX_ACTIONS:
             changes.append(RecordsChange(emptied=operation.action))
-            known = {}
+            stored = {}
         else:
-            _resolve(operation, changes[-1], known)
+            _resolve(operation, changes[-1], stored)
     return changes
 
 
-def _resolve(operation: BatchOperation, change: RecordsChange, known: Mapping[str, bytes]) -> None:
+def _resolve(operation: BatchOperation, change: RecordsChange, stored: Mapping[str, bytes]) -> None:
     if operation.action == "deleteObject":
         change.records[operation.id] = None
         return
-    # A record deleted by an earlier operation is None here, so it is not read from `known`.
-    body = _updated(change.records.get(operation.id, known.get(operation.id)), operation)
+    # A record deleted by an earlier operation is None here, so it is not read from `stored`.
+    body = _updated(change.records.get(operation.id, stored.get(operation.id)), operation)
     if body is not None:
         change.records[operation.id] = body
         change.makes = True

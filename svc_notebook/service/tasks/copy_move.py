@@ -38,8 +38,8 @@ def apply_copy(
         if len(catalog.replica_group(target)) > 1:  # it had no replicas when the copy was accepted
             return _nothing
         delete_index(connection, target)
-    own = without_replicas(source.settings) if source else {}
-    made = insert_index(connection, request["destination"], own)
+    settings = without_replicas(source.settings) if source else {}
+    made = insert_index(connection, request["destination"], settings)
     if source:
         records.copy_table(connection, source.records_id, made.id)
         copy_entries(connection, source.id, made.id, ENTRIES)
@@ -68,14 +68,14 @@ def _copy_scope(
         else [insert_index(connection, request["destination"])]
     )
     target = target or group[0]
-    for one in group:
-        one.engine.get()  # an open engine need not be rebuilt
+    for member in group:
+        member.engine.get()  # an open engine need not be rebuilt
     if source:
         copy_entries(connection, source.id, target.id, ENTRIES & {*request["scope"]})
     if source and "settings" in request["scope"]:
         kept = {name: value for name, value in target.settings.items() if name == "replicas"}
         changed = replace(target, settings=without_replicas(source.settings) | kept)
-        group = [changed if one.id == target.id else one for one in group]
+        group = [changed if member.id == target.id else member for member in group]
     configured = configure(connection, catalog, task.id, group, touched={target.id})
 
     def publish() -> None:

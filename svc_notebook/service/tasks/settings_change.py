@@ -38,7 +38,7 @@ def apply_settings(
     freed: ReplicaGroup = ()
     if "replicas" in request["settings"] and not index.primary_id:
         changed, freed = apply_links(connection, catalog, changed)
-    touched = {index.id} | {one.id for one in changed if one not in group}
+    touched = {index.id} | {member.id for member in changed if member not in group}
     return configure(connection, catalog, task.id, changed, freed, touched)
 
 
@@ -68,8 +68,10 @@ def _change(
     """Change the settings of one index of a group; if forwarded, also of the others."""
     passed = without_replicas(changes) if forward else {}
     return [
-        replace(one, settings=merge_settings(one.settings, changes if one.id == id else passed))
-        for one in group
+        replace(
+            member, settings=merge_settings(member.settings, changes if member.id == id else passed)
+        )
+        for member in group
     ]
 
 

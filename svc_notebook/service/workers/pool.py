@@ -197,9 +197,9 @@ class SearchWorkers:
             raise
         workers = [worker, *self._take_helpers(given)]
         # Parts are compressed when they are joined.
-        own = {} if len(workers) > 1 else {ENCODINGS: headers.get(ENCODINGS, "")}
+        encodings = {} if len(workers) > 1 else {ENCODINGS: headers.get(ENCODINGS, "")}
         calls = [
-            SearchCall(endpoint, part, facts, names, own, self._seconds)
+            SearchCall(endpoint, part, facts, names, encodings, self._seconds)
             for part in _divide(given, len(workers))
         ]
         since = self._catalog.in_flight_writes.last_visible()
@@ -251,8 +251,8 @@ class SearchWorkers:
         """Take idle workers for the parts of a call with many searches."""
         if "requests" not in given or given.get("strategy", "none") != "none":
             return []
-        wanted = min(len(given["requests"]) // MIN_PART_SEARCHES - 1, len(self._idle))
-        return [self._idle.pop() for _ in range(wanted)]
+        count = min(len(given["requests"]) // MIN_PART_SEARCHES - 1, len(self._idle))
+        return [self._idle.pop() for _ in range(count)]
 
     async def _ask(self, worker: WorkerConnection, call: SearchCall) -> WorkerReply:
         """Send what changed and the call, and return the reply."""
@@ -325,26 +325,26 @@ class SearchWorkers:
             ended.process.kill()
             await loop.run_in_executor(None, ended.process.wait)
         await asyncio.sleep(pause)
-        own, given = socket.socketpair()
+        ours, theirs = socket.socketpair()
         try:
-            with given:
-                process = await loop.run_in_executor(None, self._spawn, given)
+            with theirs:
+                process = await loop.run_in_executor(None, self._spawn, theirs)
         except asyncio.CancelledError:
-            own.close()  # a process that starts now finds its connection closed, and ends
+            ours.close()  # a process that starts now finds its connection closed, and ends
             raise
         except OSError as error:
-            own.close()
+            ours.close()
             if not self._failures:
                 sys.stderr.write(f"search workers cannot start, searches use one core: {error}\n")
             self._failures += 1
             self._launch(MAX_RESTART_SECONDS)
             return
         if self._closed:
-            own.close()
+            ours.close()
             process.kill()
             process.wait()
             return
-        await loop.create_connection(lambda: WorkerConnection(process, self), sock=own)
+        await loop.create_connection(lambda: WorkerConnection(process, self), sock=ours)
 
     def _spawn(self, link: socket.socket) -> subprocess.Popen[bytes]:
         return start_process(

@@ -68,12 +68,12 @@ class SentIndex:
         )
 
 
-def take_snapshot(view: IndexView, known: SentIndex | None) -> IndexSnapshot | None:
+def take_snapshot(view: IndexView, sent: SentIndex | None) -> IndexSnapshot | None:
     """Return the snapshot for a worker; None if a segment can neither be read nor sent."""
     folder = view.state.segment_store.folder
     segments = []
     for reader in view.readers:
-        described = _describe(reader, folder, known.segments if known else ())
+        described = _describe(reader, folder, sent.segments if sent else ())
         if described is None:
             return None
         segments.append(described)
@@ -90,39 +90,41 @@ def take_snapshot(view: IndexView, known: SentIndex | None) -> IndexSnapshot | N
 
 
 def _describe(
-    reader: SegmentReader, folder: Path | None, known: set[str] | tuple[()]
+    reader: SegmentReader, folder: Path | None, sent_names: set[str] | tuple[()]
 ) -> SegmentState | None:
     segment = reader.segment
-    found = SegmentState(segment.name, len(segment), np.packbits(reader.alive).tobytes())
-    if segment.name in known:
-        return found
+    described = SegmentState(segment.name, len(segment), np.packbits(reader.alive).tobytes())
+    if segment.name in sent_names:
+        return described
     if folder is not None and (folder / f"{segment.name}{SUFFIX}").exists():
-        found.folder = str(folder)
-        return found
+        described.folder = str(folder)
+        return described
     if len(segment) > MAX_SENT_RECORDS:
         return None
-    found.encoded = encode_segment(segment)
-    return found if len(found.encoded) <= MAX_SENT_BYTES else None
+    described.encoded = encode_segment(segment)
+    return described if len(described.encoded) <= MAX_SENT_BYTES else None
 
 
 def read_readers(
-    snapshot: IndexSnapshot, known: Mapping[str, Segment]
+    snapshot: IndexSnapshot, segments: Mapping[str, Segment]
 ) -> tuple[SegmentReader, ...]:
     """Return the readers of a snapshot; raises the errors of reading files (`READ_ERRORS`)."""
-    return tuple(SegmentReader(_read_segment(one, known), _alive(one)) for one in snapshot.segments)
+    return tuple(
+        SegmentReader(_read_segment(state, segments), _alive(state)) for state in snapshot.segments
+    )
 
 
-def _read_segment(one: SegmentState, known: Mapping[str, Segment]) -> Segment:
-    if one.name in known:
-        return known[one.name]
-    if one.encoded:
-        segment = decode_segment(one.encoded, one.name)
+def _read_segment(state: SegmentState, segments: Mapping[str, Segment]) -> Segment:
+    if state.name in segments:
+        return segments[state.name]
+    if state.encoded:
+        segment = decode_segment(state.encoded, state.name)
     else:
-        segment = map_segment(Path(one.folder), one.name)
-    if len(segment) != one.records:
-        raise ValueError(f"{one.name} is not the segment of the index")
+        segment = map_segment(Path(state.folder), state.name)
+    if len(segment) != state.records:
+        raise ValueError(f"{state.name} is not the segment of the index")
     return segment
 
 
-def _alive(one: SegmentState) -> np.ndarray:
-    return np.unpackbits(np.frombuffer(one.alive, np.uint8), count=one.records).astype(bool)
+def _alive(state: SegmentState) -> np.ndarray:
+    return np.unpackbits(np.frombuffer(state.alive, np.uint8), count=state.records).astype(bool)

@@ -176,9 +176,9 @@ async def _resolve(host: str, port: int, timeout_seconds: float) -> list[str]:
     loop = asyncio.get_running_loop()
     try:
         async with asyncio.timeout(timeout_seconds):
-            found = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
+            entries = await loop.getaddrinfo(host.strip("[]"), port, type=socket.SOCK_STREAM)
     except TimeoutError:
         raise FetchFailure("dns_error", f"the name {host} was not resolved in time") from None
     except (OSError, UnicodeError):
         raise FetchFailure("dns_error", f"the name {host} is not known") from None
-    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+    return list(dict.fromkeys(str(entry[4][0]) for entry in entries))
