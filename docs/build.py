@@ -19,7 +19,8 @@ from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 
-from function_pages import find_page, list_functions, write_pages
+from function_pages import list_functions, write_pages
+from generators.function_groups import find_page
 from links import find_dead_links
 from tutorial_pages import write_tutorials
 

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from generators.function_groups import PAGES, find_page
+
 import svc_notebook as svc
 from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api.parameters import PARAMETERS
@@ -40,64 +42,6 @@ RESULTS = (
     Impact, LoadPlan, LoadResult, Overview, RelevanceDiagnosis, RelevanceVerdict, Scratch, Search,
     ShownHits, Snapshot,
 )  # fmt: skip
-# A page and its title, with the modules whose functions it describes. The first match counts.
-PAGES = {
-    "connection": (
-        "Connections",
-        ("functions.connection", "functions.endpoint_calls", "functions.tutorials", "session."),
-    ),
-    "searches": (
-        "Searches and reads",
-        (
-            "functions.search",
-            "functions.browse",
-            "functions.hit_renderer",
-            "functions.explanation",
-            "functions.why",
-        ),
-    ),
-    "loads": (
-        "Loads and exports",
-        ("functions.loads", "functions.load_history", "functions.records", "samples"),
-    ),
-    "indices": ("Indices and settings", ("functions.indices", "functions.settings")),
-    "deployment": (
-        "Between services",
-        ("functions.transfers", "functions.configuration_files"),
-    ),
-    "curation": (
-        "Synonyms, rules and dictionaries",
-        ("functions.synonyms", "functions.rules", "functions.dictionaries", "functions.pins"),
-    ),
-    "keys": (
-        "Keys, users and sources",
-        ("functions.keys", "functions.secured_keys", "functions.users", "functions.sources"),
-    ),
-    "operation": (
-        "Tasks, logs, events and plots",
-        (
-            "functions.tasks",
-            "functions.logs",
-            "functions.analytics",
-            "functions.overview",
-            "functions.events",
-            "functions.plots",
-        ),
-    ),
-    "crawlers": ("Crawlers", ("functions.crawlers", "functions.crawls")),
-    "judgments": ("Judgments and queries", ("tuning.tables.", "tuning.evaluation.rater")),
-    "evaluation": (
-        "Runs, metrics and comparisons",
-        ("tuning.evaluation.", "tuning.plots.", "tuning.html_report."),
-    ),
-    "changes": (
-        "Changes and variants",
-        ("tuning.changes.", "tuning.variants.", "tuning.diagnosis.", "tuning.sugg"),
-    ),
-    "clicks": ("Clicks", ("tuning.clicks.",)),
-    "editors": ("Editors", ("editors.",)),
-}
-APART = {"export": "loads"}  # functions that are described away from their module's others
 CLIENT_PAGE, ACCESSOR_PAGE, RESULT_PAGE = "client", "accessors", "results"
 TITLES = {
     **{name: title for name, (title, _) in PAGES.items()},
@@ -143,18 +87,6 @@ def list_methods(owners: dict[str, type]) -> dict[str, Callable[..., Any]]:
         and inspect.isfunction(one)
         and one.__module__ == owner.__module__
     }
-
-
-def find_page(function: Callable[..., Any]) -> str:
-    """Return the page of a function by the module that defines it."""
-    if function.__name__ in APART:
-        return APART[function.__name__]
-    module = inspect.unwrap(function).__module__.removeprefix("svc_notebook.")
-    return next(
-        page
-        for page, (_, prefixes) in PAGES.items()
-        if any(module.startswith(prefix) for prefix in prefixes)
-    )
 
 
 def write_index(pages: dict[str, list[str]]) -> str:

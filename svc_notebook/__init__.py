@@ -12,6 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from svc_notebook.accessor_registration import import_accessors, register_accessors
+from svc_notebook.functions import homes
 
 if TYPE_CHECKING:
     from svc_notebook import errors, samples, tuning
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from svc_notebook.functions.blocking import *
 
     edit: Editors
+
+__doc__ = f"""{__doc__}
+`help(svc.load)` describes a function, `svc.tuning`, `svc.edit` and `svc.samples` have more.
+{getattr(homes, "OVERVIEW", "")}"""
 
 __all__ = [
     "AsyncClient",

@@ -25,9 +25,9 @@ from svc_notebook.commands.verb import (
     Verb,
 )
 from svc_notebook.declarations.declaration import Declaration, VerbDeclaration
-from svc_notebook.declarations.docstrings import read_entries, summary
+from svc_notebook.declarations.docstrings import ParameterEntry, read_entries, summary
 from svc_notebook.declarations.members import describe_member
-from svc_notebook.declarations.signatures import shape_of
+from svc_notebook.declarations.signatures import describe_default, shape_of
 
 # Parameters of functions that are not options of verbs.
 OMITTED = {"client", "on_progress", "extra", "dtype_backend"}
@@ -40,6 +40,8 @@ COMPLETES: dict[str, Source] = {
 }  # fmt: skip
 ROW_COLUMNS = ("id", "columns", "dtype", "operations")
 API = "svc_notebook.api."
+# Defaults that say nothing: the option is left out.
+WITHOUT_DEFAULT = ("", "None", "False", '""', "()", "{}", "none", "the current client")
 _OF_NONE = re.compile(r"; None [^;]*$")
 
 
@@ -53,6 +55,7 @@ class _Argument:
     is_positional: bool = False
     is_required: bool = False
     of_rows: bool = False
+    default: str = ""
 
 
 def derive_verb(declared: Declaration, spec: VerbDeclaration) -> Verb:
@@ -114,7 +117,7 @@ class _Derivation:
             text = entries[name].text if name in entries else ""
             yield _Argument(
                 name, kinds.get(name, str), text, parameter.kind is not Parameter.KEYWORD_ONLY,
-                parameter.default is parameter.empty,
+                parameter.default is parameter.empty, default=_default_of(entries.get(name)),
             )  # fmt: skip
         if self._shape:
             spread = hints(self._spread) if self._spread else {}
@@ -123,7 +126,8 @@ class _Derivation:
             for name, kind in hints(self._shape).items():
                 if name not in spread and name not in own:
                     text = describe_member(name, self._shape)
-                    yield _Argument(name, kind, text, of_rows=of_rows)
+                    default = describe_default(self._shape, name)
+                    yield _Argument(name, kind, text, of_rows=of_rows, default=_shown(default))
 
     def _operand_names(self) -> list[str]:
         if self._spec.operands is not None:
@@ -188,7 +192,8 @@ class _Derivation:
             help or self._help(argument),
             kind,
             self._completes(argument),
-            "" if word.replace("-", "_") == name else name,
+            default=argument.default,
+            argument="" if word.replace("-", "_") == name else name,
             **facts,
         )
 
@@ -214,6 +219,15 @@ class _Derivation:
         if argument.of_rows:
             return "column" if name in ROW_COLUMNS else None
         return "path" if self._is_file(name) else COMPLETES.get(name)
+
+
+def _default_of(entry: ParameterEntry | None) -> str:
+    """Return the default that a docstring states, if a line does not have it anyway."""
+    return _shown(entry.type.partition(", default ")[2]) if entry else ""
+
+
+def _shown(default: str) -> str:
+    return "" if default in WITHOUT_DEFAULT else default.strip("'")
 
 
 def _described(declared: Declaration) -> Callable[..., Any]:

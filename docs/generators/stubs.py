@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import inspect
 import re
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 
 from generators.discovery import discover
+from generators.function_groups import PAGES, find_page
 from svc_notebook.declarations.declaration import Declaration
 from svc_notebook.declarations.docstrings import summary
 
@@ -36,6 +38,7 @@ def _package(declared: Declaration) -> str:
 def homes(package: str) -> str:
     """Write the table of the modules that define functions."""
     found = of_face(package)
+    overview = [] if package == "tuning" else [_overview(found)]
     parts = [f'"""The modules that define the functions of `{package}`, by name."""', NOTE]
     for name, kept in [
         ("COROUTINES", [each for each in found if each.is_async]),
@@ -44,7 +47,17 @@ def homes(package: str) -> str:
     ]:
         rows = [f'    "{each.name}": "{_path(each)}",' for each in kept]
         parts.append("\n".join([f"{name}: dict[str, str] = {{", *rows, "}"]))
-    return "\n\n".join(parts).replace("= {\n}", "= {}") + "\n"
+    return "\n\n".join([*parts, *overview]).replace("= {\n}", "= {}") + "\n"
+
+
+def _overview(declared: list[Declaration]) -> str:
+    """Write the names of the functions by their jobs, for `help(svc)`."""
+    named: dict[str, list[str]] = {}
+    for each in declared:
+        named.setdefault(PAGES[find_page(each.function)][0], []).append(each.name)
+    titles = [title for title, _ in PAGES.values() if title in named]
+    texts = (textwrap.fill(f"{title}: {', '.join(named[title])}.", 96) for title in titles)
+    return 'OVERVIEW = """\n' + "\n\n".join(texts) + '\n"""'
 
 
 def coroutine_stub(package: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import chain
 
 from svc_notebook.commands.binding import usage, written
 from svc_notebook.commands.registry import VERBS, find_verb
@@ -11,6 +13,34 @@ from svc_notebook.commands.verb import VARIABLE_ALTERNATIVE, Face, Option, Verb,
 from svc_notebook.declarations.declaration import verb, verb_only
 
 _LINE_WIDTH = 96
+# The families of verbs by the job that they are for, as the overview lists them.
+JOBS: dict[str, tuple[str, ...]] = {
+    "Connect": (
+        "connect", "use", "profiles", "whoami", "trust", "serve", "stop", "status", "overview",
+        "tutorials",
+    ),
+    "Load and read": (
+        "load", "loads", "push", "get", "browse", "export", "delete", "clear", "replace",
+        "undo-load", "tasks", "wait",
+    ),
+    "Search": ("search", "show", "explain", "why", "multi-search", "facets"),
+    "Indices and settings": (
+        "indices", "settings", "copy", "move", "drop", "clone", "deploy", "pull-config",
+        "apply-config",
+    ),
+    "Synonyms, rules and dictionaries": (
+        "synonyms", "rules", "pin", "unpin", "hide", "unhide", "dictionaries", "languages",
+    ),
+    "Measure and tune": (
+        "edit", "evaluate", "compare", "snapshot", "diff", "restore", "history", "undo",
+        "scratches",
+    ),
+    "Operate": (
+        "logs", "events", "analytics", "keys", "users", "clusters", "sources", "call", "mcp",
+    ),
+    "Crawl": ("crawlers", "domains"),
+    "Help": ("help",),
+}  # fmt: skip
 
 
 class Help(str):
@@ -77,8 +107,13 @@ def _overview(face: Face) -> Iterator[str]:
         if face in row.faces:
             families.setdefault(row.family, []).append(row)
     yield f"{prefix} VERB ...    (`{prefix} help VERB` describes a verb)"
-    yield ""
-    yield from _columns((name, _summary(name, verbs)) for name, verbs in families.items())
+    others = tuple(name for name in families if name not in {*chain(*JOBS.values())})
+    for job, members in {**JOBS, "Others": others}.items():
+        rows = [(name, _summary(name, families[name])) for name in members if name in families]
+        if rows:
+            yield ""
+            yield f"{job}:"
+            yield from _columns(rows)
 
 
 def _summary(family: str, verbs: list[Verb]) -> str:
@@ -107,7 +142,8 @@ def describe_verb(verb: Verb, face: Face) -> Iterator[str]:
 
 def _help_of(operand: Option, face: Face) -> str:
     """Remove variables and bodies, which only notebooks have, from the help of a command."""
-    return operand.help if face == "magic" else operand.help.partition(VARIABLE_ALTERNATIVE)[0]
+    text = operand.help if face == "magic" else operand.help.partition(VARIABLE_ALTERNATIVE)[0]
+    return replace(operand, help=text).described
 
 
 def _own_options(verb: Verb, face: Face) -> Iterator[str]:
@@ -116,7 +152,7 @@ def _own_options(verb: Verb, face: Face) -> Iterator[str]:
     if own:
         yield ""
         yield "Options:"
-        yield from _columns((written(option), option.help) for option in own)
+        yield from _columns((written(option), option.described) for option in own)
 
 
 def _spread(verb: Verb, face: Face) -> Iterator[str]:

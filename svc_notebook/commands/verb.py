@@ -42,6 +42,13 @@ class Option:
     required: bool = False
     positional: bool = False
     rest: bool = False
+    default: str = ""
+
+    @property
+    def described(self) -> str:
+        """Its help with its default."""
+        stated = not self.default or "default" in self.help
+        return self.help if stated else f"{self.help} (default {self.default})"
 
     @property
     def parameter(self) -> str:

@@ -65,7 +65,7 @@ def _entries(shape: Any, names: tuple[str, ...]) -> str:
 
 
 def _lines(shape: Any, name: str, kind: Any) -> Iterator[str]:
-    default, text = _default(shape, name), describe_member(name, shape)
+    default, text = describe_default(shape, name), describe_member(name, shape)
     yield f"{name} : {_type(kind)}{f', default {default}' if default else ''}"
     if text:
         yield from textwrap.wrap(text, LINE_WIDTH, initial_indent="    ", subsequent_indent="    ")
@@ -78,7 +78,8 @@ def _type(kind: Any) -> str:
         return str(kind)
 
 
-def _default(shape: Any, name: str) -> str:
+def describe_default(shape: Any, name: str) -> str:
+    """Return the default of a member of a shape as text, empty if there is none."""
     if shape.__name__ in ROW_SHAPES:
         return _row_defaults().get(name, "")
     known = PARAMETERS.get(name)

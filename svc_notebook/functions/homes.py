@@ -148,3 +148,42 @@ FUNCTIONS: dict[str, str] = {
 }
 
 CONTEXTS: dict[str, str] = {}
+
+OVERVIEW = """
+Connections: call, connect, copy_tutorials, current, local, profiles, stop, trust, use.
+
+Searches and reads: browse_all, count_values, explain, next_page, read_browse, read_dask,
+read_facet_values, read_facets, read_records, refresh, search, search_many, show, show_search,
+why.
+
+Loads and exports: delete_records, diff_records, export, load, loads, plan, push,
+replace_records, undo_load.
+
+Indices and settings: clear_index, copy_index, diff_settings, drop_index, move_index,
+read_indices, read_settings, reset_settings, set_settings, settings.
+
+Between services: apply_config, clone, deploy, pull_config.
+
+Synonyms, rules and dictionaries: clear_entries, clear_rules, clear_synonyms, delete_entries,
+delete_rules, delete_synonyms, dictionary_settings, export_entries, export_rules,
+export_synonyms, get_rule, get_synonym, hide, pin, read_dictionary, read_languages, read_rules,
+read_synonyms, replace_entries, replace_rules, replace_synonyms, save_entries, save_rules,
+save_synonyms, unhide, unpin.
+
+Keys, users and sources: add_key, add_source, assign_users, delete_key, delete_source,
+explain_key, get_key, get_remaining_validity, get_user, move_user, pending_users, read_clusters,
+read_keys, read_sources, read_top_users, read_users, remove_user, replace_sources, restore_key,
+secured_key, update_key, whoami.
+
+Tasks, logs, events and plots: delete_user_events, overview, plot_click_positions,
+plot_clusters, plot_crawl, plot_facets, plot_logs, plot_search_counts, read_click_positions,
+read_conversions, read_events, read_logs, read_no_clicks, read_no_results, read_revenue,
+read_search_counts, read_searches, read_status, read_tasks, read_top_countries,
+read_top_filters, read_top_hits, read_top_searches, read_users_count, read_writes, send_events,
+wait.
+
+Crawlers: cancel_crawler_task, configure_crawler, crawl_urls, crawler_task, create_crawler,
+delete_crawler, export_crawler, get_crawler, pause_crawler, read_crawled_urls,
+read_crawler_urls, read_crawlers, read_domains, reindex_crawler, rename_crawler, run_crawler,
+try_url.
+"""
