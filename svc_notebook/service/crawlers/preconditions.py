@@ -37,12 +37,15 @@ SHARED_INDICES_SQL = """
 
 
 def find_index_conflicts(store: Store, id: str, config: Config) -> list[str]:
-    """Return a warning for each index of a configuration that another crawler also writes to."""
+    """Return a warning for each name of other crawlers that write to indices of a configuration."""
     indices = msgspec.json.encode(indices_of(config)).decode()
+    shared: dict[str, dict[str, None]] = {}
+    for _, name, index in store.read(SHARED_INDICES_SQL, id, indices):
+        shared.setdefault(name, {})[index] = None
     return [
-        f"the crawler {name} writes to {index}, too: each whole crawl replaces the records "
-        "of the other; give one of them an `indexPrefix` or another `indexName`"
-        for _, name, index in store.read(SHARED_INDICES_SQL, id, indices)
+        f"the crawler {name} writes to {', '.join(names)}, too: each whole crawl replaces the "
+        "records of the other; give one of them an `indexPrefix` or another `indexName`"
+        for name, names in shared.items()
     ]
 
 

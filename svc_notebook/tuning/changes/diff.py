@@ -14,7 +14,11 @@ from svc_notebook.display import Html, write_table
 from svc_notebook.tuning.changes.state import Delta, Deltas, Scope, is_default
 
 COLUMNS = ["scope", "name", "kind", "before", "after"]
-STYLES = {"-": "text-decoration:line-through;opacity:.65", "+": "font-weight:600"}
+# Of removed and added values: tints that are visible on white and on black.
+STYLES = {
+    "-": "text-decoration:line-through;background:rgba(217,83,79,.22)",
+    "+": "font-weight:600;background:rgba(60,160,90,.28)",
+}
 REQUEST_NOTE = "Not saved in the index; each search must have these parameters"
 MAX_INLINE_CHARACTERS = 90  # maximum characters of a value on one line
 

@@ -389,3 +389,18 @@ def test_a_crawler_with_another_index_clears_the_warning(desk: Desk) -> None:
     assert "warnings" in same
     assert "warnings" not in moved
     assert "warnings" not in desk.state(first)
+
+
+def test_there_is_one_warning_for_each_name_of_other_crawlers(desk: Desk) -> None:
+    actions = [
+        {**configuration()["actions"][0], "indexName": name} for name in ("warn_a", "warn_b")
+    ]
+    for name in ("twin", "twin", "single"):
+        desk.ask("POST", "", {"name": name, "config": configuration(actions=actions)})
+
+    made = desk.ask("POST", "", {"name": "last", "config": configuration(actions=actions)})
+
+    assert [text.partition(":")[0] for text in made["warnings"]] == [
+        "the crawler twin writes to warn_a, warn_b, too",
+        "the crawler single writes to warn_a, warn_b, too",
+    ]
