@@ -58,6 +58,7 @@ from svc_notebook.functions.tutorials import copy_tutorials as copy_tutorials
 from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.options import Accept
+from svc_notebook.loading.options import CompareWith
 from svc_notebook.loading.options import IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows
@@ -629,6 +630,7 @@ def load(
     cursor: str | None = None,
     reset_cursor: bool = False,
     set_distinct: bool = False,
+    compare_with: CompareWith = "index",
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published."""

@@ -15,7 +15,7 @@ from svc_notebook.errors import BadInput
 from svc_notebook.functions.frame_records import record_columns
 from svc_notebook.functions.settings import set_settings
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
-from svc_notebook.loading.options import DEFAULT_DISTINCT, Accept, IfExists
+from svc_notebook.loading.options import DEFAULT_DISTINCT, Accept, CompareWith, IfExists
 from svc_notebook.loading.sending.comparison import Missing
 from svc_notebook.loading.sources.python_records import AsyncRows, Rows, awaited
 from svc_notebook.loading.sources.source import Source
@@ -81,6 +81,7 @@ async def load(
     cursor: str | None = None,
     reset_cursor: bool = False,
     set_distinct: bool = False,
+    compare_with: CompareWith = "index",
     **options: Unpack[loading.RowOptions],
 ) -> loading.LoadResult:
     """Load a path, glob, URL, SQL query, DataFrame or dicts into an index; return when published.
@@ -125,6 +126,10 @@ async def load(
         sends the rows of the new and changed files of a pattern.
     reset_cursor : bool, default False
         Send all rows, and remember the highest value again.
+    compare_with : {'index', 'hashes'}, default 'index'
+        With `merge` and `sync`, compare the rows with all stored records, which are read, or with
+        the hashes that the last such load kept on this machine: changes that others made since
+        are noticed only if they change the number of records.
     set_distinct : bool, default False
         With `split`, set `attributeForDistinct` to the attribute that all parts of a text share,
         and `distinct`, so that a search shows one hit of them.
@@ -159,7 +164,7 @@ async def load(
             if_exists=if_exists, min_share=min_share, dry_run=dry_run, resume=resume, verify=verify,
             in_flight=in_flight, on_progress=on_progress, plan=plan, accept=accept,
             per_second=per_second, undo_rows=undo_rows, cursor=cursor,
-            reset_cursor=reset_cursor, **options,
+            reset_cursor=reset_cursor, compare_with=compare_with, **options,
         )  # fmt: skip
     if set_distinct and not dry_run:
         attribute = options.get("distinct", DEFAULT_DISTINCT)

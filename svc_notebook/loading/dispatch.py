@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
 from svc_notebook.errors import BadInput
 from svc_notebook.loading.cursor import FILES
@@ -16,7 +16,7 @@ from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
 from svc_notebook.loading.load_plan.contract import read_contract
 from svc_notebook.loading.load_plan.plan import LoadPlan, prepare
 from svc_notebook.loading.load_plan.proposals import accept_proposals, add_proposals
-from svc_notebook.loading.options import Accept, IfExists, LoadSettings, RowOptions
+from svc_notebook.loading.options import Accept, CompareWith, IfExists, LoadSettings, RowOptions
 from svc_notebook.loading.sending.attribute_loss import plan_attribute_loss
 from svc_notebook.loading.sending.concurrency_limiter import DEFAULT_IN_FLIGHT
 from svc_notebook.loading.sending.load import load_source
@@ -88,6 +88,7 @@ async def load(
     undo_rows: int = DEFAULT_UNDO_ROWS,
     cursor: str | None = None,
     reset_cursor: bool = False,
+    compare_with: CompareWith = "index",
     **options: Unpack[RowOptions],
 ) -> LoadResult:
     """Send every row that can be sent, and wait until all are published.
@@ -114,6 +115,10 @@ async def load(
     if per_second is not None:
         checked = replace(checked, batch=min(checked.batch, per_second))
     refuse_early(source, look=dry_run, resume=resume)
+    if compare_with not in get_args(CompareWith):
+        raise BadInput(f"`compare_with` must be 'index' or 'hashes', not {compare_with!r}")
+    if compare_with == "hashes" and if_exists not in ("merge", "sync"):
+        raise BadInput("`compare_with` applies to if_exists='merge' and 'sync'; pass one, too")
     if reset_cursor and cursor is None:
         raise BadInput("`reset_cursor` needs `cursor`, the name of a column")
     if cursor is not None:
@@ -139,6 +144,7 @@ async def load(
         in_flight=in_flight or DEFAULT_IN_FLIGHT,
         on_progress=on_progress,
         contract=contract, per_second=per_second, undo_rows=undo_rows,
+        compare_with=compare_with,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ Nulls = Literal["omit", "null", "error"]
 Duplicates = Literal["reject", "last", "keep", "error"]
 IfExists = Literal["append", "replace", "fail", "merge", "sync"]
 Accept = Literal["plan"]
+CompareWith = Literal["index", "hashes"]
 # The order of day, month and year.
 Dates = Literal["dmy", "mdy", "ymd"]
 Action = Literal["replace", "update", "update_existing", "delete"]

@@ -16,13 +16,15 @@ import pytest
 from svc_notebook import loading
 from svc_notebook.client import Client, background_loop
 from svc_notebook.errors import BadInput
-from svc_notebook.loading.sending.unchanged import StoredRecords
+from svc_notebook.loading.sending import kept_hashes
+from svc_notebook.loading.sending.unchanged import StoredRecords, read_stored
 from tests.conftest import Running
 
 
 @pytest.fixture(autouse=True)
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
 
 
 @pytest.fixture
@@ -142,6 +144,34 @@ def test_a_killed_sync_is_completed_by_another(
     sync(client, path, index)
 
     assert stored(client, index) == records_of(after)
+
+
+def test_hashes_of_the_last_load_replace_reading_the_index(
+    client: Client, index: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = read_stored
+    reads: list[str] = []
+
+    async def counted(*args: Any, **options: Any) -> StoredRecords:
+        reads.append("read")
+        return await read(*args, **options)
+
+    monkeypatch.setattr(kept_hashes, "read_stored", counted)
+    chance = random.Random(8)
+    for step in range(8):
+        numbers = {key: chance.randint(0, 1) for key in chance.sample(range(60), 40)}
+        if step == 4:  # a load without hashes, which they do not know
+            background_loop.run(loading.push(client.aio, rows_of({99: 1}), index, id="id"))
+        if step == 6:  # others change the number of records
+            client.wait(dict(client.delete_object(index, next(iter(stored(client, index))))))
+
+        sync(client, rows_of(numbers), index, batch=7, compare_with="hashes")
+
+        assert stored(client, index) == records_of(numbers)
+    assert len(reads) == 3
+    for options in ({"compare_with": "x"}, {"compare_with": "hashes", "if_exists": "append"}):
+        with pytest.raises(BadInput, match="`compare_with`"):
+            sync(client, rows_of({1: 1}), index, **options)
 
 
 def test_a_rate_limits_the_rows_of_a_second(client: Client, index: str) -> None:

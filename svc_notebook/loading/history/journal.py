@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from svc_notebook.client.journal_file import JournalFile, application_folder, short_digest
+from svc_notebook.client.journal_file import (
+    JournalFile,
+    application_folder,
+    encode_name,
+    short_digest,
+)
 from svc_notebook.files import is_locked
 from svc_notebook.loading.cursor import LoadCursor
 
@@ -84,6 +89,15 @@ class LoadJournal(JournalFile[LoadEntry]):
     def lock_path(self, load_id: str) -> Path:
         """Return the file that the process of a running load locks."""
         return self.versions_folder / f"{load_id}.lock"
+
+    def hashes_path(self, index: str) -> Path:
+        """Return the file of the hashes of an index's records."""
+        name = f"{encode_name(index)}-{short_digest(index)}.db"
+        return self.path.with_name("hashes") / name
+
+    def hashes_mark(self, index: str) -> Path:
+        """Return the file that exists while the hashes of an index are those of its records."""
+        return self.hashes_path(index).with_suffix(".valid")
 
     def read(self) -> list[LoadEntry]:
         """Read every load in its latest state, oldest first; a killed one is interrupted."""

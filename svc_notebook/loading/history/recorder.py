@@ -69,6 +69,7 @@ class LoadRecorder:
     async def begin(self) -> None:
         """Write the entry; a load that is resumed continues its own."""
         try:
+            self._journal.hashes_mark(self.entry.index).unlink(missing_ok=True)
             self._versions.create()
             self._lock.acquire()
             await self._journal.write(self.entry)

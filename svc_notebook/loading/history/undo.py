@@ -138,6 +138,7 @@ async def _carry_out(
     lock = FileLock(journal.lock_path(own.load_id))
     lock.acquire()
     try:
+        journal.hashes_mark(own.index).unlink(missing_ok=True)
         await journal.write(own)
         index, total = undo.entry.index, len(undo.restored) + len(undo.deleted)
         tasks, sent = [], 0

@@ -6,7 +6,7 @@ import asyncio
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import replace
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ from svc_notebook.loading.load_plan.ids import SCHEME
 from svc_notebook.loading.load_plan.plan import LoadPlan, Prepared, prepare
 from svc_notebook.loading.load_plan.proposals import add_proposals
 from svc_notebook.loading.load_plan.row_order import Span
-from svc_notebook.loading.options import IfExists, LoadSettings
+from svc_notebook.loading.options import CompareWith, IfExists, LoadSettings
 from svc_notebook.loading.sending.attribute_loss import (
     AttributeLoss,
     ReadColumns,
@@ -53,6 +53,7 @@ from svc_notebook.loading.sending.concurrency_limiter import (
     send_batches,
 )
 from svc_notebook.loading.sending.difference import compare_batches
+from svc_notebook.loading.sending.kept_hashes import kept_hashes
 from svc_notebook.loading.sending.replacement import (
     check_share,
     check_target,
@@ -101,6 +102,7 @@ async def load_source(
     contract: LoadContract | None = None,
     per_second: int | None = None,
     undo_rows: int = DEFAULT_UNDO_ROWS,
+    compare_with: CompareWith = "index",
 ) -> LoadResult:
     """Load one source in this process; see `load` for the options.
 
@@ -116,6 +118,7 @@ async def load_source(
         read = ReadColumns.of(source, index, client)
         run = _LoadRun(client, index, prepared, in_flight, on_progress, started, read)
         run.per_second, run.undo_rows = per_second, undo_rows
+        run.compare_with = compare_with
         run.source_digest = digest_of_source(source)
         run.shown_source = describe_source(source, prepared.plan)
         if dry_run:
@@ -223,17 +226,27 @@ class _LoadRun:
         self.undo_rows = DEFAULT_UNDO_ROWS
         self.shown_source = prepared.plan.source
         self.source_digest = ""
+        # What the rows of a merge are compared with, and the hashes that are kept for the next one.
+        self.compare_with: CompareWith = "index"
+        self._kept = AsyncExitStack()
         action = prepared.options.action
         self.counts = LoadCounts(prepared.plan, index, started, action=action)
 
     async def carry_out(
         self, if_exists: IfExists, min_share: float | None, *, resume: bool, verify: bool
     ) -> None:
+        """Send and publish, with the hashes of the last load if they are compared."""
+        async with self._kept:
+            await self._carry_out(if_exists, min_share, resume=resume, verify=verify)
+
+    async def _carry_out(
+        self, if_exists: IfExists, min_share: float | None, *, resume: bool, verify: bool
+    ) -> None:
         """Send and publish, into the index itself or into the temporary index that replaces it."""
         index = self.counts.index
         if if_exists in ("merge", "sync"):
             check_mergeable(self._prepared.options, if_exists)
-            self._stored = await read_stored(self._client, index)
+            self._stored = await self._read_stored()
         options = self._prepared.options
         may_be_empty = options.spread or options.cursor is not None
         is_file = self._prepared.table.origin is not None and not may_be_empty
@@ -251,6 +264,14 @@ class _LoadRun:
         await self._check_attribute_loss(if_exists)
         with self._checkpoint.hold() if self._checkpoint else nullcontext():
             await self._write(if_exists, resume=resume, verify=verify)
+
+    async def _read_stored(self) -> StoredRecords:
+        """Return what the rows are compared with: hashes kept by the last load, or the index."""
+        if self.compare_with == "hashes":
+            return await self._kept.enter_async_context(
+                kept_hashes(self._client, self.counts.index)
+            )
+        return await read_stored(self._client, self.counts.index)
 
     async def _check_attribute_loss(self, if_exists: IfExists) -> None:
         """Refuse to delete attributes of existing records, unless the options allow it."""
@@ -312,6 +333,7 @@ class _LoadRun:
             return
         for ids in self._stored.read_vanished():
             await self._delete(ids)
+        self._stored.delete_vanished()
 
     async def _delete_vanished_parts(self) -> None:
         """Delete stored parts of the texts that are shorter than before."""

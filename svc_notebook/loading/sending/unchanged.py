@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from hashlib import blake2b
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -28,29 +29,44 @@ MAX_DELETED_IDS = 1_000
 class StoredRecords:
     """The digests of stored records, or the records themselves, by id.
 
-    They are kept in a temporary file, so that memory does not grow with the index.
+    They are kept in a temporary file, or in that of a `path`, so that memory does not grow with
+    the index.
     """
 
-    def __init__(self, *, whole: bool = False) -> None:
+    def __init__(self, *, whole: bool = False, path: Path | None = None) -> None:
         # Used by one thread after the other.
-        self._file = sqlite3.connect("", check_same_thread=False, isolation_level=None)
+        self._file = sqlite3.connect(path or "", check_same_thread=False, isolation_level=None)
+        self.is_kept = path is not None
         self._file.execute("PRAGMA journal_mode = OFF")
         self._file.execute(
-            "CREATE TABLE stored (id TEXT PRIMARY KEY, content BLOB, row INTEGER DEFAULT 0) "
-            "WITHOUT ROWID"
+            "CREATE TABLE IF NOT EXISTS stored "
+            "(id TEXT PRIMARY KEY, content BLOB, row INTEGER DEFAULT 0) WITHOUT ROWID"
         )
-        self._file.execute("CREATE TABLE batch (id TEXT PRIMARY KEY) WITHOUT ROWID")
+        self._file.execute("CREATE TEMP TABLE batch (id TEXT PRIMARY KEY) WITHOUT ROWID")
         self._encode = msgspec.json.encode if whole else digest
 
     def close(self) -> None:
-        """Delete the file."""
+        """Close the file, and delete a temporary one."""
         self._file.close()
 
-    def add(self, records: Sequence[Record]) -> None:
-        """Keep stored records."""
-        rows = [(record["objectID"], self._encode(record)) for record in records]
+    def reset(self) -> None:
+        """Forget which records have a row."""
+        self._file.execute("UPDATE stored SET row = 0 WHERE row <> 0")
+
+    def count(self) -> int:
+        """Return the number of records."""
+        (count,) = self._file.execute("SELECT count(*) FROM stored").fetchone()
+        return int(count)
+
+    def delete_vanished(self) -> None:
+        """Forget the records that no row has."""
+        self._file.execute("DELETE FROM stored WHERE row = 0")
+
+    def add(self, records: Sequence[Record], *, row: int = 0) -> None:
+        """Keep stored records; `row` is 1 for records that have a row."""
+        rows = [(record["objectID"], self._encode(record), row) for record in records]
         self._file.execute("BEGIN")
-        self._file.executemany("INSERT OR REPLACE INTO stored VALUES (?, ?, 0)", rows)
+        self._file.executemany("INSERT OR REPLACE INTO stored VALUES (?, ?, ?)", rows)
         self._file.execute("COMMIT")
 
     def take(self, ids: Sequence[str]) -> dict[str, bytes]:
@@ -91,9 +107,11 @@ def check_mergeable(options: LoadSettings, if_exists: IfExists = "merge") -> Non
         )
 
 
-async def read_stored(client: AsyncClient, index: str, *, whole: bool = False) -> StoredRecords:
+async def read_stored(
+    client: AsyncClient, index: str, *, whole: bool = False, path: Path | None = None
+) -> StoredRecords:
     """Read a whole index: a digest of each record, or the `whole` records."""
-    stored = StoredRecords(whole=whole)
+    stored = StoredRecords(whole=whole, path=path)
     try:
         if await index_exists(client, index):
             async for page in client.browse_pages(index, **FULL_RECORD_PARAMS):
@@ -118,6 +136,8 @@ def keep_changed(batch: Batch, stored: StoredRecords) -> Batch:
         for operation in operations
         if digests.get(operation.body["objectID"]) != digest(operation.body)
     ]
+    if stored.is_kept:
+        stored.add([operation.body for operation in changed], row=1)
     body = HEAD + b",".join(map(msgspec.json.encode, changed)) + TAIL
     return replace(batch, rows=len(changed), body=body)
 
