@@ -70,6 +70,23 @@ def test_ordinary_columns_have_no_proposal() -> None:
     assert loading.plan(frame, "i").proposals == ()
 
 
+def test_texts_with_separators_are_no_lists_and_two_orders_of_dates_no_option() -> None:
+    rows = [
+        {"id": n, "added": added, "town": f"{n} Main St, Rome", "credit": "Gift of Ann, 1983",
+         "steps": f"['mix {n}', 'bake {n}']", "name": name, "eu": f"{n + 12}/04/2023",
+         "us": f"04/{n + 12}/2023", "Record Number of Sales": n}
+        for n, (added, name) in enumerate(
+            [("Sep 26, 2016", "Oak; Table"), ("Sep 27, 2016", "Oak; Chair"), ("May 1, 2017", "Bed")]
+            * 3, 1
+        )
+    ]  # fmt: skip
+
+    plan = loading.plan(rows, "x")
+
+    assert plan.proposals == ()
+    assert [*plan.suggested_settings] == ["searchableAttributes"]
+
+
 def test_only_a_plan_is_accepted(client: Client) -> None:
     with pytest.raises(BadInput, match="must be 'plan'"):
         background_loop.run(loading.load(client.aio, ROWS, "i", accept="all"))  # type: ignore[arg-type]
