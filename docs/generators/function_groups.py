@@ -45,6 +45,7 @@ PAGES = {
             "functions.tasks",
             "functions.logs",
             "functions.analytics",
+            "functions.suggestions",
             "functions.overview",
             "functions.events",
             "functions.plots",

@@ -17,6 +17,7 @@ from svc_notebook.api.families.rules import RuleEndpoints
 from svc_notebook.api.families.search import SearchEndpoints
 from svc_notebook.api.families.settings import SettingsEndpoints
 from svc_notebook.api.families.sources import SourceEndpoints
+from svc_notebook.api.families.suggestions import SuggestionsApi
 from svc_notebook.api.families.synonyms import SynonymEndpoints
 
 __all__ = [
@@ -28,12 +29,13 @@ __all__ = [
     "RequestSpec",
     "SearchApi",
     "Sender",
+    "SuggestionsApi",
 ]
 
 FAMILIES = (
     SearchEndpoints, ObjectEndpoints, SettingsEndpoints, IndexEndpoints, SynonymEndpoints,
     KeyEndpoints, RuleEndpoints, DictionaryEndpoints, ClusterEndpoints, SourceEndpoints,
-    LogEndpoints, CrawlerApi, EventsApi, AnalyticsApi,
+    LogEndpoints, CrawlerApi, EventsApi, AnalyticsApi, SuggestionsApi,
 )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ T = TypeVar("T")
 _HEADER_VALUE = re.compile(r"[!-~]([ -~]*[!-~])?")
 
 Verb = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Interface = Literal["search", "crawler", "events", "analytics"]
+Interface = Literal["search", "crawler", "events", "analytics", "suggestions"]
 Place = Literal["path", "query", "header", "body", "member", "spread"]
 Right = Literal[
     "search", "browse", "addObject", "deleteObject", "deleteIndex", "settings", "editSettings",

@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, overload
 
 import msgspec
 
-from svc_notebook.api import AnalyticsApi, CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
+from svc_notebook.api import (
+    AnalyticsApi,
+    CrawlerApi,
+    Endpoint,
+    EventsApi,
+    RequestSpec,
+    SearchApi,
+    SuggestionsApi,
+)
 from svc_notebook.api.declaration import Blocking
 from svc_notebook.api.endpoint import Decode, Interface
 from svc_notebook.api.families.indices import CopyScope
@@ -305,7 +313,7 @@ class AsyncClient(EndpointClient):
         )  # fmt: skip
 
 
-class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi):
+class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, SuggestionsApi):
     """A client whose methods block until the response has arrived; `aio` is its `AsyncClient`."""
 
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:

@@ -23,7 +23,8 @@ class ClientConfig:
     - `domain`: the vendor's domain, from which `app_id` derives the hosts; `fallback_domain` is
       that of the fallback hosts, default `domain`; `region` selects the domain's hosts of events
       and analytics.
-    - `hosts`: a list of addresses, or lists by role: read, write, crawler, events, analytics.
+    - `hosts`: a list of addresses, or lists by role: read, write, crawler, events, analytics,
+      suggestions.
     - `vendor`: the word in the names of the headers; default `Service`.
     - `crawler_user_id`, `crawler_api_key`: the credentials of the crawler interface.
     - `retry_policy`: timeouts and number of attempts.

@@ -9,7 +9,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, get_args, overload
 from urllib.parse import quote
 
-from svc_notebook.api import AnalyticsApi, CrawlerApi, Endpoint, EventsApi, RequestSpec, SearchApi
+from svc_notebook.api import (
+    AnalyticsApi,
+    CrawlerApi,
+    Endpoint,
+    EventsApi,
+    RequestSpec,
+    SearchApi,
+    SuggestionsApi,
+)
 from svc_notebook.api.declaration import Asynchronous
 from svc_notebook.api.endpoint import Interface, Verb
 from svc_notebook.api.validation import write_text
@@ -29,7 +37,7 @@ WITH_BODY = ("POST", "PUT", "PATCH")
 _INDEX_PLACE = 3  # /1/indexes/NAME/...
 
 
-class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi, AnalyticsApi):
+class EndpointClient(Asynchronous, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, SuggestionsApi):
     """A client with the endpoints, custom calls and the wait for tasks, on any event loop."""
 
     def __init__(self, connection: ClientConfig, sender: HttpSender | None = None) -> None:

@@ -14,7 +14,7 @@ from svc_notebook.api import Endpoint
 from svc_notebook.errors import BadInput, NotConnected, did_you_mean
 from svc_notebook.redaction import show_address
 
-Role = Literal["read", "write", "crawler", "events", "analytics"]
+Role = Literal["read", "write", "crawler", "events", "analytics", "suggestions"]
 ROLES: tuple[Role, ...] = get_args(Role)
 HostChoice = Sequence[str] | Mapping[str, str | Sequence[str]]
 _REGION = re.compile(r"[A-Za-z0-9-]+")
@@ -88,6 +88,9 @@ def build_hosts(
     elif domain:
         addresses = _in_domain(app_id, domain, fallback_domain or domain, shuffle)
         addresses["analytics"] = _addresses(f"https://analytics.{{region}}.{domain}", region)
+        addresses["suggestions"] = _addresses(
+            f"https://query-suggestions.{{region}}.{domain}", region
+        )
         if region:
             addresses["events"] = _addresses(f"https://insights.{{region}}.{domain}", region)
     return Hosts(addresses | _listed(hosts or (), region))

@@ -49,6 +49,7 @@ from svc_notebook.frames.searches import (
     search,
     search_many,
 )
+from svc_notebook.frames.suggestions import read_suggestions_configs
 
 __all__ = [
     "browse_all",
@@ -80,6 +81,7 @@ __all__ = [
     "read_searches",
     "read_settings",
     "read_sources",
+    "read_suggestions_configs",
     "read_synonyms",
     "read_tasks",
     "read_top_countries",

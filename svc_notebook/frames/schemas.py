@@ -260,6 +260,16 @@ REVENUE: Schema = {
     "currency": "str",
     "revenue": "float64",
 }
+SUGGESTIONS: Schema = {
+    "index": "str",
+    "sources": "object",
+    "exclude": "object",
+    "languages": "object",
+    "isRunning": "bool",
+    "lastBuiltAt": TIME,
+    "lastSuccessfulBuiltAt": TIME,
+    "message": "str",
+}
 # The criteria of `_rankingInfo`, in the order of the default ranking; only the local service has
 # a `textScore`, and in the mode `neuralSearch` a `semanticScore` and a `fusedScore`.
 RANKING: Schema = {
@@ -302,6 +312,7 @@ SCHEMAS: dict[str, Schema] = {
     "read_searches": SEARCHES,
     "read_settings": SETTINGS,
     "read_sources": SOURCES,
+    "read_suggestions_configs": SUGGESTIONS,
     "read_synonyms": SYNONYMS,
     "read_tasks": TASKS,
     "read_top_countries": TOP_COUNTRIES,

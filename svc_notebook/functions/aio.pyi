@@ -100,6 +100,9 @@ from svc_notebook.functions.sources import add_source as add_source
 from svc_notebook.functions.sources import delete_source as delete_source
 from svc_notebook.functions.sources import read_sources as read_sources
 from svc_notebook.functions.sources import replace_sources as replace_sources
+from svc_notebook.functions.suggestions import delete_suggestions_config as delete_suggestions_config
+from svc_notebook.functions.suggestions import read_suggestions_configs as read_suggestions_configs
+from svc_notebook.functions.suggestions import save_suggestions_config as save_suggestions_config
 from svc_notebook.functions.synonyms import clear_synonyms as clear_synonyms
 from svc_notebook.functions.synonyms import delete_synonyms as delete_synonyms
 from svc_notebook.functions.synonyms import export_synonyms as export_synonyms
@@ -147,6 +150,7 @@ __all__ = [
     "delete_records",
     "delete_rules",
     "delete_source",
+    "delete_suggestions_config",
     "delete_synonyms",
     "delete_user_events",
     "deploy",
@@ -203,6 +207,7 @@ __all__ = [
     "read_settings",
     "read_sources",
     "read_status",
+    "read_suggestions_configs",
     "read_synonyms",
     "read_tasks",
     "read_top_countries",
@@ -227,6 +232,7 @@ __all__ = [
     "run_crawler",
     "save_entries",
     "save_rules",
+    "save_suggestions_config",
     "save_synonyms",
     "search",
     "search_many",

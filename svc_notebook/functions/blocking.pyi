@@ -54,6 +54,7 @@ from svc_notebook.functions.secured_keys import explain_key as explain_key
 from svc_notebook.functions.secured_keys import get_remaining_validity as get_remaining_validity
 from svc_notebook.functions.secured_keys import secured_key as secured_key
 from svc_notebook.functions.settings import SettingsChange
+from svc_notebook.functions.suggestions import Sources
 from svc_notebook.functions.tutorials import copy_tutorials as copy_tutorials
 from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
@@ -103,6 +104,7 @@ __all__ = [
     "delete_records",
     "delete_rules",
     "delete_source",
+    "delete_suggestions_config",
     "delete_synonyms",
     "delete_user_events",
     "deploy",
@@ -171,6 +173,7 @@ __all__ = [
     "read_settings",
     "read_sources",
     "read_status",
+    "read_suggestions_configs",
     "read_synonyms",
     "read_tasks",
     "read_top_countries",
@@ -195,6 +198,7 @@ __all__ = [
     "run_crawler",
     "save_entries",
     "save_rules",
+    "save_suggestions_config",
     "save_synonyms",
     "search",
     "search_many",
@@ -433,6 +437,13 @@ def delete_source(
     client: AnyClient | None = None,
 ) -> WriteSummary:
     """Remove a network from the allowlist."""
+
+def delete_suggestions_config(
+    index: str,
+    *,
+    client: AnyClient | None = None,
+) -> WriteSummary:
+    """Delete the configuration of an index of suggestions; the index stays as it is."""
 
 def delete_synonyms(
     index: str,
@@ -991,6 +1002,13 @@ def read_status(
 ) -> LocalStatus:
     """Read the state of the processes of a local service."""
 
+def read_suggestions_configs(
+    *,
+    client: AnyClient | None = None,
+    dtype_backend: Backend | None = None,
+) -> DataFrame:
+    """Read the configurations of query suggestions, with the outcome of their last builds."""
+
 def read_synonyms(
     index: str,
     query: str = "",
@@ -1218,6 +1236,19 @@ def save_rules(
     **replicas: Unpack[Forward],
 ) -> WriteSummary:
     """Add rules to an index, or replace those with the same objectID."""
+
+def save_suggestions_config(
+    index: str,
+    sources: Sources,
+    *,
+    min_hits: int = 5,
+    min_letters: int = 4,
+    exclude: OneOrMany = (),
+    languages: OneOrMany = (),
+    special_characters: bool = False,
+    client: AnyClient | None = None,
+) -> WriteSummary:
+    """Create or replace the configuration of an index of suggestions, and build it."""
 
 def save_synonyms(
     index: str,

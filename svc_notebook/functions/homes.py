@@ -27,6 +27,7 @@ COROUTINES: dict[str, str] = {
     "delete_records": "svc_notebook.functions.records.delete_records",
     "delete_rules": "svc_notebook.functions.rules.delete_rules",
     "delete_source": "svc_notebook.functions.sources.delete_source",
+    "delete_suggestions_config": "svc_notebook.functions.suggestions.delete_suggestions_config",
     "delete_synonyms": "svc_notebook.functions.synonyms.delete_synonyms",
     "delete_user_events": "svc_notebook.functions.events.delete_user_events",
     "deploy": "svc_notebook.functions.transfers.deploy",
@@ -83,6 +84,7 @@ COROUTINES: dict[str, str] = {
     "read_settings": "svc_notebook.functions.settings.read_settings",
     "read_sources": "svc_notebook.functions.sources.read_sources",
     "read_status": "svc_notebook.functions.logs.read_status",
+    "read_suggestions_configs": "svc_notebook.functions.suggestions.read_suggestions_configs",
     "read_synonyms": "svc_notebook.functions.synonyms.read_synonyms",
     "read_tasks": "svc_notebook.functions.tasks.read_tasks",
     "read_top_countries": "svc_notebook.functions.analytics.read_top_countries",
@@ -107,6 +109,7 @@ COROUTINES: dict[str, str] = {
     "run_crawler": "svc_notebook.functions.crawlers.run_crawler",
     "save_entries": "svc_notebook.functions.dictionaries.save_entries",
     "save_rules": "svc_notebook.functions.rules.save_rules",
+    "save_suggestions_config": "svc_notebook.functions.suggestions.save_suggestions_config",
     "save_synonyms": "svc_notebook.functions.synonyms.save_synonyms",
     "search": "svc_notebook.functions.search.search",
     "search_many": "svc_notebook.functions.search.search_many",
@@ -175,12 +178,12 @@ explain_key, get_key, get_remaining_validity, get_user, move_user, pending_users
 read_keys, read_sources, read_top_users, read_users, remove_user, replace_sources, restore_key,
 secured_key, update_key, whoami.
 
-Tasks, logs, events and plots: delete_user_events, overview, plot_click_positions,
-plot_clusters, plot_crawl, plot_facets, plot_logs, plot_search_counts, read_click_positions,
-read_conversions, read_events, read_logs, read_no_clicks, read_no_results, read_revenue,
-read_search_counts, read_searches, read_status, read_tasks, read_top_countries,
-read_top_filters, read_top_hits, read_top_searches, read_users_count, read_writes, send_events,
-wait.
+Tasks, logs, events and plots: delete_suggestions_config, delete_user_events, overview,
+plot_click_positions, plot_clusters, plot_crawl, plot_facets, plot_logs, plot_search_counts,
+read_click_positions, read_conversions, read_events, read_logs, read_no_clicks, read_no_results,
+read_revenue, read_search_counts, read_searches, read_status, read_suggestions_configs,
+read_tasks, read_top_countries, read_top_filters, read_top_hits, read_top_searches,
+read_users_count, read_writes, save_suggestions_config, send_events, wait.
 
 Crawlers: cancel_crawler_task, configure_crawler, crawl_urls, crawler_task, create_crawler,
 delete_crawler, export_crawler, get_crawler, pause_crawler, read_crawled_urls,

@@ -38,6 +38,7 @@ from svc_notebook.service.http.connection import MAX_CONNECTIONS, Connection
 from svc_notebook.service.reranker import Reranker
 from svc_notebook.service.service import DATABASE, Service
 from svc_notebook.service.store import describe_damage
+from svc_notebook.service.suggestion_builder import SuggestionBuilder
 
 # Files for connections and all other uses.
 MIN_OPEN_FILES = 2 * MAX_CONNECTIONS
@@ -347,12 +348,15 @@ def run(
     server = Server(config)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+    suggestion_builder = SuggestionBuilder(service)
     service.start()
+    suggestion_builder.thread.start()
     raise_file_limit()
     try:
         asyncio.run(_watch(server, listener, ready, is_over))
     finally:
         app.close()
+        suggestion_builder.thread.stop()
         service.stop()
 
 

@@ -12,6 +12,7 @@ import msgspec
 from svc_notebook.errors import Refused
 from svc_notebook.service import limits
 from svc_notebook.service.analytics.search_counts import Retention, SearchCounter
+from svc_notebook.service.analytics.suggestion_configs import SuggestionConfigs
 from svc_notebook.service.call_context import CallContext
 from svc_notebook.service.crawlers.crawlers import Crawlers
 from svc_notebook.service.crawlers.dependencies import CrawlerDependencies
@@ -64,6 +65,7 @@ class Service:
         self.events = Events(self.store)
         self.impressions = Impressions(self.store)
         self.search_counts = SearchCounter(self.store, retention or Retention())
+        self.suggestions = SuggestionConfigs(self.store)
         self.deletion_limit = MinuteCallLimit(limits.MAX_DELETIONS_PER_MINUTE)
         self.sources = Sources(self.store)
         self.tasks = TaskQueue(self.store)

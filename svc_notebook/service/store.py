@@ -218,6 +218,19 @@ MIGRATIONS = (
         DELETE FROM outcomes WHERE event = old.number;
     END;
     """,
+    # The configurations of query suggestions; `due` is the time of their next build.
+    """
+    CREATE TABLE suggestions (
+        index_name TEXT PRIMARY KEY,
+        config BLOB NOT NULL,
+        due INTEGER NOT NULL,
+        started INTEGER,
+        ended INTEGER,
+        succeeded INTEGER,
+        duration INTEGER,
+        log BLOB
+    ) WITHOUT ROWID;
+    """,
 )
 # Page cache per connection in kilobytes: large for the writer, small for each reader, because there
 # are many readers and they share the mapped file.

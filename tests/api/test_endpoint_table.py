@@ -58,4 +58,11 @@ def test_names_are_unique() -> None:
 def test_what_makes_something_new_is_not_sent_twice() -> None:
     once = {row.name for row in ENDPOINTS if not row.repeatable}
 
-    assert once == {"add_object", "add_key", "add_index_key", "create_crawler", "push_events"}
+    assert once == {
+        "add_object",
+        "add_key",
+        "add_index_key",
+        "create_crawler",
+        "create_suggestions_config",
+        "push_events",
+    }

@@ -17,7 +17,8 @@ from tests.peers.javascript import install
 __all__ = ["chromium", "empty"]
 PACKAGES = (
     "algoliasearch@5.64.0", "instantsearch.js@4.118.0", "search-insights@2.17.3",
-    "@docsearch/js@3.9.0",
+    "@docsearch/js@3.9.0", "@algolia/autocomplete-js@1.19.4",
+    "@algolia/autocomplete-plugin-query-suggestions@1.19.4",
 )  # fmt: skip
 # The machine may be busy with other tests.
 expect.set_options(timeout=30_000)

@@ -1,7 +1,8 @@
-"""The vendor's Python client of analytics at the local service: its models parse each answer."""
+"""The vendor's Python clients of analytics and query suggestions: their models parse answers."""
 
 from __future__ import annotations
 
+import time
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,10 +17,12 @@ from algoliasearch.analytics.models.top_searches_response_with_revenue_analytics
     TopSearchesResponseWithRevenueAnalytics,
 )
 from algoliasearch.http.hosts import Host, HostsCollection
+from algoliasearch.query_suggestions.client import QuerySuggestionsClientSync
+from algoliasearch.query_suggestions.config import QuerySuggestionsConfig
 
 from tests.conftest import Running
 
-INDEX = "analysed"
+INDEX, SUGGESTIONS = "analysed", "analysed_suggestions"
 
 
 @pytest.fixture
@@ -50,9 +53,13 @@ def analytics(service: Running, api: httpx.Client) -> AnalyticsClientSync:
     events = [{**event, "eventType": "click", "positions": [1]}, {**event, **bought}]
     api.post("/1/events", json={"events": events}).raise_for_status()
     config = AnalyticsConfig(service.appId, service.adminKey)
-    address = urlsplit(service.url)
-    config.hosts = HostsCollection([Host(f"{address.hostname}", address.scheme, address.port)])
+    config.hosts = hosts_of(service)
     return AnalyticsClientSync.create_with_config(config)
+
+
+def hosts_of(service: Running) -> HostsCollection:
+    address = urlsplit(service.url)
+    return HostsCollection([Host(f"{address.hostname}", address.scheme, address.port)])
 
 
 def test_each_answer_is_parsed_by_the_models_of_the_client(analytics: AnalyticsClientSync) -> None:
@@ -91,3 +98,29 @@ def test_each_answer_is_parsed_by_the_models_of_the_client(analytics: AnalyticsC
     [filters] = analytics.get_top_filters_no_results(INDEX).values or []
     assert [part.value for part in filters.values] == ["Lumo"]
     assert str(analytics.get_status(INDEX).updated_at).endswith("Z")
+
+
+def test_query_suggestions_are_configured_and_built(
+    service: Running, analytics: AnalyticsClientSync
+) -> None:
+    config = QuerySuggestionsConfig(service.appId, service.adminKey)
+    config.hosts = hosts_of(service)
+    client = QuerySuggestionsClientSync.create_with_config(config)
+    source = {"indexName": INDEX, "minHits": 1, "facets": [{"attribute": "brand", "amount": 2}]}
+    fields = {"sourceIndices": [source], "languages": ["en"], "exclude": ["toaster"]}
+    assert analytics.get_searches_count(INDEX).count
+
+    created = client.create_config({"indexName": SUGGESTIONS, **fields})
+    assert created.status == 200
+    deadline = time.monotonic() + 20
+    while not client.get_config_status(SUGGESTIONS).last_successful_built_at:
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+    assert client.get_log_file(SUGGESTIONS).message == "1 suggestions were built"
+    stored = client.get_config(SUGGESTIONS)
+    assert (stored.index_name, stored.exclude) == (SUGGESTIONS, ["toaster"])
+    assert stored.source_indices[0].min_letters == 4
+    assert SUGGESTIONS in [row.index_name for row in client.get_all_configs()]
+    assert client.update_config(SUGGESTIONS, {"sourceIndices": [source]}).status == 200
+    assert client.delete_config(SUGGESTIONS).status == 200

@@ -106,6 +106,7 @@ LAYERS_INSIDE: dict[str, list[set[str]]] = {
         {"call_context"},
         {"service"},
         {"search"},
+        {"suggestion_builder"},
         {"handlers"},
         {"workers"},
         {"app"},

@@ -21,7 +21,6 @@ FAMILIES = {
     "ingestion": "Ingestion",
     "monitoring": "Monitoring",
     "personalization": "Personalization",
-    "query_suggestions": "Query Suggestions",
     "recommend": "Recommend",
 }
 # Paths that only older clients request.

@@ -18,13 +18,15 @@ from svc_notebook.service.handlers import (
     searches,
     settings,
     sources,
+    suggestions,
     synonyms,
 )
 from svc_notebook.service.handlers.registry import HANDLERS
 
 FAMILIES = (
     analytics, analytics_lists, browse, clusters, crawler, dictionaries, events, indices, keys,
-    logs, objects, rules, searches, settings, sources, synonyms,
+    logs, objects, rules, searches, settings, sources,
+    suggestions, synonyms,
 )  # fmt: skip
 
 __all__ = ["FAMILIES", "HANDLERS"]

@@ -39,11 +39,6 @@ MISSING_FAMILIES = (
     _family("Analytics patterns", "/3/patterns", "`GET /2/searches` and its family have figures"),
     _family("A/B testing", "/[23]/abtests", "`svc.tuning` compares settings on judged queries"),
     _family(
-        "Query Suggestions",
-        "/1/configs|/1/logs/[^/]+",
-        "`svc.load` fills an index with queries",
-    ),
-    _family(
         "Personalization",
         "/1/profiles|/1/(?:strategies|recommendation)/personalization",
         "`optionalFilters` raises what a user prefers",
