@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
+from svc_notebook.declarations.arguments import public_methods
 from svc_notebook.errors import BadInput, did_you_mean
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from svc_notebook.session.connection import AnyClient
 
 
+@public_methods
 class FrameAccessor:
     """Methods for the rows of a DataFrame and for the request that returned it."""
 
@@ -42,8 +44,6 @@ class FrameAccessor:
 
         Parameters
         ----------
-        index : str
-            Name of the index.
         **options
             Options of `svc.load`, such as `id`, `if_exists` and `columns`.
 
@@ -74,8 +74,6 @@ class FrameAccessor:
 
         Parameters
         ----------
-        index : str
-            Name of the index.
         **options
             Options of `svc.plan`, such as `id` and `columns`.
 
@@ -116,8 +114,6 @@ class FrameAccessor:
             Name of the index.
         missing : {'ignore', 'report'}, default 'ignore'
             Whether to list stored records without a row, last, with the state `missing`.
-        client : Client or AsyncClient, default the current client
-            Client to use.
         **options
             Options of `svc.plan`, such as `id` and `columns`.
 
@@ -131,8 +127,6 @@ class FrameAccessor:
         ------
         BadInput
             If no index is known, or an option is wrong.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -162,8 +156,6 @@ class FrameAccessor:
             Name of the index.
         id : str, default 'objectID'
             Column of the objectIDs.
-        client : Client or AsyncClient, default the current client
-            Client to use.
 
         Returns
         -------
@@ -174,8 +166,6 @@ class FrameAccessor:
         ------
         BadInput
             If no index is known, or the column does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -204,12 +194,6 @@ class FrameAccessor:
             Name of the index.
         id : str, default 'objectID'
             Column of the objectIDs.
-        columns : list of str, default all attributes
-            Attributes to return.
-        flatten : bool, default False
-            Give each member of an object its own column, such as `size.width`.
-        client : Client or AsyncClient, default the current client
-            Client to use.
 
         Returns
         -------
@@ -220,8 +204,6 @@ class FrameAccessor:
         ------
         BadInput
             If no index is known, or the column does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -239,11 +221,6 @@ class FrameAccessor:
     def refresh(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Repeat the request that returned the DataFrame and return the new result.
 
-        Parameters
-        ----------
-        client : Client or AsyncClient, default the current client
-            Client to use.
-
         Returns
         -------
         DataFrame
@@ -254,8 +231,6 @@ class FrameAccessor:
         BadInput
             If the DataFrame was not read from the service, or comes from another
             application.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -269,11 +244,6 @@ class FrameAccessor:
     def next_page(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Read the page after the DataFrame of a search or a browse.
 
-        Parameters
-        ----------
-        client : Client or AsyncClient, default the current client
-            Client to use.
-
         Returns
         -------
         DataFrame
@@ -284,8 +254,6 @@ class FrameAccessor:
         BadInput
             If the DataFrame is not the result of a search or a browse, or comes from
             another application.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -300,11 +268,6 @@ class FrameAccessor:
     def browse(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Read every record that matches the search of the DataFrame, beyond the pagination limit.
 
-        Parameters
-        ----------
-        client : Client or AsyncClient, default the current client
-            Client to use.
-
         Returns
         -------
         DataFrame
@@ -314,8 +277,6 @@ class FrameAccessor:
         ------
         BadInput
             If the DataFrame was not read from one index, or comes from another application.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -336,8 +297,6 @@ class FrameAccessor:
         ----------
         length : int, default 100
             Maximum number of requests, up to 1,000.
-        client : Client or AsyncClient, default the current client
-            Client to use.
         **options
             Options of `svc.read_logs`: `offset` and `type`.
 
@@ -350,8 +309,6 @@ class FrameAccessor:
         ------
         BadInput
             If no index is known.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -373,8 +330,6 @@ class FrameAccessor:
 
         Parameters
         ----------
-        client : Client or AsyncClient, default the current client
-            Client to use.
         **shared
             Members that all events have, such as `eventType` and `eventName`.
 
@@ -387,8 +342,6 @@ class FrameAccessor:
         ------
         BadInput
             If an event has a wrong, missing or unknown member.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -404,20 +357,10 @@ class FrameAccessor:
     def clusters(self, *, client: AnyClient | None = None) -> pd.DataFrame:
         """Read the clusters of the service.
 
-        Parameters
-        ----------
-        client : Client or AsyncClient, default the current client
-            Client to use.
-
         Returns
         -------
         DataFrame
             One row per cluster, as `svc.read_clusters` returns it.
-
-        Raises
-        ------
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -436,8 +379,6 @@ class FrameAccessor:
         ----------
         id : str, default 'id'
             Column of the ids or names of crawlers.
-        client : Client or AsyncClient, default the current client
-            Client to use.
 
         Returns
         -------
@@ -448,8 +389,6 @@ class FrameAccessor:
         ------
         BadInput
             If the column or the crawler does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -477,8 +416,6 @@ class FrameAccessor:
             Column of the ids or names of crawlers.
         status : {'DONE', 'SKIPPED', 'FAILED'}, default None
             Outcome of the URLs to return; None returns all.
-        client : Client or AsyncClient, default the current client
-            Client to use.
 
         Returns
         -------
@@ -491,8 +428,6 @@ class FrameAccessor:
             If the column, the crawler or the status does not exist.
         NotFound
             If the service does not store the outcome of each URL.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -520,6 +455,7 @@ class FrameAccessor:
         return origin[fact]
 
 
+@public_methods
 class SeriesAccessor:
     """Methods for a column of objectIDs, queries, facet values or URLs."""
 
@@ -551,12 +487,6 @@ class SeriesAccessor:
         ----------
         index : str, default that of the column's DataFrame
             Name of the index.
-        columns : list of str, default all attributes
-            Attributes to return.
-        flatten : bool, default False
-            Give each member of an object its own column, such as `size.width`.
-        client : Client or AsyncClient, default the current client
-            Client to use.
 
         Returns
         -------
@@ -567,8 +497,6 @@ class SeriesAccessor:
         ------
         BadInput
             If no index is known, or an id is not valid.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -596,16 +524,10 @@ class SeriesAccessor:
 
         Parameters
         ----------
-        index : str
-            Name of the index.
-        client : Client or AsyncClient, default the current client
-            Client to use.
         criteria : bool, default False
             Add a column for the value of each ranking criterion.
         highlight : bool, default False
             Add a column `highlighted.X` for each attribute X, in which matches are marked.
-        columns : list of str, default all attributes
-            Attributes to return.
         **params
             Search parameters.
 
@@ -619,9 +541,6 @@ class SeriesAccessor:
         BadInput
             If a search parameter is unknown or has a wrong type.
         NotFound
-            If the index does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -648,12 +567,8 @@ class SeriesAccessor:
 
         Parameters
         ----------
-        index : str
-            Name of the index.
         facet : str, default the name of the column
             Name of the facet.
-        client : Client or AsyncClient, default the current client
-            Client to use.
         **params
             Search parameters.
 
@@ -667,9 +582,6 @@ class SeriesAccessor:
         BadInput
             If the facet is not known.
         NotFound
-            If the index does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------
@@ -701,15 +613,11 @@ class SeriesAccessor:
 
         Parameters
         ----------
-        crawler : str
-            Name or id of the crawler.
         save : bool, default None
             Add the URLs to the start URLs, so that later crawls visit them too; None leaves
             the decision to the service.
         wait : bool, default False
             Wait until the URLs are crawled.
-        client : Client or AsyncClient, default the current client
-            Client to use.
 
         Returns
         -------

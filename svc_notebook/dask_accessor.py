@@ -8,12 +8,15 @@ from __future__ import annotations
 import warnings
 from typing import TYPE_CHECKING, Any, Unpack
 
+from svc_notebook.declarations.arguments import public_methods
+
 if TYPE_CHECKING:
     from svc_notebook.client import Client
     from svc_notebook.functions.loads import LoadOptions
     from svc_notebook.loading import LoadPlan, LoadResult, RowOptions
 
 
+@public_methods
 class DaskAccessor:
     """Methods for the rows of a Dask DataFrame, partition by partition."""
 
@@ -25,8 +28,6 @@ class DaskAccessor:
 
         Parameters
         ----------
-        index : str
-            Name of the index.
         **options
             Options of `svc.load`, such as `id`, `if_exists` and `columns`.
 
@@ -58,8 +59,6 @@ class DaskAccessor:
 
         Parameters
         ----------
-        index : str
-            Name of the index.
         **options
             Options of `svc.plan`, such as `id` and `columns`.
 
@@ -96,12 +95,8 @@ class DaskAccessor:
 
         Parameters
         ----------
-        index : str
-            Name of the index.
         id : str, default 'objectID'
             Column of the objectIDs.
-        client : Client or AsyncClient, default the current client
-            Client to use.
         progress : bool, default None
             Draw a progress bar; None draws one in notebooks and terminals.
 
@@ -114,8 +109,6 @@ class DaskAccessor:
         ------
         BadInput
             If the column does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
 
         Examples
         --------

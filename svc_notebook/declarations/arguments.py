@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
 from importlib import import_module
-from inspect import Parameter, Signature, iscoroutinefunction, signature
+from inspect import Parameter, Signature, iscoroutinefunction, isfunction, signature
 from typing import Any, NoReturn, TypeVar, cast
 
 from svc_notebook.api.validation import hints
+from svc_notebook.declarations.shared_entries import complete
 from svc_notebook.errors import BadArgument, BadInput, CallFailed, SvcError
 from svc_notebook.foreign_names import suggest_argument
 
 # By name, because sessions are a layer above declarations.
 _ADVICE = "svc_notebook.session.advice"
 MAX_LISTED_NAMES = 12
+SELF = "self"
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -52,6 +55,17 @@ def check_arguments(function: F, *, advises: bool = False) -> F:
     return cast(F, call)
 
 
+def public_methods(owner: type[T]) -> type[T]:
+    """Supply shared docstring entries of public methods, and check their arguments."""
+    for name, method in [*vars(owner).items()]:
+        if name[0] != "_" and isfunction(method):
+            accepted = signature(method)
+            calls = "client" in accepted.parameters
+            method.__doc__ = complete(method.__doc__ or "", accepted, calls=calls)
+            setattr(owner, name, check_arguments(method))
+    return owner
+
+
 def check_names(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> None:
     """Raise `BadArgument` for a name that is not an argument of a function."""
     if kwargs and (known := _accepted_names(function)):
@@ -68,11 +82,14 @@ def _accepted_names(function: Callable[..., Any]) -> frozenset[str]:
     names = {p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD}
     for spread in parameters:
         if spread.kind is Parameter.VAR_KEYWORD:
-            shape = shape_of(function, spread)
+            try:
+                shape = shape_of(function, spread)
+            except NameError:  # a name that is imported for type checkers only
+                shape = None
             if shape is None:
                 return frozenset()
             names |= {*hints(shape)}
-    return frozenset(names)
+    return frozenset(names - {SELF})
 
 
 def _refuse(
@@ -109,7 +126,9 @@ def _unknown(name: str, known: Iterable[str]) -> str:
 
 def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[str, Any]) -> str:
     """Describe the first argument that does not fit a signature."""
-    parameters = [p for p in accepted.parameters.values() if p.name != "self"]
+    parameters = [*accepted.parameters.values()]
+    if parameters and parameters[0].name == SELF:
+        parameters, args = parameters[1:], args[1:]
     placed = [p for p in parameters if p.kind is Parameter.POSITIONAL_OR_KEYWORD]
     names = [p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
     unknown = [name for name in kwargs if name not in names]

@@ -8,9 +8,11 @@ from collections.abc import Callable, Iterator
 from types import ModuleType
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import svc_notebook as svc
+from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.declarations.arguments import check_arguments
 from svc_notebook.errors import BadArgument
 from svc_notebook.foreign_names import FUNCTIONS, suggest_argument
@@ -21,6 +23,7 @@ MODULES: dict[str, ModuleType] = {
 }  # fmt: skip
 ANY: Any = svc  # wrong calls on purpose
 CONTEXTS = ("scratch",)  # of `aio`: asynchronous context managers
+ACCESSORS = {"df.svc": FrameAccessor(pd.DataFrame()), "series.svc": SeriesAccessor(pd.Series())}
 TOO_MANY = [0] * 60
 
 
@@ -32,6 +35,13 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
                 continue
             if not (prefix.endswith("aio") and name in CONTEXTS):
                 yield f"{prefix}.{name}", function
+
+
+def accessor_methods() -> Iterator[tuple[str, Callable[..., Any]]]:
+    for prefix, accessor in ACCESSORS.items():
+        for name, method in vars(type(accessor)).items():
+            if name[0] != "_" and inspect.isfunction(method):
+                yield f"{prefix}.{name}", getattr(accessor, name)
 
 
 def refusal(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
@@ -49,7 +59,7 @@ def refusal(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str:
 
 def test_wrong_arguments_of_every_function_are_named() -> None:
     offenders = []
-    for path, function in public_functions():
+    for path, function in [*public_functions(), *accessor_methods()]:
         parameters = inspect.signature(function).parameters.values()
         name = function.__name__
         required = [
