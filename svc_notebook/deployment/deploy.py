@@ -10,6 +10,8 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
+from pandas import DataFrame
+
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client.operations import count_records
 from svc_notebook.client.tasks import OnProgress
@@ -39,8 +41,10 @@ from svc_notebook.deployment.replica_names import (
     is_virtual,
     replica_name,
 )
+from svc_notebook.display import format_number
 from svc_notebook.errors import BadInput, Stopped, SvcError
 from svc_notebook.loading.sending.replacement import default_share
+from svc_notebook.tuning.changes.impact import impact
 from svc_notebook.tuning.changes.journal import Journal
 from svc_notebook.tuning.changes.journalled_write import (
     alone,
@@ -57,6 +61,9 @@ from svc_notebook.tuning.changes.state import (
     holds,
     write_part,
 )
+from svc_notebook.tuning.statistics import TIE_TOLERANCE
+
+MAX_SHOWN_LOSSES = 5  # queries that an error names
 
 
 @dataclass(frozen=True)
@@ -78,6 +85,7 @@ class DeployRun(DeploymentPlanner):
     on_progress: OnProgress | None = None
     out: Path | None = None
     reviewed: PlanFile | None = None
+    guard: DataFrame | None = None
     _ids: dict[str, str] = field(default_factory=dict)
 
     async def carry_out(self, *, dry_run: bool) -> Deployment:
@@ -92,6 +100,8 @@ class DeployRun(DeploymentPlanner):
                 "another index as name="
             )
         await self.check_rights()
+        if self.guard is not None:
+            await self._check_guard(self.guard)
         if dry_run:
             prepared = await self.prepare()
             if self.reviewed:
@@ -119,6 +129,31 @@ class DeployRun(DeploymentPlanner):
         records = staged.transfer.records if staged else 0
         return Deployment(
             prepared.plan, False, verified, dict(self._ids), records, monotonic() - started
+        )
+
+    async def _check_guard(self, judgments: DataFrame) -> None:
+        """Raise `BadInput` if the changes lower the score of a judged query on the target."""
+        plan = next(plan for plan in (await self.prepare()).plans if plan.target == self.name)
+        if not plan.exists or not plan.deltas:
+            return
+        change: Any = plan.wanted
+        tried = await impact(self.name, change, judgments=judgments, client=self.target)
+        assert tried.comparison
+        scores = tried.comparison.scores
+        lost = scores[scores["delta"] < -TIE_TOLERANCE].sort_values("delta", kind="stable")
+        if lost.empty:
+            return
+        shown = ", ".join(
+            f"{query!r} {format_number(float(before))} → {format_number(float(after))}"
+            for query, before, after in lost[["query", "before", "after"]]
+            .head(MAX_SHOWN_LOSSES)
+            .itertuples(index=False)
+        )
+        more = len(lost) - MAX_SHOWN_LOSSES
+        raise BadInput(
+            f"refused by the guard: {tried.comparison.metrics[0]} of {shown}"
+            f"{f' and {more:,} more' if more > 0 else ''} falls on {self.profile}; nothing was "
+            "written. Change the configuration, or leave the query out of `guard`"
         )
 
     def _options(self) -> dict[str, Any]:

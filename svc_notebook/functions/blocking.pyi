@@ -476,6 +476,7 @@ def deploy(
     min_share: float | None = None,
     out: str | os.PathLike[str] | None = None,
     plan: str | os.PathLike[str] | None = None,
+    guard: Table | None = None,
     note: str = "",
     client: AnyClient | None = None,
     progress: bool | None = None,

@@ -174,8 +174,15 @@ def plan_or_deployment(result: Deployment) -> Deployment | DeploymentPlan:
         "deploy products --to shop --atomic --yes",
         "deploy products --to shop --dry-run --out plan.json",
         "deploy --plan plan.json --yes",
+        "deploy products --to shop --guard head.csv --yes",
         types={"parts": list[Part], "replicas": bool},
-        completes={"index": "index", "to": "profile", "out": "path", "plan": "path"},
+        completes={
+            "index": "index",
+            "to": "profile",
+            "out": "path",
+            "plan": "path",
+            "guard": "path",
+        },
         destructive="deploy {index} to {to}",
         spares=writes_nothing,
         settles=settle_deployment,
@@ -199,6 +206,7 @@ async def deploy(
     min_share: float | None = None,
     out: str | os.PathLike[str] | None = None,
     plan: str | os.PathLike[str] | None = None,
+    guard: Table | None = None,
     note: str = "",
     client: AnyClient | None = None,
     on_progress: OnProgress | None = None,
@@ -250,6 +258,9 @@ async def deploy(
         File that `out` wrote, which is applied as it is, in place of `index` and the other
         options; refused if the target or the index changed since. After an interruption, the
         same call writes the rest.
+    guard : DataFrame, list of dict or path, default None
+        Judgments of queries whose score (nDCG@10) must not fall on the target: the changes of
+        the index are tried there first, and refused with the names of the queries that lose.
     client : Client or AsyncClient, default the current client
         Client of the service that has the index.
 
@@ -261,8 +272,8 @@ async def deploy(
     Raises
     ------
     BadInput
-        If an option is wrong, both sides changed the same object since the clone, or something
-        changed since `plan` was written; nothing was written.
+        If an option is wrong, both sides changed the same object since the clone, something
+        changed since `plan` was written, or a query of `guard` loses; nothing was written.
     NotConnected
         If the profile does not exist, or lacks a value.
     KeyRefused
@@ -290,7 +301,7 @@ async def deploy(
             "forward_to_replicas": forward_to_replicas, "force": force, "atomic": atomic,
             "resume": resume,
             "min_share": min_share, "out": out, "plan": plan, "dry_run": dry_run, "note": note,
-            "client": client, "on_progress": on_progress,
+            "client": client, "on_progress": on_progress, "guard": guard,
         }
     )  # fmt: skip
     return await run.carry_out(dry_run=dry_run)
@@ -315,6 +326,11 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         )
     if "records" in parts and (out is not None or reviewed):
         raise BadInput("a file contains no records: leave records out of `parts`")
+    if "records" in parts and given.get("guard") is not None:
+        raise BadInput(
+            "`guard` tries settings, synonyms and rules on the records of the target: leave "
+            "records out of `parts`"
+        )
     if given.get("atomic") and given.get("forward_to_replicas"):
         raise BadInput(
             "`atomic` writes the index alone: leave out `forward_to_replicas`, or deploy the "
@@ -338,6 +354,7 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         on_progress=given.get("on_progress"),
         out=None if out is None else Path(out).expanduser(),
         reviewed=reviewed,
+        guard=None if given.get("guard") is None else check_judgments(given["guard"]),
     )
 
 

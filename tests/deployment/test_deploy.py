@@ -61,6 +61,28 @@ def test_a_dry_run_shows_the_difference_and_writes_nothing(tuned: str, shop: svc
     assert svc.tuning.snapshot(tuned, client=shop).hash == before.hash
 
 
+def test_a_guarded_query_that_loses_stops_a_deployment_before_it_writes(
+    index: str, shop: svc.Client, tmp_path: Path
+) -> None:
+    svc.clone(index, from_="shop", progress=False)
+    svc.set_settings(index, {"customRanking": ["asc(sold)"]})
+    before = svc.tuning.snapshot(index, client=shop)
+    best = svc.search(index, "lamp", client=shop)["objectID"].iloc[0]
+    guard = tmp_path / "head.csv"
+    rows = [f"lamp,{number},{int(str(number) == best)}" for number in range(40)]
+    guard.write_text("\n".join(["query,objectID,rating", *rows, "lamp 4,4,1"]))
+
+    for dry_run in (True, False):
+        with pytest.raises(BadInput, match=r"guard: ndcg@10 of 'lamp' 1\.000 → 0.* on shop"):
+            svc.deploy(index, to="shop", guard=guard, dry_run=dry_run, progress=False)
+    with pytest.raises(BadInput, match="leave records out of `parts`"):
+        svc.deploy(index, to="shop", guard=guard, parts=["records"], progress=False)
+
+    assert svc.tuning.snapshot(index, client=shop).hash == before.hash
+    kept = [{"query": "lamp 4", "objectID": "4", "rating": 1}]
+    assert svc.deploy(index, to="shop", guard=kept, progress=False).verified
+
+
 def test_a_deployment_is_verified_and_undone(tuned: str, shop: svc.Client) -> None:
     before = svc.tuning.snapshot(tuned, client=shop)
 
