@@ -69,17 +69,17 @@ async def apply(
     0  settings  hitsPerPage  new     20    10
     """
     for_index, request = split_change(change)
-    own = asynchronous(client)
+    caller = asynchronous(client)
     if request and not any(for_index.values()):
         return _add_request(tabulate_change(None), index, request)
-    wanted = read_proposal(for_index)
-    (await check_attributes(own, index, wanted.get("settings", {}))).warn()
-    await warn_of_rule_filters(own, index, wanted)
+    proposed = read_proposal(for_index)
+    (await check_attributes(caller, index, proposed.get("settings", {}))).warn()
+    await warn_of_rule_filters(caller, index, proposed)
     if is_scratch(index):  # a private copy, without a journal
-        made = await journalled_write.write_change(own, index, wanted, note=note)
+        made = await journalled_write.write_change(caller, index, proposed, note=note)
         return _add_request(tabulate_change(made), index, request)
-    async with journalled_write.alone(own, index):
-        made = await journalled_write.write_change(own, index, wanted, note=note)
+    async with journalled_write.alone(caller, index):
+        made = await journalled_write.write_change(caller, index, proposed, note=note)
     return _add_request(tabulate_change(made), index, request)
 
 
@@ -94,19 +94,19 @@ def _add_request(made: Differences, index: str, request: Mapping[str, Any]) -> D
 def read_proposal(change: Proposal) -> dict[Scope, Objects]:
     """Read a change specification by scope and name; raise `BadInput` if it is invalid."""
     if isinstance(change, Mapping) and change and change.keys() <= {*SCOPES}:
-        found = {scope: _read_part(scope, change[scope]) for scope in SCOPES if scope in change}
+        proposed = {scope: _read_part(scope, change[scope]) for scope in SCOPES if scope in change}
     elif isinstance(change, Mapping) and "objectID" not in change:
-        found = {"settings": _read_part("settings", change)}
+        proposed = {"settings": _read_part("settings", change)}
     else:
         documents = [change] if isinstance(change, Mapping) else list(change)
-        found = {
+        proposed = {
             scope: _read_part(scope, part)
             for scope in KINDS
-            if (part := [each for each in documents if _scope_of(each) == scope])
+            if (part := [document for document in documents if _scope_of(document) == scope])
         }
-    if not any(found.values()):
+    if not any(proposed.values()):
         raise BadInput("the change is empty: pass settings, synonyms or rules")
-    return found
+    return proposed
 
 
 def _scope_of(document: Any) -> Scope:
@@ -124,9 +124,11 @@ def _read_part(scope: Scope, given: Any) -> Objects:
             {k: v for k, v in named.items() if k not in READ_ONLY_SETTINGS}, Settings, ""
         )
     if isinstance(given, Mapping) and "objectID" not in given:
-        return {str(name): _named(scope, str(name), each) for name, each in given.items()}
+        return {str(name): _named(scope, str(name), entry) for name, entry in given.items()}
     documents = [given] if isinstance(given, Mapping) else list(given)
-    return by_id(_checked(scope, f"[{n}]", each, KINDS[scope]) for n, each in enumerate(documents))
+    return by_id(
+        _checked(scope, f"[{n}]", entry, KINDS[scope]) for n, entry in enumerate(documents)
+    )
 
 
 def _named(scope: Scope, name: str, document: Any) -> dict[str, Any] | None:

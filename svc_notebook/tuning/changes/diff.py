@@ -81,7 +81,7 @@ def _lines(value: Any) -> list[str]:
     if value is None:
         return []
     if isinstance(value, dict):  # the name is in the cell beside it
-        value = {name: each for name, each in value.items() if name != "objectID"}
+        value = {name: member for name, member in value.items() if name != "objectID"}
     short = json.dumps(value, ensure_ascii=False, default=str)
     if len(short) <= MAX_INLINE_CHARACTERS:
         return [short]

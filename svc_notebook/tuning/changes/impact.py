@@ -195,17 +195,17 @@ async def impact(
     if queries is None and judgments is None:
         raise BadInput("pass `queries` to try the change on, or `judgments`")
     for_index, request = split_change(change)
-    own = asynchronous(client)
+    caller = asynchronous(client)
     only_request = bool(request) and not any(for_index.values())
-    wanted = {} if only_request else read_proposal(for_index)
-    (await check_attributes(own, index, wanted.get("settings", {}))).warn()
-    await warn_of_rule_filters(own, index, wanted)
+    proposed = {} if only_request else read_proposal(for_index)
+    (await check_attributes(caller, index, proposed.get("settings", {}))).warn()
+    await warn_of_rule_filters(caller, index, proposed)
     tried_queries: Any = judgments if queries is None else queries
-    deltas = await find_deltas(own, index, wanted)
-    before = await run(index, tried_queries, k=k, name=index, client=own)
+    deltas = await find_deltas(caller, index, proposed)
+    before = await run(index, tried_queries, k=k, name=index, client=caller)
     if request:
-        tried_queries = await RequestFiller(WordCounts(own, index)).fill(tried_queries, request)
-    by, after = await _try(own, index, wanted, tried_queries, k)
+        tried_queries = await RequestFiller(WordCounts(caller, index)).fill(tried_queries, request)
+    by, after = await _try(caller, index, proposed, tried_queries, k)
     comparison = None
     if judgments is not None:
         comparison = compare(before, after, judgments, metrics, **options)
@@ -224,27 +224,27 @@ async def find_deltas(client: AsyncClient, index: str, objects: Mapping[Scope, O
 
 
 async def _try(
-    client: AsyncClient, index: str, wanted: Mapping[Scope, Objects], tried_queries: Any, k: int
+    client: AsyncClient, index: str, proposed: Mapping[Scope, Objects], tried_queries: Any, k: int
 ) -> tuple[By, DataFrame]:
     """Search with the change, by parameters or on a scratch copy."""
     name = f"{index} with the change"
-    if not wanted:
+    if not proposed:
         return "parameters", await run(index, tried_queries, k=k, name=name, client=client)
-    if wanted.keys() == {"settings"}:
+    if proposed.keys() == {"settings"}:
         now = await read_part(client, index, "settings")
-        params, others = as_parameters(wanted["settings"], {**now, **wanted["settings"]})
+        params, others = as_parameters(proposed["settings"], {**now, **proposed["settings"]})
         if not others:
             search_params: Any = {key: value for key, value in params.items() if key not in FIXED}
             return "parameters", await run(
                 index, tried_queries, search_params, k=k, name=name, client=client
             )
     async with AsyncScratch(index, client) as s:
-        await write_parts(client, s.name, wanted)
+        await write_parts(client, s.name, proposed)
         return "scratch copy", await run(s.name, tried_queries, k=k, name=name, client=client)
 
 
-def _count(found: DataFrame) -> pd.Series[int]:
-    return found.groupby(QUESTION, sort=False)["nbHits"].first()
+def _count(hits: DataFrame) -> pd.Series[int]:
+    return hits.groupby(QUESTION, sort=False)["nbHits"].first()
 
 
 def _headline(impact: Impact) -> str:
@@ -290,7 +290,7 @@ def _draw_queries(shown: DataFrame) -> str:
     filtered = bool((shown["filters"] != "").any())
     names = [str(name) for name in shown if name != "filters" or filtered]
     cells = [[_cell(name, value) for value in shown[name]] for name in names]
-    numbers = [place for place, name in enumerate(names) if name not in TEXTS]
+    numbers = [number for number, name in enumerate(names) if name not in TEXTS]
     head = [name.replace("_", " ") for name in names]
     return write_table(head, zip(*cells, strict=True), numbers=numbers)
 

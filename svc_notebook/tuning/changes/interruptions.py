@@ -104,7 +104,7 @@ async def read_interruptions(client: AsyncClient, journal: Journal) -> list[Inte
 
 def find_continued(
     interruptions: Sequence[Interruption],
-    wanted: Mapping[Scope, Objects],
+    proposed: Mapping[Scope, Objects],
     *,
     whole: bool,
     note: str,
@@ -119,7 +119,7 @@ def find_continued(
         change = interruption.change
         same_call = change.parent == parent if parent else change.note == note and not change.parent
         if same_call and all(
-            scope in wanted and (whole or name in wanted[scope])
+            scope in proposed and (whole or name in proposed[scope])
             for scope, name in interruption.missing
         ):
             return interruption

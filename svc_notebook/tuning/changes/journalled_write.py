@@ -30,7 +30,7 @@ _WARNED_CHANGES: set[str] = set()
 async def write_change(
     client: AsyncClient,
     index: str,
-    wanted: Wanted,
+    proposed: Wanted,
     *,
     note: str = "",
     parent: str = "",
@@ -43,9 +43,9 @@ async def write_change(
     `undo` reverts all. Raises `BadInput` before anything is sent if the journal cannot be written.
     """
     # Replicas get what the index already has, too.
-    compared = await _read_deltas(client, index, wanted) if forward_to else {}
+    compared = await _read_deltas(client, index, proposed) if forward_to else {}
     async with recording(
-        client, index, wanted, note=note, parent=parent, compared=compared
+        client, index, proposed, note=note, parent=parent, compared=compared
     ) as recorded:
         deltas: Mapping[Scope, Delta] = recorded.change.deltas if recorded.change else {}
         steps = list_steps(compared, all_facets=True) if forward_to else list_steps(deltas)
@@ -67,11 +67,11 @@ async def write_change(
 
 
 async def _read_deltas(
-    client: AsyncClient, index: str, wanted: Mapping[Scope, Objects]
+    client: AsyncClient, index: str, proposed: Mapping[Scope, Objects]
 ) -> dict[Scope, Delta]:
     """Return what is wanted with what the index has, also where both are equal."""
     deltas: dict[Scope, Delta] = {}
-    for scope, objects in wanted.items():
+    for scope, objects in proposed.items():
         before = await read_or_nothing(client, index, scope, objects)
         deltas[scope] = Delta({name: before.get(name) for name in objects}, objects)
     return deltas
@@ -114,7 +114,7 @@ class RecordedChange:
 async def recording(
     client: AsyncClient,
     index: str,
-    wanted: Wanted,
+    proposed: Wanted,
     *,
     whole: bool = False,
     note: str = "",
@@ -132,8 +132,8 @@ async def recording(
     # Changes of a scratch copy are recorded when it is promoted.
     journal, recorded = None if is_scratch(index) else Journal.of(client, index), RecordedChange()
     interruptions = await read_interruptions(client, journal) if journal else []
-    deltas = await _find_deltas(client, index, wanted, whole)
-    continued = find_continued(interruptions, wanted, whole=whole, note=note, parent=parent)
+    deltas = await _find_deltas(client, index, proposed, whole)
+    continued = find_continued(interruptions, proposed, whole=whole, note=note, parent=parent)
     _warn_of_interruptions(interruptions, continued, parent)
     if deltas:
         recorded.change = (
@@ -184,10 +184,10 @@ def describe_interruption(change: Change) -> str:
 
 
 async def _find_deltas(
-    client: AsyncClient, index: str, wanted: Wanted, whole: bool
+    client: AsyncClient, index: str, proposed: Wanted, whole: bool
 ) -> dict[Scope, Delta]:
     deltas: dict[Scope, Delta] = {}
-    for scope, objects in wanted.items():
+    for scope, objects in proposed.items():
         before = await read_or_nothing(client, index, scope, None if whole else objects)
         delta = compare(scope, before, objects)
         if delta.before:
@@ -227,14 +227,14 @@ async def _read_outcome(client: AsyncClient, change: Change, state: Outcome) -> 
     }
     if state != "done" and not _differs(change, current):
         return msgspec.structs.replace(change, state=state)
-    found = {
+    outcomes = {
         scope: compare(
             scope, delta.before, {name: current[scope].get(name) for name in delta.before}
         )
         for scope, delta in change.deltas.items()
     }
     # After a failure, a scope may be as it was.
-    made = {scope: delta for scope, delta in found.items() if delta.before} or found
+    made = {scope: delta for scope, delta in outcomes.items() if delta.before} or outcomes
     return msgspec.structs.replace(change, deltas=made, state="done")
 
 
@@ -255,7 +255,7 @@ def warn_not_recorded(index: str, *scopes: Scope) -> None:
 
 @asynccontextmanager
 async def noting(
-    client: AsyncClient, index: str, wanted: Wanted, *, whole: bool = False, note: str = ""
+    client: AsyncClient, index: str, proposed: Wanted, *, whole: bool = False, note: str = ""
 ) -> AsyncIterator[None]:
     """Record a change if possible; otherwise warn, and let the caller make it without a record.
 
@@ -269,10 +269,10 @@ async def noting(
     async with AsyncExitStack() as stack:
         try:
             await stack.enter_async_context(alone(client, index))
-            context = recording(client, index, wanted, whole=whole, note=note)
+            context = recording(client, index, proposed, whole=whole, note=note)
             await stack.enter_async_context(context)
         except KeyRefused:
-            warn_not_recorded(index, *wanted)
+            warn_not_recorded(index, *proposed)
         except BadInput as error:
             warnings.warn(f"{error}", stacklevel=2)
         yield

@@ -86,7 +86,7 @@ def _check_by_query(value: Any) -> None:
     for query, params in value.items():
         if not isinstance(params, Mapping):
             raise BadInput(f"`{BY_QUERY}`: the parameters of {query!r} must be a dict")
-        check_request({name: each for name, each in params.items() if name != BY_QUERY})
+        check_request({name: member for name, member in params.items() if name != BY_QUERY})
 
 
 def _check_template(name: str, value: Mapping[str, Any]) -> None:
@@ -97,7 +97,7 @@ def _check_template(name: str, value: Mapping[str, Any]) -> None:
         suggestion = did_you_mean(str(choice), CHOICES)
         raise BadInput(f"`{name}`: words are {', '.join(CHOICES)}, not {choice!r}{suggestion}")
     allowed = {TEMPLATE, "records"} if choice == "rare" else {TEMPLATE}
-    if other := next((each for each in value if each not in allowed), None):
+    if other := next((entry for entry in value if entry not in allowed), None):
         raise BadInput(f"`{name}`: words {choice!r} have no `{other}`")
     records = value.get("records")
     if choice == "rare" and (isinstance(records, bool) or not isinstance(records, int)):
@@ -160,16 +160,18 @@ class RequestFiller:
         if _needs_counts(request):
             await self._counts.read([word for text in texts for word in written_words(text)])
         filled = [fill_request(text, request, self._counts.known) for text in texts]
-        own = table["params"].tolist()
-        both = [{**params, **given} for params, given in zip(filled, own, strict=True)]
+        params_of_queries = table["params"].tolist()
+        both = [
+            {**params, **given} for params, given in zip(filled, params_of_queries, strict=True)
+        ]
         table["params"] = Series(both, index=table.index, dtype=object)
         return table
 
 
 def _needs_counts(request: Mapping[str, Any]) -> bool:
-    own = (request.get(BY_QUERY) or {}).values()
-    values = [*request.values(), *(value for params in own for value in params.values())]
-    return any(is_template(each) and each[TEMPLATE] != "all" for each in values)
+    by_query = (request.get(BY_QUERY) or {}).values()
+    values = [*request.values(), *(value for params in by_query for value in params.values())]
+    return any(is_template(entry) and entry[TEMPLATE] != "all" for entry in values)
 
 
 def fill_request(
@@ -181,8 +183,8 @@ def fill_request(
         for name, value in request.items()
         if name != BY_QUERY and value is not None
     }
-    own = (request.get(BY_QUERY) or {}).get(query)
-    return {**filled, **(fill_request(query, own, counts) if own else {})}
+    of_query = (request.get(BY_QUERY) or {}).get(query)
+    return {**filled, **(fill_request(query, of_query, counts) if of_query else {})}
 
 
 def _fill(name: str, template: Mapping[str, Any], query: str, counts: Mapping[str, int]) -> Any:

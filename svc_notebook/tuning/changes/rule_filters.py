@@ -17,20 +17,20 @@ TAGS = "_tags"
 
 
 async def warn_of_rule_filters(
-    client: AsyncClient, index: str, wanted: Mapping[Scope, Objects]
+    client: AsyncClient, index: str, proposed: Mapping[Scope, Objects]
 ) -> None:
     """Warn of rules that filter by attributes that are not in `attributesForFaceting`.
 
     No record matches such a filter. A key without the right to read settings gets no warning.
     """
-    named = [*_name_filters(wanted.get("rules") or {})]
+    named = [*_name_filters(proposed.get("rules") or {})]
     if not named:
         return
     try:
         settings: Mapping[str, Any] = await client.get_settings(index)
     except CallFailed:
         return
-    entries = {**settings, **wanted.get("settings", {})}.get("attributesForFaceting") or ()
+    entries = {**settings, **proposed.get("settings", {})}.get("attributesForFaceting") or ()
     facets = {TAGS, *(name for entry in entries for name in attributes_in(entry))}
     warnings = [
         f"rule `{rule}` filters by `{name}`, which is not among attributesForFaceting of {index}, "
@@ -48,5 +48,5 @@ def _name_filters(rules: Objects) -> Iterator[tuple[str, str]]:
     for name, rule in rules.items():
         params = ((rule or {}).get("consequence") or {}).get("params") or {}
         filters = [params.get(member) for member in FILTERS]
-        for attribute in dict.fromkeys(filtered_attributes([one for one in filters if one])):
+        for attribute in dict.fromkeys(filtered_attributes([entry for entry in filters if entry])):
             yield name, attribute

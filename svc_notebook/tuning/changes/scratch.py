@@ -97,8 +97,8 @@ class AsyncScratch:
         **options: Any,
     ) -> pd.DataFrame:
         """Run queries on the copy and score the result; see `svc_notebook.tuning.evaluate`."""
-        found = await self.run(queries, k=k, name=self.name)
-        return evaluate(found, judgments, metrics, queries=queries, **options)
+        hits = await self.run(queries, k=k, name=self.name)
+        return evaluate(hits, judgments, metrics, queries=queries, **options)
 
     async def compare(
         self, queries: Queries, judgments: Table, *, k: int = 10, **options: Any
@@ -475,11 +475,11 @@ async def scratches(*, client: AnyClient | None = None) -> pd.DataFrame:
           index  purpose  entries  in_use
     0  products  scratch      240    True
     """
-    found = await list_temporary_indices(asynchronous(client))
+    temporary = await list_temporary_indices(asynchronous(client))
     rows = [
         (item["name"], name.index, name.purpose, item["entries"], item["updatedAt"], name.owner,
          name.in_use)
-        for item, name in found
+        for item, name in temporary
     ]  # fmt: skip
     frame = pd.DataFrame(rows, columns=list(COLUMNS))
     frame["updatedAt"] = pd.to_datetime(frame["updatedAt"], utc=True, format="ISO8601")
@@ -525,13 +525,13 @@ async def drop_scratches(
     >>> svc.tuning.drop_scratches()
     []
     """
-    own = asynchronous(client)
-    found = {item["name"]: name for item, name in await list_temporary_indices(own)}
+    caller = asynchronous(client)
+    temporary = {item["name"]: name for item, name in await list_temporary_indices(caller)}
     if names is None:
-        left = [name for name, facts in found.items() if facts.is_left]
-        return await drop_temporary_indices(own, left, unused=True)
+        left = [name for name, facts in temporary.items() if facts.is_left]
+        return await drop_temporary_indices(caller, left, unused=True)
     chosen = list_texts(names, "names", column="name")
     for name in chosen:
-        if name not in found:
-            raise BadInput(f"`{name}` is not a temporary index{did_you_mean(name, found)}")
-    return await drop_temporary_indices(own, chosen)
+        if name not in temporary:
+            raise BadInput(f"`{name}` is not a temporary index{did_you_mean(name, temporary)}")
+    return await drop_temporary_indices(caller, chosen)

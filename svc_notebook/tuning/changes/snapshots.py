@@ -109,15 +109,15 @@ class Snapshot:
         BadInput
             If the file cannot be written.
         """
-        own = Path(path).expanduser()
+        target = Path(path).expanduser()
         text = msgspec.json.format(msgspec.json.encode(self.to_json()), indent=2)
-        write_named_file(own, text + b"\n", sync=True)
-        return own
+        write_named_file(target, text + b"\n", sync=True)
+        return target
 
     def __repr__(self) -> str:
         counts = f"{len(self.state.synonyms)} synonyms, {len(self.state.rules)} rules"
-        own = f"{len(self.state.settings)} settings, {counts}"
-        return f"Snapshot of {self.index} at {self.taken_at}: {own}; {self.hash}"
+        described = f"{len(self.state.settings)} settings, {counts}"
+        return f"Snapshot of {self.index} at {self.taken_at}: {described}; {self.hash}"
 
 
 # A state: the name of an index, a snapshot, its JSON, or its file.
@@ -192,38 +192,38 @@ def read_snapshot(source: str | os.PathLike[str] | Mapping[str, Any]) -> Snapsho
     if isinstance(source, Mapping):
         return _checked(source, "the snapshot")
     try:
-        found = msgspec.json.decode(Path(source).expanduser().read_bytes())
+        content = msgspec.json.decode(Path(source).expanduser().read_bytes())
     except OSError as error:
         raise unreadable(Path(source), error) from None
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadInput(f"{source} is not valid JSON: {error}") from None
-    return _checked(found, str(source))
+    return _checked(content, str(source))
 
 
-def _checked(found: Any, name: str) -> Snapshot:
-    if not isinstance(found, Mapping) or not {"settings", "synonyms", "rules"} <= found.keys():
+def _checked(content: Any, name: str) -> Snapshot:
+    if not isinstance(content, Mapping) or not {"settings", "synonyms", "rules"} <= content.keys():
         raise BadInput(f"{name} is not a snapshot: it needs settings, synonyms and rules")
-    if found.get("edition", SNAPSHOT_FORMAT) != SNAPSHOT_FORMAT:
+    if content.get("edition", SNAPSHOT_FORMAT) != SNAPSHOT_FORMAT:
         raise BadInput(
-            f"{name} has the format {found['edition']!r} of another version of svc-notebook; "
+            f"{name} has the format {content['edition']!r} of another version of svc-notebook; "
             "read it with that version"
         )
     settings = {
-        key: value for key, value in found["settings"].items() if key not in READ_ONLY_SETTINGS
+        key: value for key, value in content["settings"].items() if key not in READ_ONLY_SETTINGS
     }
     lists = {
-        scope: by_id(check_members(each, kind.shape, f"{scope}[{place}]")
-                     for place, each in enumerate(found[scope]))
+        scope: by_id(check_members(document, kind.shape, f"{scope}[{number}]")
+                     for number, document in enumerate(content[scope]))
         for scope, kind in KINDS.items()
     }  # fmt: skip
     state = IndexConfiguration(
         check_members(settings, Settings, ""), lists["synonyms"], lists["rules"]
     )
-    read = Snapshot(str(found.get("index", "")), str(found.get("taken_at", "")), state)
-    if found.get("hash", read.hash) != read.hash:
+    read = Snapshot(str(content.get("index", "")), str(content.get("taken_at", "")), state)
+    if content.get("hash", read.hash) != read.hash:
         raise BadInput(
             f"{name} was changed since it was written: its hash is {read.hash}, not "
-            f"{found['hash']}; if that is intended, remove `hash`"
+            f"{content['hash']}; if that is intended, remove `hash`"
         )
     return read
 
@@ -320,12 +320,12 @@ async def restore(
           scope         name  kind before after
     0  settings  hitsPerPage  gone     10    20
     """
-    own = asynchronous(client)
-    wanted = without(await _state(source, client), "replicas")
-    async with journalled_write.alone(own, index):
-        found = differences(without(await read_state(own, index), "replicas"), wanted)
+    caller = asynchronous(client)
+    restored = without(await _state(source, client), "replicas")
+    async with journalled_write.alone(caller, index):
+        deltas = differences(without(await read_state(caller, index), "replicas"), restored)
         change = await journalled_write.write_change(
-            own, index, {scope: delta.after for scope, delta in found.items()},
+            caller, index, {scope: delta.after for scope, delta in deltas.items()},
             note=note or f"restore {_name(source)}",
         )  # fmt: skip
     return tabulate_change(change)

@@ -57,8 +57,8 @@ class IndexConfiguration:
 
     def part(self, scope: Scope) -> Objects:
         """Return the objects of one scope."""
-        found: Objects = getattr(self, scope)
-        return found
+        objects: Objects = getattr(self, scope)
+        return objects
 
 
 async def read_state(client: AsyncClient, index: str) -> IndexConfiguration:
@@ -72,11 +72,11 @@ async def read_part(
     client: AsyncClient, index: str, scope: Scope, names: Iterable[str] | None = None
 ) -> dict[str, Any]:
     """Read one scope, or only the given names, with `None` for missing objects."""
-    wanted = None if names is None else list(names)
-    if scope != "settings" and wanted is not None and len(wanted) <= MAX_SINGLE_READS:
-        return dict(await find_few(client, KINDS[scope], index, wanted))
-    found = await _read_all(client, index, scope)
-    return found if wanted is None else {name: found.get(name) for name in wanted}
+    listed = None if names is None else list(names)
+    if scope != "settings" and listed is not None and len(listed) <= MAX_SINGLE_READS:
+        return dict(await find_few(client, KINDS[scope], index, listed))
+    objects = await _read_all(client, index, scope)
+    return objects if listed is None else {name: objects.get(name) for name in listed}
 
 
 async def _read_all(client: AsyncClient, index: str, scope: Scope) -> dict[str, Any]:
@@ -95,8 +95,8 @@ def differences(
     before: IndexConfiguration, after: IndexConfiguration, scopes: Iterable[Scope] = SCOPES
 ) -> Deltas:
     """Return the differences of two states by scope; equal scopes are left out."""
-    found = {scope: compare(scope, before.part(scope), after.part(scope)) for scope in scopes}
-    return {scope: delta for scope, delta in found.items() if delta.before}
+    deltas = {scope: compare(scope, before.part(scope), after.part(scope)) for scope in scopes}
+    return {scope: delta for scope, delta in deltas.items() if delta.before}
 
 
 def compare(scope: Scope, before: Objects, after: Objects) -> Delta:
@@ -131,10 +131,10 @@ async def holds(
     With `whole` it must have no others. An index that does not exist has none.
     """
     try:
-        found = await read_part(client, index, scope, None if whole else objects)
+        present = await read_part(client, index, scope, None if whole else objects)
     except NotFound:
-        found = {}
-    return not compare(scope, found, objects).before
+        present = {}
+    return not compare(scope, present, objects).before
 
 
 def without(state: IndexConfiguration, setting: str) -> IndexConfiguration:
@@ -157,8 +157,8 @@ async def write_parts(client: AsyncClient, index: str, parts: Parts) -> None:
             await write_part(client, index, scope, objects)
             written.append((scope, before))
     except Exception:
-        for scope, found in reversed(written):
-            await write_part(client, index, scope, found)
+        for scope, earlier in reversed(written):
+            await write_part(client, index, scope, earlier)
         raise
 
 

@@ -184,9 +184,9 @@ async def end_interrupted(client: AsyncClient, index: str, change_id: str, end: 
             return
         if conflicts := await _find_conflicts(client, change):
             raise BadInput(_refusal(change, conflicts))
-        wanted = {scope: delta.after for scope, delta in change.deltas.items()}
+        proposed = {scope: delta.after for scope, delta in change.deltas.items()}
         await journalled_write.write_change(
-            client, index, wanted, note=change.note, parent=change.parent
+            client, index, proposed, note=change.note, parent=change.parent
         )
 
 
@@ -200,10 +200,10 @@ async def _revert(
     conflicts = await _find_conflicts(client, started or change)
     if conflicts and not force:
         raise BadInput(_refusal(change, conflicts))
-    wanted = {scope: delta.before for scope, delta in change.deltas.items()}
+    proposed = {scope: delta.before for scope, delta in change.deltas.items()}
     undo_note = note or f"undo {change.change_id}" + (f": {change.note}" if change.note else "")
     made = await journalled_write.write_change(
-        client, change.index, wanted, note=undo_note, parent=change.change_id
+        client, change.index, proposed, note=undo_note, parent=change.change_id
     )
     if change.state == "open":
         outcome: Outcome = "done" if made else "failed"

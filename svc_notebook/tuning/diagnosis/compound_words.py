@@ -57,9 +57,9 @@ def _compare(query: Sequence[str], texts: Sequence[Sequence[str]]) -> Iterator[t
     """Yield the words of a query that a record has in another form, with that form."""
     words = {word for text in texts for word in text}
     apart = {"".join(pair): pair for text in texts for pair in itertools.pairwise(text)}
-    for one, other in itertools.pairwise(query):
-        if one + other in words and not {one, other} <= words:
-            yield f"{one} {other}", one + other
+    for left, other in itertools.pairwise(query):
+        if left + other in words and not {left, other} <= words:
+            yield f"{left} {other}", left + other
     for word in dict.fromkeys(query):
         parts = apart.get(word, ())
         if parts and word not in words and all(map(_is_part, parts)):

@@ -164,7 +164,7 @@ async def _try_in_steps(
             on_progress(spending.spent, min(total, spending.total))
 
     alone = await trials.run(levers, on_tried)
-    best = max((each for each in alone if each.gain), key=_gain_of, default=None)
+    best = max((trial for trial in alone if trial.gain), key=_gain_of, default=None)
     if best is None or best.gain is None or not best.gain.low > 0:
         return alone, [], {}
     if not spending.allows((READINGS_PER_QUERY + MIN_TRIALS_PER_QUERY) * size):
@@ -184,10 +184,12 @@ async def _try_in_steps(
 def _without_harmful(levers: Sequence[Lever], alone: Sequence[TriedValue]) -> list[Lever]:
     """Return the levers without the values that do harm alone, or that the service refuses."""
     harmful = [
-        (each.lever.name, each.value) for each in alone if each.reason not in ("", NO_EFFECT)
+        (entry.lever.name, entry.value) for entry in alone if entry.reason not in ("", NO_EFFECT)
     ]
     left = [
-        lever._replace(values=[each for each in lever.values if (lever.name, each) not in harmful])
+        lever._replace(
+            values=[entry for entry in lever.values if (lever.name, entry) not in harmful]
+        )
         for lever in levers
     ]
     return [lever for lever in left if lever.values]
@@ -206,7 +208,7 @@ def _conclude(
     evidence_of_following: Mapping[str, str],
 ) -> RelevanceDiagnosis:
     evidence = {finding.name: finding.evidence for finding in findings}
-    best = max((each for each in alone if each.gain), key=_gain_of, default=None)
+    best = max((item for item in alone if item.gain), key=_gain_of, default=None)
     proposals = _propose(alone, evidence, {})
     after_best = _propose(following, evidence_of_following, best.choices if best else {})
     spaces = [_space_of(alone), _space_of(following)]
@@ -220,7 +222,7 @@ def _conclude(
     left_out = [
         (name, value, reason)
         for name, value, reason in (
-            (each.lever.name, each.value, each.reason) for each in (*alone, *following)
+            (item.lever.name, item.value, item.reason) for item in (*alone, *following)
         )
         if reason and value not in space.get(name, [])
     ]
@@ -230,7 +232,7 @@ def _conclude(
         queries=len(seen.queries),
         before=float(np.nanmean(trials.before)) if len(trials.before) else np.nan,
         findings=DataFrame(
-            [(each.name, each.queries, each.share, each.evidence) for each in findings],
+            [(item.name, item.queries, item.share, item.evidence) for item in findings],
             columns=FINDINGS,
         ).astype({"finding": "str", "queries": "int64", "share": "float64", "evidence": "str"}),
         proposals=proposals,
@@ -249,9 +251,9 @@ def _find_text_score(seen: Observation, tried: Sequence[TriedValue]) -> dict[str
     """Return the values that rank by the text alone; empty if the service refuses them."""
     values = rank_by_text(seen)
     refused = any(
-        each.value == values["ranking"] and each.lever.together and each.failure
-        and each.failure not in (NO_EFFECT, UNTRIED)
-        for each in tried if each.lever.name == "ranking"
+        trial.value == values["ranking"] and trial.lever.together and trial.failure
+        and trial.failure not in (NO_EFFECT, UNTRIED)
+        for trial in tried if trial.lever.name == "ranking"
     )  # fmt: skip
     return {} if refused else values
 
@@ -261,10 +263,10 @@ def _propose(
 ) -> DataFrame:
     """Return the best value of each parameter that raises the score, the largest gain first."""
     rows: dict[str, dict[str, Any]] = {}
-    for each in sorted(tried, key=_gain_of, reverse=True):
-        if each.gain and each.gain.mean > 0 and each.lever.name not in rows:
-            rows[each.lever.name] = _row(
-                each, each.gain, evidence.get(each.lever.finding, BY_TEXT), base
+    for trial in sorted(tried, key=_gain_of, reverse=True):
+        if trial.gain and trial.gain.mean > 0 and trial.lever.name not in rows:
+            rows[trial.lever.name] = _row(
+                trial, trial.gain, evidence.get(trial.lever.finding, BY_TEXT), base
             )
     types = {"touched": "int64", "gain": "float64", "low": "float64", "high": "float64"}
     texts = dict.fromkeys(("finding", "name", "where", "evidence"), "str")
@@ -279,15 +281,15 @@ def _space_of(tried: Sequence[TriedValue]) -> dict[str, list[Any]]:
     Values that have an effect only with others come after these others.
     """
     space: dict[str, list[Any]] = {}
-    for each in sorted(tried, key=_gain_of, reverse=True):
-        if each.gain and not each.reason:
-            for name, value in each.choices.items():
+    for trial in sorted(tried, key=_gain_of, reverse=True):
+        if trial.gain and not trial.reason:
+            for name, value in trial.choices.items():
                 space.setdefault(name, []).append(value)
     return {name: _distinct(values) for name, values in space.items()}
 
 
 def _distinct(values: Sequence[Any]) -> list[Any]:
-    return [value for place, value in enumerate(values) if value not in values[:place]]
+    return [value for number, value in enumerate(values) if value not in values[:number]]
 
 
 def _now(seen: Observation, name: str) -> Any:

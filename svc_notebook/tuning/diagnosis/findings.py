@@ -77,8 +77,10 @@ class Losses:
 def find_all(seen: Observation, missing: DataFrame) -> list[Finding]:
     """Return every finding that concerns at least one query, in the order of `NAMES`."""
     losses = find_losses(seen)
-    found = [*_hits(seen), *_words(seen, losses), *_order(seen), *_judgments(seen, missing)]
-    return sorted((each for each in found if each.queries), key=lambda e: NAMES.index(e.name))
+    findings = [*_hits(seen), *_words(seen, losses), *_order(seen), *_judgments(seen, missing)]
+    return sorted(
+        (finding for finding in findings if finding.queries), key=lambda e: NAMES.index(e.name)
+    )
 
 
 def _finding(seen: Observation, name: str, queries: int, evidence: str) -> Finding:
@@ -106,7 +108,7 @@ def _hits(seen: Observation) -> Iterator[Finding]:
         f"relevant records in the index{_examples([key[0] for key in empty.index])}",
     )  # fmt: skip
     lost = {key: ids - seen.deep.get(key, set()) for key, ids in relevant.items()}
-    count, total = (sum(map(len, each.values())) for each in (lost, relevant))
+    count, total = (sum(map(len, ids_by_query.values())) for ids_by_query in (lost, relevant))
     yield _finding(
         seen, "relevant records not found", sum(map(bool, lost.values())),
         f"{count:,} of {total:,} relevant records are not among the first 1,000 hits",
@@ -178,7 +180,7 @@ def _words(seen: Observation, losses: Losses) -> Iterator[Finding]:
         ("plurals", losses.plural, losses.plural_queries, "in another number only"),
         ("typos in records", losses.typo, losses.typo_queries, "one letter apart only"),
     ):
-        shown = [f"{one}/{other}" for (one, other), _ in pairs.most_common(MAX_EXAMPLES)]
+        shown = [f"{written}/{other}" for (written, other), _ in pairs.most_common(MAX_EXAMPLES)]
         yield _finding(
             seen, name, len(queries),
             f"{sum(pairs.values()):,} times a relevant record that is not found has a word of "
@@ -223,9 +225,10 @@ def _order(seen: Observation) -> Iterator[Finding]:
         f"{ties:,} of {pairs:,} neighbouring pairs of the first hits ({ties / max(1, pairs):.0%}) "
         "are equal in every criterion, so that chance orders them",
     )  # fmt: skip
-    bad = [each for each in criterion_decisions(seen) if each.right_share < 0.5]
+    bad = [decision for decision in criterion_decisions(seen) if decision.right_share < 0.5]
     words = ", ".join(
-        f"{each.name} is right in {each.right:,} of {each.right + each.wrong:,}" for each in bad
+        f"{decision.name} is right in {decision.right:,} of {decision.right + decision.wrong:,}"
+        for decision in bad
     )
     yield _finding(
         seen, "order of criteria", len(seen.queries) if bad else 0,
@@ -234,11 +237,11 @@ def _order(seen: Observation) -> Iterator[Finding]:
     lifts = attribute_lifts(seen)
     ordered = sorted(lifts, key=lambda name: -lifts[name])
     current = [name for name in seen.searchable if name in lifts]
-    told = ", ".join(f"{name} {lifts[name]:+.0%}" for name in ordered)
+    described = ", ".join(f"{name} {lifts[name]:+.0%}" for name in ordered)
     yield _finding(
         seen, "attribute order", len(seen.queries) if ordered != current else 0,
         "words of the query are more often in relevant records than in irrelevant ones, by "
-        f"attribute: {told}",
+        f"attribute: {described}",
     )  # fmt: skip
 
 
@@ -251,11 +254,11 @@ def count_ties(seen: Observation) -> tuple[int, int, int]:
     steps = criteria_in_order(seen.base.attrs["svc"]["ranking"], {})
     ties = pairs = queries = 0
     for hits in _answers(seen):
-        own = [
-            difference(one, other, steps).criterion == TIE
-            for one, other in itertools.pairwise(hits)
+        tied = [
+            difference(upper, other, steps).criterion == TIE
+            for upper, other in itertools.pairwise(hits)
         ]
-        ties, pairs, queries = ties + sum(own), pairs + len(own), queries + any(own)
+        ties, pairs, queries = ties + sum(tied), pairs + len(tied), queries + any(tied)
     return ties, pairs, queries
 
 
@@ -270,12 +273,12 @@ def criterion_decisions(seen: Observation) -> list[CriterionDecisions]:
     wrong: Counter[str] = Counter()
     for key, hits in zip(_keys(seen), _answers(seen), strict=True):
         grades = [gains.get((*key, hit["objectID"]), np.nan) for hit in hits]
-        for place, one in enumerate(hits):
-            for other in range(place + 1, len(hits)):
-                if grades[place] == grades[other] or np.isnan(grades[place] + grades[other]):
+        for position, upper in enumerate(hits):
+            for other in range(position + 1, len(hits)):
+                if grades[position] == grades[other] or np.isnan(grades[position] + grades[other]):
                     continue
-                name = difference(one, hits[other], steps).criterion
-                (right if grades[place] > grades[other] else wrong)[name] += 1
+                name = difference(upper, hits[other], steps).criterion
+                (right if grades[position] > grades[other] else wrong)[name] += 1
     return [
         CriterionDecisions(name, right[name], wrong[name])
         for name in {**right, **wrong}
@@ -284,8 +287,8 @@ def criterion_decisions(seen: Observation) -> list[CriterionDecisions]:
 
 
 def _keys(seen: Observation) -> list[tuple[str, str]]:
-    found = seen.base[seen.base["objectID"].notna()]
-    rows = found[QUESTION].drop_duplicates().itertuples(index=False, name=None)
+    hits = seen.base[seen.base["objectID"].notna()]
+    rows = hits[QUESTION].drop_duplicates().itertuples(index=False, name=None)
     return [(str(query), str(filters)) for query, filters in rows]
 
 
@@ -299,16 +302,16 @@ def attribute_lifts(seen: Observation) -> dict[str, float]:
 
     The mean share of the query's words in the attribute, relevant less irrelevant records.
     """
-    known = seen.judged[seen.judged["objectID"].isin(list(seen.records))]
+    judged = seen.judged[seen.judged["objectID"].isin(list(seen.records))]
     threshold = seen.threshold
     sums: dict[str, list[list[float]]] = {}
-    for row in known.to_dict("records"):
-        wanted = {*fold_words(row["query"])}
-        own = seen.words[row["objectID"]]
-        for name in own:
+    for row in judged.to_dict("records"):
+        query_words = {*fold_words(row["query"])}
+        record_words = seen.words[row["objectID"]]
+        for name in record_words:
             sums.setdefault(name, [[], []])
         for name, sides in sums.items():
-            share = len(wanted & own.get(name, set())) / max(1, len(wanted))
+            share = len(query_words & record_words.get(name, set())) / max(1, len(query_words))
             sides[row["rating"] >= threshold].append(share)
     return {
         name: float(np.mean(sides[1])) - (float(np.mean(sides[0])) if sides[0] else 0.0)

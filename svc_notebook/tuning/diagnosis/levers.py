@@ -55,8 +55,8 @@ def find_levers(seen: Observation, findings: Sequence[Finding]) -> list[Lever]:
             earlier = levers.get(key)
             all_values = [*(earlier.values if earlier else []), *values]
             new = [
-                value for place, value in enumerate(all_values)
-                if value not in all_values[:place] and not _in_place(seen, name, value)
+                value for number, value in enumerate(all_values)
+                if value not in all_values[:number] and not _in_place(seen, name, value)
             ]  # fmt: skip
             if new:
                 first = earlier.finding if earlier else finding
@@ -148,7 +148,7 @@ def _semantic_scores(seen: Observation, languages: Sequence[str]) -> dict[str, A
 
 def _semantic_options() -> list[dict[str, Any]]:
     weights = [{"localWeight": weight} for weight in SCORE_WEIGHTS]
-    return [*weights, *({**one, "localFeedbackHits": FEEDBACK_HITS} for one in weights[:2])]
+    return [*weights, *({**option, "localFeedbackHits": FEEDBACK_HITS} for option in weights[:2])]
 
 
 def _with_stems(seen: Observation) -> list[str]:
@@ -163,25 +163,31 @@ def _templates(seen: Observation) -> list[dict[str, Any]]:
 
 def _custom_rankings(seen: Observation) -> list[list[str]]:
     """Return custom rankings by the attributes that agree most with the grades."""
-    known = rank_attributes(seen.judged, seen.records)
-    telling = [each for each in known if abs(each.concordance - 0.5) >= MIN_CONCORDANCE_GAP]
-    sorts = [each.sort for each in telling[:MAX_NUMERIC_ATTRIBUTES]]
+    attributes = rank_attributes(seen.judged, seen.records)
+    telling = [
+        attribute
+        for attribute in attributes
+        if abs(attribute.concordance - 0.5) >= MIN_CONCORDANCE_GAP
+    ]
+    sorts = [attribute.sort for attribute in telling[:MAX_NUMERIC_ATTRIBUTES]]
     return [[sort] for sort in sorts] + ([sorts] if len(sorts) > 1 else [])
 
 
 def _rankings(seen: Observation) -> list[list[str]]:
     """Return orders in which criteria that are mostly wrong come later, or are left out."""
     ranking = list(seen.settings.get("ranking") or default_of("ranking"))
-    bad = sorted(criterion_decisions(seen), key=lambda each: each.right_share)
-    names = [each.name for each in bad if each.right_share < 0.5 and each.name in ranking]
-    found: list[list[str]] = []
+    bad = sorted(criterion_decisions(seen), key=lambda decision: decision.right_share)
+    names = [
+        decision.name for decision in bad if decision.right_share < 0.5 and decision.name in ranking
+    ]
+    rankings: list[list[str]] = []
     for name in names:
         rest = [entry for entry in ranking if entry != name]
-        found += [_before_custom(rest, [name]), rest]
+        rankings += [_before_custom(rest, [name]), rest]
     if len(names) > 1:
         rest = [entry for entry in ranking if entry not in names]
-        found += [_before_custom(rest, names[::-1]), rest]
-    return found
+        rankings += [_before_custom(rest, names[::-1]), rest]
+    return rankings
 
 
 def _text_rankings(seen: Observation) -> list[list[str]]:
@@ -191,21 +197,21 @@ def _text_rankings(seen: Observation) -> list[list[str]]:
     in `ranking`; the other two have no effect.
     """
     ranking = list(seen.settings.get("ranking") or default_of("ranking"))
-    place = next((n for n, entry in enumerate(ranking) if entry in BEFORE_TEXT), None)
+    position = next((n for n, entry in enumerate(ranking) if entry in BEFORE_TEXT), None)
     replaced = next((entry for entry in ranking if entry in REPLACED_BY_TEXT), None)
-    if place is None or replaced is None:
+    if position is None or replaced is None:
         return []
     left = [entry for entry in ranking if entry not in REPLACED_BY_TEXT]
-    own = [[*left[:place], replaced, *left[place:]]]
+    rankings = [[*left[:position], replaced, *left[position:]]]
     if "words" in left:
         rest = [entry for entry in left if entry != "words"]
-        own.append([*rest[:place], "words", replaced, *rest[place:]])
-    return own
+        rankings.append([*rest[:position], "words", replaced, *rest[position:]])
+    return rankings
 
 
 def _before_custom(rest: list[str], names: list[str]) -> list[str]:
-    place = rest.index("custom") if "custom" in rest else len(rest)
-    return [*rest[:place], *names, *rest[place:]]
+    position = rest.index("custom") if "custom" in rest else len(rest)
+    return [*rest[:position], *names, *rest[position:]]
 
 
 def _attribute_orders(seen: Observation) -> list[list[str]]:
@@ -213,18 +219,18 @@ def _attribute_orders(seen: Observation) -> list[list[str]]:
     lifts = attribute_lifts(seen)
     current = [name for name in seen.searchable if lifts.get(name, 0) > 0]
     by_lift = [
-        name for name in sorted(lifts, key=lambda each: -lifts[each])
+        name for name in sorted(lifts, key=lambda order: -lifts[order])
         if lifts[name] > 0 and name in seen.searchable
     ]  # fmt: skip
     more = [
-        name for name in sorted(lifts, key=lambda each: -lifts[each])
+        name for name in sorted(lifts, key=lambda order: -lifts[order])
         if lifts[name] > 0 and name not in by_lift
     ]  # fmt: skip
-    found = [by_lift, [f"unordered({name})" for name in by_lift], [", ".join(by_lift)]]
+    orders = [by_lift, [f"unordered({name})" for name in by_lift], [", ".join(by_lift)]]
     if by_lift:
-        found.append([f"unordered({by_lift[0]})", *by_lift[1:]])
+        orders.append([f"unordered({by_lift[0]})", *by_lift[1:]])
     if more:
-        found.append([*by_lift, *more])
+        orders.append([*by_lift, *more])
     if current and current != by_lift and len(current) < len(seen.searchable):
-        found.append(current)
-    return [each for each in found if each and each != [""]]
+        orders.append(current)
+    return [order for order in orders if order and order != [""]]

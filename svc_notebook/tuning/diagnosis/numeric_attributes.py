@@ -31,13 +31,13 @@ class NumericAttribute(NamedTuple):
 
 def numbers_of(record: Mapping[str, Any], prefix: str = "") -> dict[str, float]:
     """Return the numbers of a record by attribute path; booleans are left out."""
-    found: dict[str, float] = {}
+    numbers: dict[str, float] = {}
     for name, value in record.items():
         if isinstance(value, Mapping):
-            found |= numbers_of(value, f"{prefix}{name}.")
+            numbers |= numbers_of(value, f"{prefix}{name}.")
         elif isinstance(value, int | float) and not isinstance(value, bool):
-            found[f"{prefix}{name}"] = float(value)
-    return found
+            numbers[f"{prefix}{name}"] = float(value)
+    return numbers
 
 
 def rank_attributes(
@@ -46,23 +46,24 @@ def rank_attributes(
     """Return the numeric attributes of judged records, the most telling first."""
     numbers = {object_id: numbers_of(record) for object_id, record in records.items()}
     counts: dict[str, int] = {}
-    for own in numbers.values():
-        for name in own:
+    for of_record in numbers.values():
+        for name in of_record:
             counts[name] = counts.get(name, 0) + 1
     names = [name for name, n in counts.items() if n >= MIN_FILLED_SHARE * max(1, len(numbers))]
-    known = judged[judged["objectID"].isin(numbers) & judged["rating"].notna()]
-    found = [_compare(name, known, numbers) for name in names]
+    rated = judged[judged["objectID"].isin(numbers) & judged["rating"].notna()]
+    compared = [_compare(name, rated, numbers) for name in names]
     return sorted(
-        (each for each in found if each.pairs), key=lambda each: -abs(each.concordance - 0.5)
+        (attribute for attribute in compared if attribute.pairs),
+        key=lambda attribute: -abs(attribute.concordance - 0.5),
     )
 
 
 def _compare(
-    name: str, known: DataFrame, numbers: Mapping[str, Mapping[str, float]]
+    name: str, rated: DataFrame, numbers: Mapping[str, Mapping[str, float]]
 ) -> NumericAttribute:
     agreeing = pairs = 0.0
-    for _, part in known.groupby(["query", "filters"], sort=False):
-        values = np.array([numbers[each].get(name, np.nan) for each in part["objectID"]])
+    for _, part in rated.groupby(["query", "filters"], sort=False):
+        values = np.array([numbers[object_id].get(name, np.nan) for object_id in part["objectID"]])
         grades = part["rating"].to_numpy(dtype=np.float64)
         filled = ~np.isnan(values)
         better = grades[filled, None] > grades[None, filled]

@@ -51,8 +51,8 @@ class Observation:
     @property
     def relevant(self) -> DataFrame:
         """The judgments of relevant records that the index has."""
-        known = self.judged["objectID"].isin(list(self.records))
-        return self.judged[known & (self.judged["rating"] >= self.threshold)]
+        is_stored = self.judged["objectID"].isin(list(self.records))
+        return self.judged[is_stored & (self.judged["rating"] >= self.threshold)]
 
     @property
     def threshold(self) -> float:
@@ -63,16 +63,20 @@ class Observation:
     def searchable(self) -> list[str]:
         """The searchable attributes, without `unordered` and commas; all with text if not set."""
         names = searchable_names(self.settings)
-        return names or list(dict.fromkeys(n for own in self.words.values() for n in own))
+        return names or list(
+            dict.fromkeys(n for by_attribute in self.words.values() for n in by_attribute)
+        )
 
     def words_of(self, object_id: str) -> set[str]:
         """Return the searchable words of a judged record."""
-        own = self.words[object_id]
-        wanted = self.searchable
+        by_attribute = self.words[object_id]
+        searchable = self.searchable
         return {
             word
-            for name, words in own.items()
-            if any(name == each or name.startswith(f"{each}.") for each in wanted)
+            for name, words in by_attribute.items()
+            if any(
+                name == attribute or name.startswith(f"{attribute}.") for attribute in searchable
+            )
             for word in words
         }
 
@@ -96,7 +100,7 @@ async def observe(
     ids = relevant_first.drop_duplicates().head(MAX_JUDGED_RECORDS).tolist()
     records = await read_records(client, index, ids)
     await counts.read(list_words(queries))
-    sample = [records[each] for each in list(records)[:MAX_LANGUAGE_RECORDS]]
+    sample = [records[name] for name in list(records)[:MAX_LANGUAGE_RECORDS]]
     texts = [text for record in sample for _, text in attribute_texts(record)]
     return Observation(
         index=index,
@@ -153,7 +157,7 @@ async def _find_deep(
     }  # fmt: skip
     questions = read_questions(queries)
     requests: Sequence[Mapping[str, Any]] = [
-        each.request(index, params, more) for each in questions
+        asked.request(index, params, more) for asked in questions
     ]
     answers = await search_all(client, requests)
     return {

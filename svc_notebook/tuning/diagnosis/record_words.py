@@ -28,13 +28,13 @@ async def read_records(
     client: AsyncClient, index: str, ids: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
     """Read records by objectID; those that the index lacks are left out."""
-    found: dict[str, dict[str, Any]] = {}
+    records: dict[str, dict[str, Any]] = {}
     for start in range(0, len(ids), MAX_RECORDS_PER_REQUEST):
         part = ids[start : start + MAX_RECORDS_PER_REQUEST]
-        requests: Any = [{"indexName": index, "objectID": each} for each in part]
+        requests: Any = [{"indexName": index, "objectID": object_id} for object_id in part]
         answer = await client.get_objects(requests)
-        found |= {record["objectID"]: dict(record) for record in answer["results"] if record}
-    return found
+        records |= {record["objectID"]: dict(record) for record in answer["results"] if record}
+    return records
 
 
 def read_function_words(language: str) -> frozenset[str]:
@@ -66,9 +66,9 @@ def is_one_typo(one: str, other: str) -> bool:
     if one == other or abs(len(one) - len(other)) > 1 or one[:1] != other[:1]:
         return False
     short, long = sorted((one, other), key=len)
-    place = next((n for n, letter in enumerate(short) if letter != long[n]), len(short))
-    rest = short[place + 1 :] if len(short) == len(long) else short[place:]
-    return rest == long[place + 1 :]
+    position = next((n for n, letter in enumerate(short) if letter != long[n]), len(short))
+    rest = short[position + 1 :] if len(short) == len(long) else short[position:]
+    return rest == long[position + 1 :]
 
 
 def detect_language(texts: Sequence[str], settings: Mapping[str, Any]) -> str:

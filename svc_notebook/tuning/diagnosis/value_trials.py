@@ -86,23 +86,23 @@ class ValueTrials:
     async def _try(self, lever: Lever, value: Any, shown: list[tuple[Any, ...]]) -> TriedValue:
         choices = {**self.base.choices, **lever.together, lever.name: value}
         try:
-            found = await self.tried.run(Variant(choices), self.seen.queries)
+            hits = await self.tried.run(Variant(choices), self.seen.queries)
         except CallFailed as error:
             return TriedValue(lever, value, failure=str(error))
-        if _ranked(found) == shown:
+        if _ranked(hits) == shown:
             return TriedValue(lever, value, failure=NO_EFFECT)
-        return TriedValue(lever, value, self._gain(found))
+        return TriedValue(lever, value, self._gain(hits))
 
-    def _values(self, found: DataFrame) -> Any:
-        values, _, _ = score(found, self.seen.queries, self.seen.judged, self.metric, {})
+    def _values(self, hits: DataFrame) -> Any:
+        values, _, _ = score(hits, self.seen.queries, self.seen.judged, self.metric, {})
         return np.array(values, dtype=np.float64)
 
-    def _gain(self, found: DataFrame) -> Gain:
-        deltas = self._values(found) - self.before
+    def _gain(self, hits: DataFrame) -> Gain:
+        deltas = self._values(hits) - self.before
         mean, low, high = t_interval(deltas)
         return Gain(mean, low, high, int((np.nan_to_num(deltas) != 0).sum()))
 
 
-def _ranked(found: DataFrame) -> list[tuple[Any, ...]]:
-    columns = found[[*QUESTION, "objectID"]].astype(object)
+def _ranked(hits: DataFrame) -> list[tuple[Any, ...]]:
+    columns = hits[[*QUESTION, "objectID"]].astype(object)
     return list(columns.where(columns.notna(), None).itertuples(index=False, name=None))

@@ -114,11 +114,11 @@ class CustomRankingFit:
 
 
 def _describe(fit: CustomRankingFit) -> list[str]:
-    told = ", ".join(
+    described = ", ".join(
         f"{row['attribute']} {row['concordance']:.1%}" for row in fit.attributes.to_dict("records")
     )
     lines = [f"{fit.index}: custom ranking by {fit.metric}"]
-    lines.append(f"pairs in which the better record has the higher value: {told or 'none'}")
+    lines.append(f"pairs in which the better record has the higher value: {described or 'none'}")
     if fit.holdout is None:
         return [*lines, "no custom ranking was better than the index as it is"]
     best = fit.trace.iloc[int(fit.trace["score"].argmax())]
@@ -198,13 +198,13 @@ async def fit_custom_ranking(
     judged = check_judgments(judgments)
     table = check_queries(judged if queries is None else queries)
     tune, held = part_queries(table, holdout, check_seed(seed))
-    own = asynchronous(client)
+    caller = asynchronous(client)
     depth = deepest(metric, k)
-    known = judged[judged["rating"].notna()].merge(tune[QUESTION], on=QUESTION)
-    records = await read_records(own, index, known["objectID"].drop_duplicates().tolist())
-    every = rank_attributes(known, records)
+    rated = judged[judged["rating"].notna()].merge(tune[QUESTION], on=QUESTION)
+    records = await read_records(caller, index, rated["objectID"].drop_duplicates().tolist())
+    every = rank_attributes(rated, records)
     chosen = _choose(index, every, attributes)
-    job = _FitTrials(own, index, tune, held, judged, metric, depth, seed)
+    job = _FitTrials(caller, index, tune, held, judged, metric, depth, seed)
     rankings = _rankings(chosen)
     await job.open()
     for ranking in rankings:
@@ -213,11 +213,11 @@ async def fit_custom_ranking(
     if len(chosen) < 2:
         best, holdout_result = await job.conclude(index)
         return _result(job, every, best, "", values, holdout_result)
-    numbers = {each: numbers_of(record) for each, record in records.items()}
-    fitted = fit_sum(known, numbers, [each.name for each in chosen])
-    every_value = await _score_records(own, index, fitted, name)
-    async with AsyncScratch(index, own) as scratch:
-        await _push_values(own, scratch.name, every_value, name)
+    numbers = {entry: numbers_of(record) for entry, record in records.items()}
+    fitted = fit_sum(rated, numbers, [entry.name for entry in chosen])
+    every_value = await _score_records(caller, index, fitted, name)
+    async with AsyncScratch(index, caller) as scratch:
+        await _push_values(caller, scratch.name, every_value, name)
         await job.try_out([f"desc({name})"], scratch.name)
         best, holdout_result = await job.conclude(scratch.name)
     uses_sum = best == [f"desc({name})"]
@@ -241,25 +241,25 @@ def _result(
 
 
 def _choose(
-    index: str, every: Sequence[NumericAttribute], wanted: Sequence[str] | None
+    index: str, every: Sequence[NumericAttribute], listed: Sequence[str] | None
 ) -> list[NumericAttribute]:
-    if isinstance(wanted, str):
+    if isinstance(listed, str):
         raise BadInput('`attributes` is a list of names, such as ["sales", "rating"]')
-    names = [each.name for each in every]
-    for name in wanted or ():
+    names = [attribute.name for attribute in every]
+    for name in listed or ():
         if name not in names:
             raise BadInput(
                 f"`{name}` is a number in fewer than half of the judged records of {index}"
                 f"{did_you_mean(name, names)}"
             )
-    chosen = [each for each in every if wanted is None or each.name in wanted]
+    chosen = [attribute for attribute in every if listed is None or attribute.name in listed]
     if not chosen:
         raise BadInput(f"the judged records of {index} have no numeric attribute")
-    return chosen[:MAX_ATTRIBUTES] if wanted is None else chosen
+    return chosen[:MAX_ATTRIBUTES] if listed is None else chosen
 
 
 def _rankings(chosen: Sequence[NumericAttribute]) -> list[list[str]]:
-    sorts = [each.sort for each in chosen]
+    sorts = [attribute.sort for attribute in chosen]
     pairs = itertools.permutations(sorts[:MAX_PAIRED_ATTRIBUTES], 2)
     return [*([sort] for sort in sorts), *(list(pair) for pair in pairs)]
 
@@ -290,8 +290,8 @@ class _FitTrials:
 
     async def try_out(self, ranking: list[str], index: str = "") -> None:
         """Measure a custom ranking on the tune queries."""
-        found = await self._run(index or self.index, self.tune, ranking)
-        score = self._score(found)
+        hits = await self._run(index or self.index, self.tune, ranking)
+        score = self._score(hits)
         self.trace.append((ranking, score, score - self.before))
 
     async def conclude(self, index: str) -> tuple[list[str], Comparison | None]:
@@ -301,8 +301,8 @@ class _FitTrials:
             return [], None
         before = await self._run(self.index, self.held, None)
         after = await self._run(index, self.held, ranking)
-        own = self.judged
-        return ranking, compare(before, after, own, self.metric, seed=self.seed)
+        judged = self.judged
+        return ranking, compare(before, after, judged, self.metric, seed=self.seed)
 
     async def _run(self, index: str, queries: DataFrame, ranking: list[str] | None) -> DataFrame:
         params: Any = {}
@@ -310,13 +310,13 @@ class _FitTrials:
             changes = {"customRanking": ranking}
             params, _ = as_parameters(changes, {**self.settings, **changes})
         label = ", ".join(ranking) if ranking else self.index
-        found: DataFrame = await run(
+        hits: DataFrame = await run(
             index, queries, params, k=self.k, name=label, client=self.client
         )
-        return found
+        return hits
 
-    def _score(self, found: DataFrame) -> float:
-        return float(evaluate(found, self.judged, self.metric)["value"].mean())
+    def _score(self, hits: DataFrame) -> float:
+        return float(evaluate(hits, self.judged, self.metric)["value"].mean())
 
 
 async def _score_records(
@@ -324,8 +324,8 @@ async def _score_records(
 ) -> DataFrame:
     ids: list[str] = []
     numbers: list[dict[str, float]] = []
-    wanted = ["objectID", name, *(each.name for each in fitted.attributes)]
-    async for page in browse_pages(client, index, attributesToRetrieve=wanted):
+    names = ["objectID", name, *(attribute.name for attribute in fitted.attributes)]
+    async for page in browse_pages(client, index, attributesToRetrieve=names):
         for record in page["hits"]:
             if name in record:
                 raise BadInput(

@@ -45,7 +45,7 @@ UNMEASURED = HeldOutGain(0, np.nan, np.nan, np.nan, np.nan, np.nan)
 def halves_of(queries: Iterable[str]) -> dict[str, int]:
     """Divide queries into two halves, by their texts alone."""
     ordered = sorted(set(queries), key=lambda text: hashlib.sha256(text.encode()).digest())
-    return {text: place % 2 for place, text in enumerate(ordered)}
+    return {text: number % 2 for number, text in enumerate(ordered)}
 
 
 def other_queries(containing: Iterable[str], sources: Collection[str]) -> set[str]:
@@ -64,8 +64,12 @@ def measure_gain(
     """Compare two runs on some of their queries."""
     if judged is None or not queries:
         return UNMEASURED
-    one, other = (_scores(found, judged, queries) for found in (before, after))
-    both = pd.concat([one, other], axis=1, join="inner").dropna().to_numpy(dtype=np.float64)
+    scores_before, scores_after = (_scores(hits, judged, queries) for hits in (before, after))
+    both = (
+        pd.concat([scores_before, scores_after], axis=1, join="inner")
+        .dropna()
+        .to_numpy(dtype=np.float64)
+    )
     if not len(both):
         return UNMEASURED
     delta, low, high = t_interval(both[:, 1] - both[:, 0])
@@ -73,14 +77,14 @@ def measure_gain(
     return HeldOutGain(len(both), float(old), float(new), delta, low, high)
 
 
-def _scores(found: DataFrame, judged: DataFrame, queries: Collection[str]) -> DataFrame:
-    own = found[found["query"].isin(list(queries))].reset_index(drop=True)
-    known = judged[judged["query"].isin(list(queries))].reset_index(drop=True)
-    if own.empty or known.empty:
+def _scores(hits: DataFrame, judged: DataFrame, queries: Collection[str]) -> DataFrame:
+    of_queries = hits[hits["query"].isin(list(queries))].reset_index(drop=True)
+    judged_here = judged[judged["query"].isin(list(queries))].reset_index(drop=True)
+    if of_queries.empty or judged_here.empty:
         return DataFrame({"value": []})
-    complete, _ = add_missing_rows(own, known, None)
+    complete, _ = add_missing_rows(of_queries, judged_here, None)
     scored: Any = score_runs(
-        complete, known, METRIC, unjudged="zero", gains=None, relevant=1.0, queries=None,
+        complete, judged_here, METRIC, unjudged="zero", gains=None, relevant=1.0, queries=None,
         warns=False,
     )  # fmt: skip
     return DataFrame(count_failures(scored).set_index(QUESTION)[["value"]])

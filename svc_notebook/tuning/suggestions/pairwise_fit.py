@@ -31,8 +31,8 @@ class FittedAttribute:
 
     def scaled(self, values: Floats) -> Floats:
         """Scale values; a missing one counts as the mean."""
-        own = np.log1p(np.maximum(values, 0)) if self.by_logarithm else values
-        return np.nan_to_num((own - self.mean) / self.deviation)
+        scaled = np.log1p(np.maximum(values, 0)) if self.by_logarithm else values
+        return np.nan_to_num((scaled - self.mean) / self.deviation)
 
     def __str__(self) -> str:
         shown = f"log(1 + {self.name})" if self.by_logarithm else self.name
@@ -48,9 +48,11 @@ class FittedSum:
     def score(self, numbers: Sequence[Mapping[str, float]]) -> Floats:
         """Return the value of each record."""
         total = np.zeros(len(numbers))
-        for each in self.attributes:
-            values = np.array([own.get(each.name, np.nan) for own in numbers], dtype=np.float64)
-            total += each.weight * each.scaled(values)
+        for attribute in self.attributes:
+            values = np.array(
+                [of_record.get(attribute.name, np.nan) for of_record in numbers], dtype=np.float64
+            )
+            total += attribute.weight * attribute.scaled(values)
         return np.round(total, SCORE_DIGITS)
 
     def __str__(self) -> str:
@@ -65,20 +67,24 @@ def fit_sum(
     The probability that the better of two records has the higher sum is the logistic function
     of the difference of the sums (RankNet with one layer).
     """
-    known = judged[judged["objectID"].isin(list(numbers))].reset_index(drop=True)
-    scales = [_scale(name, [numbers[each] for each in known["objectID"]]) for name in names]
+    stored = judged[judged["objectID"].isin(list(numbers))].reset_index(drop=True)
+    scales = [
+        _scale(name, [numbers[object_id] for object_id in stored["objectID"]]) for name in names
+    ]
     columns = [
         scale.scaled(
-            np.array([numbers[each].get(scale.name, np.nan) for each in known["objectID"]])
+            np.array(
+                [numbers[object_id].get(scale.name, np.nan) for object_id in stored["objectID"]]
+            )
         )
         for scale in scales
     ]
     features = np.stack(columns, axis=1)
-    parts = list(_pairs(known, features))
+    parts = list(_pairs(stored, features))
     if not parts:
         return FittedSum(tuple(scales))
-    differences = np.concatenate([own for own, _ in parts])
-    shares = np.concatenate([np.full(len(own), weight) for own, weight in parts])
+    differences = np.concatenate([rows for rows, _ in parts])
+    shares = np.concatenate([np.full(len(rows), weight) for rows, weight in parts])
     weights = _solve(differences, shares / shares.sum())
     return FittedSum(
         tuple(
@@ -90,24 +96,24 @@ def fit_sum(
 
 def _scale(name: str, numbers: Sequence[Mapping[str, float]]) -> FittedAttribute:
     values = np.array([own.get(name, np.nan) for own in numbers], dtype=np.float64)
-    known = values[~np.isnan(values)]
-    skewed = len(known) > 0 and known.min() >= 0 and (
-        known.max() > SKEW_RATIO * max(float(np.median(known)), 1e-9)
+    present = values[~np.isnan(values)]
+    skewed = len(present) > 0 and present.min() >= 0 and (
+        present.max() > SKEW_RATIO * max(float(np.median(present)), 1e-9)
     )  # fmt: skip
-    own = np.log1p(known) if skewed else known
+    own = np.log1p(present) if skewed else present
     deviation = float(own.std()) if len(own) else 0.0
     return FittedAttribute(name, 0.0, float(own.mean()) if len(own) else 0.0, deviation or 1.0,
                            bool(skewed))  # fmt: skip
 
 
-def _pairs(known: DataFrame, features: Floats) -> Iterator[tuple[Floats, float]]:
+def _pairs(stored: DataFrame, features: Floats) -> Iterator[tuple[Floats, float]]:
     """Yield for each query the differences, better less worse, and the weight of each."""
-    for places in known.groupby(QUESTION, sort=False).indices.values():
-        grades = known["rating"].to_numpy(dtype=np.float64)[places]
+    for places in stored.groupby(QUESTION, sort=False).indices.values():
+        grades = stored["rating"].to_numpy(dtype=np.float64)[places]
         better, worse = np.nonzero(grades[:, None] > grades[None, :])
         if len(better):
-            own = features[places]
-            yield own[better] - own[worse], 1 / len(better)
+            of_query = features[places]
+            yield of_query[better] - of_query[worse], 1 / len(better)
 
 
 def _solve(differences: Floats, shares: Floats) -> Floats:

@@ -71,8 +71,8 @@ def find_pins(base: DataFrame, judged: DataFrame) -> Iterator[RuleCandidate]:
             key=lambda each: (ranks.get((query, each), len(base)), each),
         )[0]
         support = _support(part[part["objectID"] == best])
-        place = ranks.get((query, str(best)))
-        where = f"ranks {place}" if place else "is not among the first hits"
+        rank = ranks.get((query, str(best)))
+        where = f"ranks {rank}" if rank else "is not among the first hits"
         yield RuleCandidate(
             "pin", query, str(best), support,
             f"grade {grades.max():g}, {where}; the first hit has {_grade(grades.get(shown))}",
@@ -129,15 +129,15 @@ def find_boosts(
 
 def facet_values(record: Mapping[str, Any], facets: Sequence[str]) -> set[str]:
     """Return the facet values of a record, as `optionalFilters` name them."""
-    found: set[str] = set()
+    values: set[str] = set()
     for facet in facets:
         value: Any = record
         for name in facet.split("."):
             value = value.get(name) if isinstance(value, Mapping) else None
-        for each in value if isinstance(value, list) else [value]:
-            if isinstance(each, str) and each and not each.startswith("-"):
-                found.add(f"{facet}:{each}")
-    return found
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, str) and item and not item.startswith("-"):
+                values.add(f"{facet}:{item}")
+    return values
 
 
 def _telling_values(irrelevant: list[set[str]], relevant: list[set[str]]) -> list[str]:
@@ -145,8 +145,8 @@ def _telling_values(irrelevant: list[set[str]], relevant: list[set[str]]) -> lis
         return []
     shares = {
         value: (
-            sum(value in own for own in relevant) / len(relevant),
-            sum(value in own for own in irrelevant) / len(irrelevant),
+            sum(value in values_of_record for values_of_record in relevant) / len(relevant),
+            sum(value in values_of_record for values_of_record in irrelevant) / len(irrelevant),
         )
         for value in set().union(*relevant)
     }

@@ -84,27 +84,27 @@ async def suggest_rules(
       kind pattern   target
     0  pin     mug  MUG-005
     """
-    own = asynchronous(client)
+    caller = asynchronous(client)
     judged = check_judgments(judgments)
     judged = judged[judged["rating"].notna()].reset_index(drop=True)
     checked = None if check is None else check_judgments(check)
     table = check_queries(judged if queries is None else queries)
-    known = judged[judged["query"].isin(table["query"])].reset_index(drop=True)
-    state = await read_state(own, index)
-    base = await run(index, table, k=k, name=index, client=own)
-    records = await read_records(own, index, known["objectID"].drop_duplicates().tolist())
-    facets = [_facet_name(each) for each in state.settings.get("attributesForFaceting") or []]
-    pins = [each for each in find_pins(base, known) if each.target in records]
-    pins.sort(key=lambda each: -each.support)
-    boosts = find_boosts(known, records, facets)
+    judged_here = judged[judged["query"].isin(table["query"])].reset_index(drop=True)
+    state = await read_state(caller, index)
+    base = await run(index, table, k=k, name=index, client=caller)
+    records = await read_records(caller, index, judged_here["objectID"].drop_duplicates().tolist())
+    facets = [_facet_name(entry) for entry in state.settings.get("attributesForFaceting") or []]
+    pins = [entry for entry in find_pins(base, judged_here) if entry.target in records]
+    pins.sort(key=lambda entry: -entry.support)
+    boosts = find_boosts(judged_here, records, facets)
     candidates = [*boosts[: max(n // 2, n - len(pins))], *pins][:n]
     rows = []
-    async with TrialIndex(own, index, state, k=k) as tried:
-        for each in candidates:
-            concerned = table[[_concerns(each, text) for text in table["query"]]]
+    async with TrialIndex(caller, index, state, k=k) as tried:
+        for entry in candidates:
+            concerned = table[[_concerns(entry, text) for text in table["query"]]]
             before = await tried.run(AS_IT_IS, concerned)
-            after = await tried.run(Variant({"rules": [each.document]}), concerned)
-            rows.append(_row(each, before, after, known, checked))
+            after = await tried.run(Variant({"rules": [entry.document]}), concerned)
+            rows.append(_row(entry, before, after, judged_here, checked))
     frame = DataFrame(rows, columns=COLUMNS)
     frame = frame[frame["touched"] > 0].astype({"proposed": "bool", "delta": "float64"})
     ordered = frame.sort_values(
@@ -138,7 +138,7 @@ def _row(
     else:
         measuring, by = set(), judged
     gain = measure_gain(before, after, by, measuring)
-    hits = [found.groupby("query")["objectID"].agg(list) for found in (before, after)]
+    hits = [side.groupby("query")["objectID"].agg(list) for side in (before, after)]
     touched = sum(hits[0][query] != hits[1][query] for query in concerned)
     return {
         "kind": candidate.kind, "pattern": candidate.pattern, "target": candidate.target,

@@ -70,7 +70,7 @@ def words_of(text: Any) -> list[str]:
     if isinstance(text, str):
         return split_words(text)
     inner = text.values() if isinstance(text, Mapping) else text if isinstance(text, list) else ()
-    return [word for each in inner for word in words_of(each)]
+    return [word for item in inner for word in words_of(item)]
 
 
 async def ideas_from_records(
@@ -89,7 +89,7 @@ async def ideas_from_records(
     ]
     candidates = {word for query, _, records in read for word, _ in _common_words(query, records)}
     index_counts = await _count_hits(client, index, ["", *sorted(candidates)])
-    return [idea for each in read for idea in _typical_words(*each, index_counts)]
+    return [idea for sample in read for idea in _typical_words(*sample, index_counts)]
 
 
 async def ideas_from_contrast(client: AsyncClient, index: str, judged: DataFrame) -> list[Idea]:
@@ -98,13 +98,13 @@ async def ideas_from_contrast(client: AsyncClient, index: str, judged: DataFrame
         ["query", "objectID"]
     )
     queries = relevant["query"].drop_duplicates().tolist()
-    found = await _find_ids(client, index, queries)
+    found_ids = await _find_ids(client, index, queries)
     lost = {
-        query: [each for each in own if each not in found[query]][:SAMPLE_RECORDS_PER_QUERY]
+        query: [each for each in own if each not in found_ids[query]][:SAMPLE_RECORDS_PER_QUERY]
         for query, own in relevant.groupby("query", sort=False)["objectID"].agg(list).items()
-        if query in found
+        if query in found_ids
     }
-    shown = {query: found[query][:SAMPLE_RECORDS_PER_QUERY] for query in lost}
+    shown = {query: found_ids[query][:SAMPLE_RECORDS_PER_QUERY] for query in lost}
     ids = dict.fromkeys(each for part in (lost, shown) for own in part.values() for each in own)
     records = await read_records(client, index, list(ids))
     words = {word for query in lost for word in words_of(query)}
@@ -211,21 +211,23 @@ async def _find_relevant(
 ) -> list[Mapping[str, Any]]:
     """Return the records a query should find: judged relevant, else those with its other words."""
     if judged is not None:
-        own = judged[(judged["query"] == query) & (judged["rating"] >= relevant_from(judged))]
-        ids = own.sort_values("rating", ascending=False)["objectID"].head(SAMPLE_RECORDS_PER_QUERY)
+        relevant = judged[(judged["query"] == query) & (judged["rating"] >= relevant_from(judged))]
+        ids = relevant.sort_values("rating", ascending=False)["objectID"].head(
+            SAMPLE_RECORDS_PER_QUERY
+        )
         if len(ids):
             return list((await read_records(client, index, ids.tolist())).values())
     rest = " ".join(word for word in words_of(query) if word not in unknown_words)
     if not rest:
         return []
-    found = await client.search(index, rest, hitsPerPage=SAMPLE_RECORDS_PER_QUERY, analytics=False)
-    return [dict(hit) for hit in found["hits"]]
+    answer = await client.search(index, rest, hitsPerPage=SAMPLE_RECORDS_PER_QUERY, analytics=False)
+    return [dict(hit) for hit in answer["hits"]]
 
 
 def _common_words(query: str, records: Sequence[Mapping[str, Any]]) -> list[tuple[str, int]]:
     """Count the words that many of the records have in their shorter texts."""
-    known = set(words_of(query))
-    counts = Counter(word for record in records for word in _title_words(record) - known)
+    query_words = set(words_of(query))
+    counts = Counter(word for record in records for word in _title_words(record) - query_words)
     return [(word, n) for word, n in counts.most_common() if n >= max(2, len(records) / 4)]
 
 
@@ -276,8 +278,8 @@ def ideas_from_reformulations(
                 queries.setdefault(pair, set()).add(str(one["query"]))
     for (word, synonym), searchers in users.items():
         evidence = f"{len(searchers)} users searched for {synonym!r} after {word!r}"
-        own = frozenset(queries[word, synonym])
-        yield Idea(word, synonym, "reformulations", len(searchers), evidence, own)
+        sessions = frozenset(queries[word, synonym])
+        yield Idea(word, synonym, "reformulations", len(searchers), evidence, sessions)
 
 
 def _used(events: DataFrame | None) -> set[Any]:

@@ -109,18 +109,18 @@ async def suggest_synonyms(
     """
     if queries is None and judgments is None and searches is None:
         raise BadInput("pass `queries`, `judgments` or `searches`")
-    own = asynchronous(client)
+    caller = asynchronous(client)
     judged = None if judgments is None else check_judgments(judgments)
     queries_table = check_queries(_queries_to_try(queries, judged, searches))
-    base = await run(index, queries_table, k=k, client=own)
+    base = await run(index, queries_table, k=k, client=caller)
     ideas = [
         *ideas_from_reformulations(searches, events),
-        *await ideas_from_records(own, index, _find_poor_queries(base, judged, low), judged),
+        *await ideas_from_records(caller, index, _find_poor_queries(base, judged, low), judged),
     ]
     if judged is not None:
-        known = judged[judged["query"].isin(queries_table["query"])]
-        ideas += await ideas_from_contrast(own, index, known)
-    return await _try_all(own, index, _chosen(ideas, n), queries_table, judged, k)
+        judged_here = judged[judged["query"].isin(queries_table["query"])]
+        ideas += await ideas_from_contrast(caller, index, judged_here)
+    return await _try_all(caller, index, _chosen(ideas, n), queries_table, judged, k)
 
 
 def _queries_to_try(queries: Any, judged: DataFrame | None, searches: DataFrame | None) -> Any:
@@ -178,12 +178,14 @@ async def _try_all(
     state = await read_state(client, index)
     async with TrialIndex(client, index, state, k=k) as tried:
         for idea in ideas:
-            own = queries_table[[idea.word in words_of(query) for query in queries_table["query"]]]
-            if own.empty:
-                own = check_queries([idea.word])
-            before = await tried.run(AS_IT_IS, own)
-            after = await tried.run(Variant({"synonyms": [idea.document]}), own)
-            rows.append(_row(idea, own, before, after, _measure(idea, before, after, judged)))
+            affected = queries_table[
+                [idea.word in words_of(query) for query in queries_table["query"]]
+            ]
+            if affected.empty:
+                affected = check_queries([idea.word])
+            before = await tried.run(AS_IT_IS, affected)
+            after = await tried.run(Variant({"synonyms": [idea.document]}), affected)
+            rows.append(_row(idea, affected, before, after, _measure(idea, before, after, judged)))
     frame = DataFrame(rows, columns=COLUMNS)
     frame = frame[~(frame["hits_after"] == frame["hits_before"])]
     order = ["proposed", "delta", "zero_after", "support"]
@@ -200,17 +202,17 @@ def _measure(
     """Measure a synonym on the queries that it does not come from."""
     if judged is None:
         return UNMEASURED
-    known = set(before["query"]) & set(judged.loc[judged["rating"].notna(), "query"])
+    rated = set(before["query"]) & set(judged.loc[judged["rating"].notna(), "query"])
     if idea.source == "reformulations":
-        return measure_gain(before, after, judged, known - idea.queries)
-    return measure_gain(before, after, judged, other_queries(known, idea.queries))
+        return measure_gain(before, after, judged, rated - idea.queries)
+    return measure_gain(before, after, judged, other_queries(rated, idea.queries))
 
 
 def _row(
     idea: Idea, own: DataFrame, before: DataFrame, after: DataFrame, gain: HeldOutGain
 ) -> dict[str, Any]:
     counts = [
-        found.groupby(["query", "filters"])["nbHits"].first().fillna(0) for found in (before, after)
+        side.groupby(["query", "filters"])["nbHits"].first().fillna(0) for side in (before, after)
     ]
     return {
         "word": idea.word, "synonym": idea.synonym, "source": idea.source,

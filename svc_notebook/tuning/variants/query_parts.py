@@ -16,8 +16,8 @@ def part_queries(queries: DataFrame, share: float, seed: int) -> tuple[DataFrame
     shuffled = marked.sample(frac=1, random_state=seed)
     tune, held = (shuffled[shuffled["split"] == side] for side in ("tune", "holdout"))
     is_marked = marked is queries
-    for side, own in (("tune", tune), ("holdout", held)):
-        if own.empty and is_marked:
+    for side, rows in (("tune", tune), ("holdout", held)):
+        if rows.empty and is_marked:
             raise BadInput(
                 f"none of the {len(queries)} queries is marked `{side}` in the column `split`; "
                 "mark some, or drop the column to hold out a share of the queries"

@@ -96,7 +96,7 @@ class Search:
     def chosen(self) -> Variant | None:
         """The first finalist whose gain is hardly chance; None without one."""
         pairs = zip(self.finalists, self.weighed, strict=False)
-        return next((each for each, evidence in pairs if evidence.is_sufficient), None)
+        return next((finalist for finalist, evidence in pairs if evidence.is_sufficient), None)
 
     @property
     def evidence(self) -> Evidence | None:
@@ -141,7 +141,7 @@ class Search:
         whole = self.trace[self.trace["queries"] == self.plan.tune]
         tuned = dict(zip(whole["variant"], whole["delta"], strict=True))
         frame = self.holdout.test()
-        frame.insert(2, "tune_delta", [tuned[str(each)] for each in self.compared])
+        frame.insert(2, "tune_delta", [tuned[str(variant)] for variant in self.compared])
         return frame
 
     def plot(self, *, axes: Any = None) -> Sequence[Axes]:
@@ -163,24 +163,24 @@ class Search:
         return f"<div><p><b>{escape(head)}</b></p>{paragraphs}</div>"
 
 
-def _describe(found: Search) -> list[str]:
-    done = f"{len(found.trace):,} trials, {int(found.trace['queries'].sum()):,} searches"
-    lines = [f"{found.index}: {found.plan!r}"]
-    refused = {str(each.variant): str(each) for each in found.losses}  # one query of each
+def _describe(search: Search) -> list[str]:
+    done = f"{len(search.trace):,} trials, {int(search.trace['queries'].sum()):,} searches"
+    lines = [f"{search.index}: {search.plan!r}"]
+    refused = {str(loss.variant): str(loss) for loss in search.losses}  # one query of each
     lines += refused.values()
-    if not found.finalists:
+    if not search.finalists:
         better = "no variant that the guard permits" if refused else "no variant"
         return [*lines, f"{done}: {better} was better than the current index"]
-    chosen = found.chosen
+    chosen = search.chosen
     what = "selected" if chosen else "not proposed, best"
-    lines.append(f"{done}; {what} on the tune queries: {chosen or found.finalists[0]}")
-    if found.evidence and str(found.evidence):
-        lines.append(str(found.evidence))
-    if found.holdout is None:
+    lines.append(f"{done}; {what} on the tune queries: {chosen or search.finalists[0]}")
+    if search.evidence and str(search.evidence):
+        lines.append(str(search.evidence))
+    if search.holdout is None:
         return [*lines, "stopped before the best were held out"]
-    several = len(found.compared) > 1
-    for row in found.test().to_dict("records"):
+    several = len(search.compared) > 1
+    for row in search.test().to_dict("records"):
         held = "  ".join(describe_row(row, several))
         lines.append(f"{row['run']}: tune {format_difference(row['tune_delta'])}, held out {held}")
-    lines += describe_few(found.test().to_dict("records"), several)
-    return [*lines, *(f"{name}: {words}" for name, words in definitions(found.holdout))]
+    lines += describe_few(search.test().to_dict("records"), several)
+    return [*lines, *(f"{name}: {words}" for name, words in definitions(search.holdout))]

@@ -59,9 +59,9 @@ class TrialPlan(NamedTuple):
 def budget_of(name: str, space: Space, tune: int, budget: int | None) -> int:
     """Return the maximum number of searches, including the trial of the current index."""
     if name not in SAMPLERS:
-        known = ", ".join(SAMPLERS)
+        listed = ", ".join(SAMPLERS)
         raise BadInput(
-            f"`sampler` must be {known}, not {name!r}{did_you_mean(str(name), SAMPLERS)}"
+            f"`sampler` must be {listed}, not {name!r}{did_you_mean(str(name), SAMPLERS)}"
         )
     full_budget = (len(space) + 1) * tune
     if budget is None:
@@ -107,8 +107,8 @@ def halve(space: Space, tune: int, budget: int, seed: int) -> Sampler:
     left = list(enumerate(space.draw(count, seed)))
     for number, size in rungs(count, tune):
         scores: dict[int, float] = {}
-        for place, variant in left[:number]:
-            scores[place] = (yield Trial(variant, size)).mean
+        for number_of_variant, variant in left[:number]:
+            scores[number_of_variant] = (yield Trial(variant, size)).mean
         best = sorted(left, key=lambda each: -scores.get(each[0], -math.inf))
         left = sorted(best[: max(1, number // 2)], key=lambda each: each[0])
 
@@ -129,10 +129,10 @@ def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
     """
     best = yield Trial(AS_IT_IS, tune)
     current = AS_IT_IS
-    known, left = {AS_IT_IS.key}, budget // tune - 1
+    tried_keys, left = {AS_IT_IS.key}, budget // tune - 1
     for start in space.starts[:left]:
         left -= 1
-        known.add(start.key)
+        tried_keys.add(start.key)
         result = yield Trial(start, tune)
         if is_gain(best, result):
             current, best = start, result
@@ -142,12 +142,12 @@ def descend(space: Space, tune: int, budget: int, seed: int) -> Sampler:
         for name in space.names:
             for value in space.values[name]:
                 tried = Variant({**current.choices, name: value})
-                if tried.key in known:
+                if tried.key in tried_keys:
                     continue
                 if left < 1:
                     return
                 left -= 1
-                known.add(tried.key)
+                tried_keys.add(tried.key)
                 result = yield Trial(tried, tune)
                 if is_gain(best, result):
                     current, best, moved = tried, result, True

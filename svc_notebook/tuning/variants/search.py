@@ -193,22 +193,22 @@ async def _diagnose(
 ) -> tuple[RelevanceDiagnosis, str, int | None]:  # fmt: skip
     """Diagnose the tune queries, and select the sampler and the budget for the proposed space."""
     half = None if budget is None else check_budget(budget) // 2
-    found: RelevanceDiagnosis = await diagnose(
+    diagnosis: RelevanceDiagnosis = await diagnose(
         index, judgments, queries, metric=metric, holdout=holdout, k=k, seed=seed, budget=half,
         client=client, on_progress=on_progress,
     )  # fmt: skip
     if budget is not None:
-        budget -= found.searches
-    if not found.space:
+        budget -= diagnosis.searches
+    if not diagnosis.space:
         raise BadInput(
             "the diagnosis proposes no parameter for these queries; give a `space`, such as "
             '{"ignorePlurals": [False, ["en"]]}'
         )
-    own = sampler or "coordinate"
-    if budget is None and own == "coordinate":
-        values = sum(map(len, found.space.values()))
-        budget = (1 + DIAGNOSED_STARTS + DIAGNOSED_ROUNDS * values) * found.queries
-    return found, own, budget
+    chosen = sampler or "coordinate"
+    if budget is None and chosen == "coordinate":
+        values = sum(map(len, diagnosis.space.values()))
+        budget = (1 + DIAGNOSED_STARTS + DIAGNOSED_ROUNDS * values) * diagnosis.queries
+    return diagnosis, chosen, budget
 
 
 def _stopped(found: Search, notes: str | Path | None) -> Stopped:
@@ -295,7 +295,7 @@ class _VariantSearch:
             self.tune[QUESTION].to_json(), self.held[QUESTION].to_json(),
             self.judgments[[*QUESTION, "objectID", "rating"]].to_json(),
         ]  # fmt: skip
-        starts = [each.key for each in self.space.starts]
+        starts = [start.key for start in self.space.starts]
         return [*tables, self.space.values, starts, [*self.plan], self.metric, self.seed]
 
 
@@ -360,36 +360,36 @@ class _RunningSearch:
 
     async def try_out(self, trial: Trial) -> Result:
         """Try a variant unless its score is known; write the score at once."""
-        place = (trial.variant.key, trial.queries)
-        if place not in self.results:
+        position = (trial.variant.key, trial.queries)
+        if position not in self.results:
             key = f"{trial.queries} {trial.variant.key}"
             if key not in self.notes.known:
                 self.notes.keep(key, await self._measure(trial))
-            self.results[place] = self.notes.known[key]
+            self.results[position] = self.notes.known[key]
             self.searches += trial.queries
             self.on_progress(min(self.searches, self.job.plan.budget), self.job.plan.budget)
-        return self.results[place]
+        return self.results[position]
 
     async def _measure(self, trial: Trial) -> Result:
         queries = self.job.tune.head(trial.queries)
-        found = await self.field.run(trial.variant, queries)
-        values = score(found, queries, self.job.judgments, self.job.metric, self.options)
+        hits = await self.field.run(trial.variant, queries)
+        values = score(hits, queries, self.job.judgments, self.job.metric, self.options)
         return Result(dict(trial.variant.choices), *values)
 
     def trace(self) -> DataFrame:
         """Return every trial as a row."""
         base = self.results.get((AS_IT_IS.key, len(self.job.tune)))
         rows, so_far = [], -1.0
-        for place, ((_, size), result) in enumerate(self.results.items()):
-            own = Result({}, base.values[:size], None, 0).mean if base else None
+        for number, ((_, size), result) in enumerate(self.results.items()):
+            baseline = Result({}, base.values[:size], None, 0).mean if base else None
             whole = size == len(self.job.tune)
             better = whole and result.mean > so_far
             so_far = max(so_far, result.mean) if whole else so_far
             rows.append({
-                "trial": place, "variant": str(Variant(result.variant)),
+                "trial": number, "variant": str(Variant(result.variant)),
                 **{name: result.variant.get(name) for name in self.job.space.values},
                 "queries": size, "score": result.mean,
-                "delta": result.mean - own if own is not None else None,
+                "delta": result.mean - baseline if baseline is not None else None,
                 "judged": result.judged, "zero": result.zero, "best": better,
             })  # fmt: skip
         return DataFrame(rows)
@@ -401,14 +401,18 @@ class _RunningSearch:
         """
         size = len(self.job.tune)
         base = self.results.get((AS_IT_IS.key, size))
-        whole = [each for (_, n), each in self.results.items() if n == size]
-        better = [each for each in whole if base and each.mean > base.mean]
+        whole = [result for (_, n), result in self.results.items() if n == size]
+        better = [result for result in whole if base and result.mean > base.mean]
         kept = find_accepted(whole) if self.job.plan.sampler == "coordinate" else []
-        places = {id(each): place for place, each in enumerate(kept)}
-        ordered = sorted(better, key=lambda each: (places.get(id(each), len(kept)), -each.mean))
-        apart = {tuple(each.values): each for each in reversed(ordered)}  # of equal ones the first
+        places = {id(result): number for number, result in enumerate(kept)}
+        ordered = sorted(
+            better, key=lambda result: (places.get(id(result), len(kept)), -result.mean)
+        )
+        apart = {
+            tuple(result.values): result for result in reversed(ordered)
+        }  # of equal ones the first
         best = sorted(apart.values(), key=ordered.index)
-        return [Variant(each.variant) for each in best[: max(1, count)]]
+        return [Variant(result.variant) for result in best[: max(1, count)]]
 
     async def select(self, count: int, guarded: DataFrame | None) -> list[Variant]:
         """Return the finalists, without those that lower the score of a guarded query."""
@@ -441,7 +445,7 @@ class _RunningSearch:
         text = self.job.text_score
         if text is None or self._differences(text) is None:
             return [*finalists]
-        results = {each.key: self._values(each) for each in finalists}
+        results = {finalist.key: self._values(finalist) for finalist in finalists}
         return [*finalists, *([] if self._values(text) in results.values() else [text])]
 
     def weigh(self, finalist: Variant) -> Evidence | None:
@@ -451,7 +455,9 @@ class _RunningSearch:
             return None
         job = self.job
         tried = [
-            each for each in map(self._differences_of, self.results.items()) if each is not None
+            measured
+            for measured in map(self._differences_of, self.results.items())
+            if measured is not None
         ]
         queries = job.judgments[QUESTION].drop_duplicates()
         return weigh(
@@ -463,9 +469,9 @@ class _RunningSearch:
         return self.results[variant.key, len(self.job.tune)].values
 
     def _differences(self, variant: Variant) -> Floats | None:
-        place = variant.key, len(self.job.tune)
-        result = self.results.get(place)
-        return None if result is None else self._differences_of((place, result))
+        key = variant.key, len(self.job.tune)
+        result = self.results.get(key)
+        return None if result is None else self._differences_of((key, result))
 
     def _differences_of(self, trial: tuple[tuple[str, int], Result]) -> Floats | None:
         """Return the difference of each tune query, NaN where it was not tried."""
@@ -488,7 +494,7 @@ class _RunningSearch:
     ) -> Search:
         """Return the result so far."""
         finalists = tuple(self.finalists(best) if self.selected is None else self.selected)
-        weighed = [each for each in map(self.weigh, finalists) if each]
+        weighed = [evidence for evidence in map(self.weigh, finalists) if evidence]
         return Search(
             index, self.job.metric, self.job.plan, self.trace(), holdout, finalists, before,
             diagnosis, tuple(self.compared(finalists)), tuple(weighed), tuple(self.losses),
@@ -497,6 +503,6 @@ class _RunningSearch:
     async def hold_out(self, finalists: Iterable[Variant]) -> Comparison:
         """Compare the finalists with the current index on the held-out queries."""
         base = await self.field.run(AS_IT_IS, self.job.held)
-        runs = [await self.field.run(each, self.job.held) for each in finalists]
+        runs = [await self.field.run(finalist, self.job.held) for finalist in finalists]
         options = {**self.options, "seed": self.job.seed}
         return compare(base, runs, self.job.judgments, self.job.metric, **options)

@@ -40,12 +40,12 @@ class Variant:
     def parts(self) -> dict[Scope, Objects]:
         """Return its changes of the index, by scope and name."""
         settings = {
-            name: each
-            for name, each in self.choices.items()
-            if name not in KINDS and not belongs_to_request(name, each)
+            name: value
+            for name, value in self.choices.items()
+            if name not in KINDS and not belongs_to_request(name, value)
         }
         given: dict[str, Any] = {
-            name: each for name, each in self.choices.items() if name in KINDS and each
+            name: value for name, value in self.choices.items() if name in KINDS and value
         }
         if settings:
             given["settings"] = settings
@@ -55,9 +55,9 @@ class Variant:
     def request(self) -> dict[str, Any]:
         """Return its parameters of each search, which no index can save."""
         return {
-            name: each
-            for name, each in self.choices.items()
-            if each is not None and name not in KINDS and belongs_to_request(name, each)
+            name: value
+            for name, value in self.choices.items()
+            if value is not None and name not in KINDS and belongs_to_request(name, value)
         }
 
     def __str__(self) -> str:
@@ -87,7 +87,7 @@ class Space:
         for name, values in given.items():
             _check(name, values)
         self.names = list(given)
-        apart = {each.key: each for each in starts if each.choices}
+        apart = {start.key: start for start in starts if start.choices}
         self.starts = [*apart.values()]
         names = sorted(given, key=lambda name: not _wants_copy(name))
         self.values: dict[str, list[Any]] = {name: list(given[name]) for name in names}
@@ -104,13 +104,13 @@ class Space:
         if count >= len(self):
             return list(self)
         chosen = random.Random(seed).sample(range(len(self)), count)
-        return [self[place] for place in sorted(chosen)]
+        return [self[number] for number in sorted(chosen)]
 
     def __getitem__(self, place: int) -> Variant:
         choices: dict[str, Any] = {}
         for name in reversed(self.values):
-            place, own = divmod(place, len(self.values[name]))
-            choices[name] = self.values[name][own]
+            place, choice = divmod(place, len(self.values[name]))
+            choices[name] = self.values[name][choice]
         return Variant({name: choices[name] for name in self.values})
 
 

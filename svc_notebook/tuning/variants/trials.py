@@ -45,8 +45,8 @@ class Result(msgspec.Struct, frozen=True):
     @property
     def mean(self) -> float:
         """The mean of the existing scores; without any, a value below every score."""
-        known = [value for value in self.values if value is not None]
-        return float(np.mean(known)) if known else -1.0
+        scored = [value for value in self.values if value is not None]
+        return float(np.mean(scored)) if scored else -1.0
 
 
 class TrialIndex:
@@ -72,10 +72,10 @@ class TrialIndex:
     async def run(self, variant: Variant, queries: DataFrame) -> DataFrame:
         """Search as if a variant were in place."""
         where, filled, params = await self.prepare(variant, queries)
-        found: DataFrame = await run(
+        hits: DataFrame = await run(
             where, filled, params, k=self._k, name=str(variant), client=self._client
         )
-        return found
+        return hits
 
     async def prepare(self, variant: Variant, queries: DataFrame) -> tuple[str, DataFrame, Any]:
         """Return the index, the queries and the parameters that search with a variant in place."""
@@ -89,7 +89,7 @@ class TrialIndex:
         )
         if variant.request:
             queries = await self._filler.fill(queries, variant.request)
-        return where, queries, {name: each for name, each in params.items() if name not in FIXED}
+        return where, queries, {name: value for name, value in params.items() if name not in FIXED}
 
     async def _configure(self, wanted: dict[Scope, Objects]) -> str:
         """Return an index with the changes that no parameter can make, or the index itself."""
@@ -127,9 +127,9 @@ def score(
     """
     scored = count_failures(evaluate(found, judgments, metric, **options)).set_index(QUESTION)
     values = scored["value"].reindex(_keys(queries))
-    known: list[float | None] = [None if np.isnan(value) else float(value) for value in values]
+    scores: list[float | None] = [None if np.isnan(value) else float(value) for value in values]
     judged = float(scored["judged_at_k"].mean())
-    return known, None if np.isnan(judged) else judged, int((scored["n_hits"] == 0).sum())
+    return scores, None if np.isnan(judged) else judged, int((scored["n_hits"] == 0).sum())
 
 
 def _keys(queries: DataFrame) -> list[tuple[str, str]]:
@@ -148,12 +148,12 @@ class Notes:
         """Read existing trials; raise `BadInput` for the trials of another search."""
         if path is None:
             return cls(None)
-        own, state = Path(path).expanduser(), _digest(facts)
+        target, state = Path(path).expanduser(), _digest(facts)
         try:
-            complete, _, torn = own.read_bytes().rpartition(b"\n")
+            complete, _, torn = target.read_bytes().rpartition(b"\n")
         except FileNotFoundError:
-            _write(own, "wb", {"search": state})
-            return cls(own)
+            _write(target, "wb", {"search": state})
+            return cls(target)
         except OSError as error:
             raise unreadable(Path(path), error) from None
         first, *lines = complete.split(b"\n")
@@ -162,11 +162,11 @@ class Notes:
                 f"{path} contains trials of another search, or of an index that has changed since; "
                 "pass another file, or delete this one"
             )
-        found = [row for line in lines if (row := _read(line))]
+        rows = [row for line in lines if (row := _read(line))]
         if torn:
-            own.write_bytes(complete + b"\n")
-        known = {row["key"]: msgspec.convert(row["result"], Result) for row in found}
-        return cls(own, known)
+            target.write_bytes(complete + b"\n")
+        results = {row["key"]: msgspec.convert(row["result"], Result) for row in rows}
+        return cls(target, results)
 
     def keep(self, key: str, result: Result) -> None:
         """Write a trial; if the disk is full, the trial is run again later."""
