@@ -29,8 +29,14 @@ from svc_notebook.editors.error_display import explain
 from svc_notebook.editors.fallback import Fallback
 from svc_notebook.editors.hit_cards import DENSITIES, HitDisplay, list_searchable
 from svc_notebook.editors.interrupted_changes import list_interrupted
-from svc_notebook.editors.js_values import plain
-from svc_notebook.editors.rpc import CallDispatcher, call, report_progress, run_on_loop, wait_for
+from svc_notebook.editors.rpc import (
+    CallDispatcher,
+    call,
+    plain,
+    report_progress,
+    run_on_loop,
+    wait_for,
+)
 from svc_notebook.editors.snapshot import write_json, write_line
 from svc_notebook.editors.traits import Height
 from svc_notebook.errors import BadOption, CallFailed, KeyRefused, NotFound

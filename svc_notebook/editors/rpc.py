@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import math
 import sys
 from collections.abc import Callable, Coroutine
 from contextvars import ContextVar
@@ -17,8 +18,27 @@ from typing import Any, TypeVar, overload
 
 from svc_notebook.editors import event_loop
 from svc_notebook.editors.error_display import explain
-from svc_notebook.editors.js_values import plain
 from svc_notebook.errors import BadOption
+
+MAX_JS_INTEGER = 2**53  # JavaScript rounds larger integers
+
+
+def plain(value: Any) -> Any:
+    """Return a JSON-serializable copy; integers that JavaScript would round become text."""
+    match value:
+        case None | bool() | str():
+            return value
+        case int():
+            return value if -MAX_JS_INTEGER <= value <= MAX_JS_INTEGER else str(value)
+        case float():
+            return value if math.isfinite(value) else None
+        case dict():
+            return {str(key): plain(member) for key, member in value.items()}
+        case list() | tuple() | set() | frozenset():
+            return [plain(item) for item in value]
+        case _:
+            return str(value)
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T")

@@ -11,8 +11,7 @@ import msgspec
 
 from svc_notebook import session
 from svc_notebook.display import shorten
-from svc_notebook.editors.js_values import plain
-from svc_notebook.editors.rpc import call
+from svc_notebook.editors.rpc import call, plain
 from svc_notebook.errors import NotConnected, NotTrusted, SvcError
 from svc_notebook.functions import aio, connection
 from svc_notebook.session.trust import trust_folder

@@ -10,8 +10,7 @@ import msgspec
 from pandas import DataFrame
 
 from svc_notebook import session
-from svc_notebook.editors.js_values import plain
-from svc_notebook.editors.rpc import call, report_progress
+from svc_notebook.editors.rpc import call, plain, report_progress
 from svc_notebook.errors import BadInput, Stopped
 from svc_notebook.functions import aio
 from svc_notebook.loading.load_plan.plan import LoadPlan

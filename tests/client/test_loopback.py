@@ -15,8 +15,8 @@ from svc_notebook.api import SearchApi
 from svc_notebook.client.config import ClientConfig
 from svc_notebook.client.secret import Secret
 from svc_notebook.client.transport.exchange import HttpReply, Keys, Request
-from svc_notebook.client.transport.loopback import Loopback
 from svc_notebook.client.transport.loopback_connection import MAX_COALESCED_BYTES, READ_BUFFER_BYTES
+from svc_notebook.client.transport.pool import Loopback
 from tests.client.stub import Act, closed_port, drop, hang, raw, reset, serving
 
 KEYS = Keys(ClientConfig("APP", Secret("k3y"), url="http://localhost:1"), SearchApi.search.endpoint)

@@ -17,8 +17,8 @@ from svc_notebook.editors.hit_cards import (
     list_attributes,
     list_searchable,
 )
-from svc_notebook.editors.js_values import MAX_JS_INTEGER, plain
 from svc_notebook.editors.ranking_explanation import explain_rank, ranking_of
+from svc_notebook.editors.rpc import MAX_JS_INTEGER, plain
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),

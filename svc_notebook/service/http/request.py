@@ -6,7 +6,7 @@ Older clients send a key in the body, which moves to the query here.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
@@ -199,16 +199,9 @@ class RequestState:
 
     def to_log_entry(self, response: ServiceResponse, secrets: Iterable[str]) -> Logged:
         """Return the log entry; `secrets` and the request's own secrets are masked."""
-        masked = {*secrets, *self._sent_secrets()} - {""}
-        return self._log_entry(response, masked)
-
-    def _sent_secrets(self) -> Iterator[str]:
-        for texts in (self.headers, self.query):
-            yield from (
-                value for name, value in texts.items() if name.lower().endswith(SECRET_NAMES)
-            )
-
-    def _log_entry(self, response: ServiceResponse, secrets: Collection[str]) -> Logged:
+        sent = (*self.headers.items(), *self.query.items())
+        own_secrets = (value for name, value in sent if name.lower().endswith(SECRET_NAMES))
+        secrets = {*secrets, *own_secrets} - {""}
         path, body, answer = self.path, self.body[: limits.MAX_LOGGED_BYTES], response.excerpt
         if self.endpoint and self.endpoint.name in KeyEndpoints.endpoints:
             path_keys = {self.path_parts.get("key", "")} - {""}
