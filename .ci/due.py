@@ -35,6 +35,10 @@ GROUPS = {
         *("svc_notebook/service/crawl/", "tests/service/crawl/rendering/"),
         "tests/service/crawl/site.py",
     ),
+    "generated-sites": (
+        *("svc_notebook/service/crawl/", "tests/clients/test_generated_sites.py"),
+        *("tests/clients/test_docsearch.py", "tests/clients/conftest.py"),
+    ),
     "tutorials": (
         *("notebooks/", "tests/notebooks/", "docs/build.py", "docs/tutorial_pages.py"),
         *("svc_notebook/functions/", "svc_notebook/magics/", "svc_notebook/tuning/"),

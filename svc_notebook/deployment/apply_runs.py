@@ -11,10 +11,13 @@ from pathlib import Path
 
 import msgspec
 
-from svc_notebook.client import AsyncClient
+from svc_notebook.client import AsyncClient, Client
+from svc_notebook.client.journal_file import application_folder
+from svc_notebook.errors import BadInput
 from svc_notebook.files import FileLock, is_locked, user_state_folder, write_atomically
 from svc_notebook.tuning.changes.interruptions import find_open
 from svc_notebook.tuning.changes.journal import Journal
+from svc_notebook.tuning.changes.journalled_write import describe_interruption
 
 
 class ApplyRun(msgspec.Struct):
@@ -27,6 +30,8 @@ class ApplyRun(msgspec.Struct):
     changes: dict[str, str] = {}
 
 
+# Larger and older journals are not read when a client is created; each write reads its own.
+MAX_JOURNAL_BYTES, MAX_JOURNAL_AGE_SECONDS = 2_000_000, 30 * 24 * 3600.0
 _RUN = msgspec.json.Decoder(ApplyRun)
 
 
@@ -83,6 +88,32 @@ def describe_interrupted_runs(client: AsyncClient) -> list[str]:
     return notes
 
 
+def describe_interruptions(client: Client | AsyncClient, before: float) -> list[str]:
+    """Describe the runs and changes of an application that were interrupted before a time.
+
+    Only this machine's files are read. Changes that another process is making are left out, and so
+    are those of journals that were last written long ago.
+    """
+    notes = [
+        _describe(run, changes)
+        for _, run in _list_interrupted(client)
+        if run.when < before and (changes := _list_remaining(client, run))
+    ]
+    in_runs = {run_index for _, run in _list_interrupted(client) for run_index in run.indices}
+    for path in sorted(application_folder(client.connection).glob("*-*.jsonl")):
+        with suppress(OSError, BadInput):  # a journal that cannot be read
+            facts = path.stat()
+            is_old = facts.st_mtime < before - MAX_JOURNAL_AGE_SECONDS
+            if is_old or facts.st_size > MAX_JOURNAL_BYTES or is_locked(path.with_suffix(".turn")):
+                continue
+            notes += [
+                describe_interruption(change)
+                for change in find_open(Journal(path).read())
+                if change.when < before and change.index not in in_runs
+            ]
+    return notes
+
+
 def _describe(run: ApplyRun, changes: dict[str, str]) -> str:
     written = [index for index in run.indices if index in run.changes]
     partly = [index for index in changes if index not in run.changes]
@@ -102,7 +133,7 @@ def _describe(run: ApplyRun, changes: dict[str, str]) -> str:
     )
 
 
-def _list_remaining(client: AsyncClient, run: ApplyRun) -> dict[str, str]:
+def _list_remaining(client: Client | AsyncClient, run: ApplyRun) -> dict[str, str]:
     """Return the changes of a run that are not undone, by index, with those that are open."""
     remaining: dict[str, str] = {}
     for index in run.indices:
@@ -118,7 +149,7 @@ def _list_remaining(client: AsyncClient, run: ApplyRun) -> dict[str, str]:
     return remaining
 
 
-def _list_interrupted(client: AsyncClient) -> list[tuple[Path, ApplyRun]]:
+def _list_interrupted(client: Client | AsyncClient) -> list[tuple[Path, ApplyRun]]:
     """Return the records whose process has ended."""
     runs = []
     for path in sorted(_folder_of(client).glob("*.json")):
@@ -128,6 +159,6 @@ def _list_interrupted(client: AsyncClient) -> list[tuple[Path, ApplyRun]]:
     return runs
 
 
-def _folder_of(client: AsyncClient) -> Path:
+def _folder_of(client: Client | AsyncClient) -> Path:
     digest = hashlib.sha256("\0".join(client.connection.place).encode()).hexdigest()[:32]
     return user_state_folder("apply-config") / digest

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
@@ -9,6 +10,7 @@ from svc_notebook import session
 from svc_notebook.api.warning import warn_user
 from svc_notebook.client import Client
 from svc_notebook.client.hosts import HostChoice
+from svc_notebook.client.journal_file import application_folder
 from svc_notebook.declarations.declaration import public, verb, verb_only
 from svc_notebook.errors import BadOption, LocalServiceFailed, NotConnected, NotTrusted
 from svc_notebook.session import current, local, use
@@ -35,6 +37,8 @@ __all__ = [
 ]
 
 LOCAL = "local"
+# Later changes are those of this process, or of one that it knows of.
+STARTED = time.time()
 
 
 class Values(TypedDict, total=False):
@@ -76,6 +80,9 @@ def connect(
     before your key is sent there for the first time (see `svc.trust`). The profile `local` is the
     local service of a data folder, which is started if necessary.
 
+    A warning names the changes of this application in which an earlier process was interrupted, and
+    what finishes or reverts them.
+
     Parameters
     ----------
     profile : str, default the environment's or the configured one
@@ -115,10 +122,21 @@ def connect(
     --------
     >>> client = svc.connect(url="http://127.0.0.1:8108", app_id="SHOP", api_key="key")
     """
-    return _connect(
+    client = _connect(
         profile, data=data, stay=stay, allow_private_crawl=allow_private_crawl,
         search_timeout=search_timeout, embedder=embedder, reranker=reranker, **values,
     )  # fmt: skip
+    _warn_of_interruptions(client)
+    return client
+
+
+def _warn_of_interruptions(client: Client) -> None:
+    if not application_folder(client.connection).is_dir():
+        return  # most processes have changed nothing, and start faster without the journal
+    from svc_notebook.deployment.apply_runs import describe_interruptions
+
+    for text in describe_interruptions(client, STARTED):
+        warn_user(text)
 
 
 def _connect(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlencode
@@ -86,31 +87,33 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def crawl(service: Running, site: Site) -> None:
-    """Crawl the site into the index and wait until it can be searched."""
+def crawl(
+    service: Running, address: str, index: str = INDEX, extractor: str = EXTRACTOR, **more: Any
+) -> None:
+    """Crawl a site into an index and wait until it can be searched."""
     action = {
-        "indexName": INDEX,
-        "pathsToMatch": [f"{site.url}/**"],
-        "recordExtractor": {"__type": "function", "source": EXTRACTOR},
+        "indexName": index,
+        "pathsToMatch": [f"{address}/**"],
+        "recordExtractor": {"__type": "function", "source": extractor},
     }
     config: dict[str, Any] = {
-        "appId": service.appId, "rateLimit": 50, "startUrls": [f"{site.url}/docs/pump"],
-        "actions": [action], "initialIndexSettings": {INDEX: SETTINGS},
+        "appId": service.appId, "rateLimit": 50, "startUrls": [f"{address}/"],
+        "actions": [action], "initialIndexSettings": {index: SETTINGS}, **more,
     }  # fmt: skip
     auth = (service.crawlerUserId, service.crawlerApiKey)
     with httpx.Client(base_url=service.url, auth=auth, timeout=30) as client:
-        made = client.post(CRAWLERS, json={"name": "docs", "config": config})
+        made = client.post(CRAWLERS, json={"name": index, "config": config})
         assert made.is_success, made.text
         path = f"{CRAWLERS}/{made.json()['id']}"
         task = client.post(f"{path}/reindex").json()["taskId"]
         while client.get(f"{path}/tasks/{task}").json()["pending"]:
-            pass
+            time.sleep(0.05)
 
 
 def test_contextual_search_shows_the_sections_of_one_version(
     empty: Page, api: httpx.Client, service: Running, origin: str, site: Site
 ) -> None:
-    crawl(service, site)
+    crawl(service, site.url, startUrls=[f"{site.url}/docs/pump"])
     everything = {"attributesToRetrieve": ["*"]}
     records = api.post(f"/1/indexes/{INDEX}/browse", json=everything).json()["hits"]
     assert {record["docusaurus_tag"] for record in records} == {

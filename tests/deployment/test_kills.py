@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +76,29 @@ def test_a_clone(
     svc.clone(index, from_="shop", progress=False, resume=True, if_exists="replace")
     assert state(index, svc.current()) == after
     assert not temporary(index, svc.current())
+
+
+@pytest.mark.timeout(180)
+def test_a_new_process_names_what_an_earlier_one_left_as_it_connects(
+    index: str, shop: svc.Client, service: Running, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    svc.push([{"objectID": "1"}], index, progress=False)
+    connect = "import svc_notebook as svc, sys; svc.connect(url=sys.argv[1], app_id=sys.argv[2])"
+    environment = {**os.environ, "SVC_API_KEY": service.adminKey}
+
+    def connect_anew() -> str:
+        command = [sys.executable, "-c", connect, service.url, service.appId]
+        return subprocess.run(
+            command, env=environment, check=True, capture_output=True, text=True
+        ).stderr
+
+    assert connect_anew() == ""
+    assert not run_killed(service, f"svc.set_settings({index!r}, {{'hitsPerPage': 7}})", 0, "after")
+
+    assert f"of {index}" in (stderr := connect_anew())
+    assert "was interrupted and may be made in part" in stderr
+    assert f"`svc undo {index} " in stderr
 
 
 @pytest.mark.filterwarnings("ignore:the `apply-config` of .* was interrupted")

@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from svc_notebook.client import AsyncClient
+from svc_notebook.client import AsyncClient, Client
 from svc_notebook.client.journal_file import (
     JournalFile,
     application_folder,
@@ -54,7 +54,7 @@ class Journal(JournalFile[Change]):
     purpose = "without it a change cannot be undone"
 
     @classmethod
-    def of(cls, client: AsyncClient, index: str) -> Journal:
+    def of(cls, client: Client | AsyncClient, index: str) -> Journal:
         """Return the journal of an index of the client's application."""
         name = f"{encode_name(index)}-{short_digest(index)}.jsonl"
         return cls(application_folder(client.connection) / name)
