@@ -23,6 +23,7 @@ from svc_notebook.loading.sending.load import load_source
 from svc_notebook.loading.sending.replacement import check_min_share
 from svc_notebook.loading.sources.partitions import find_partitions, may_have_partitions
 from svc_notebook.loading.sources.python_records import Rows, refuse_early
+from svc_notebook.loading.sources.source import is_pipe
 
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
@@ -168,6 +169,8 @@ async def _accept(
     """Return the options with all proposals of the plan."""
     if accept != "plan":
         raise BadInput(f"`accept` must be 'plan', not {accept!r}")
+    if isinstance(source, (str, os.PathLike)) and is_pipe(source):
+        raise BadInput("`accept` reads the source twice, and a pipe can be read once: pass a file")
     return accept_proposals(await asyncio.to_thread(plan_source, source, index, **options), options)
 
 

@@ -6,7 +6,10 @@ import glob
 import hashlib
 import os
 import re
+import shutil
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -69,6 +72,7 @@ MAX_COMPRESSIONS = 3
 # The pieces of a file that its digest covers.
 DIGEST_PIECES, DIGEST_PIECE_BYTES = 8, 65536
 DOWNLOAD_TIMEOUT_SECONDS = 30
+STANDARD_INPUT = "-"
 URL = re.compile(r"https?://", re.I)
 
 
@@ -97,6 +101,9 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
         return open_files([path], _file_name(source), options, db, url=source)
     if isinstance(source, str) and is_remote(source):
         return open_files(fetch(source, db.folder), _file_name(source), options, db, url=source)
+    if isinstance(source, (str, os.PathLike)) and is_pipe(source):
+        path = copy_pipe(source, db.folder)
+        return open_files([path], path.name, options, db, url=path.name)
     if isinstance(source, (str, os.PathLike)):
         paths = find_files(os.fspath(source))
         name = Path(source).name
@@ -107,6 +114,24 @@ def _open(source: Source, options: LoadSettings, db: Database) -> SourceTable:
     if is_query_result(source):
         return open_query_result(source, options, db)
     return open_arrow(source, options, db)
+
+
+def is_pipe(source: str | os.PathLike[str]) -> bool:
+    """Return whether a source is `-`, the standard input, or the path of a pipe."""
+    return os.fspath(source) == STANDARD_INPUT or Path(source).is_fifo()
+
+
+def copy_pipe(source: str | os.PathLike[str], folder: Path) -> Path:
+    """Copy the content of a pipe, which can be read once, into a file."""
+    is_input = os.fspath(source) == STANDARD_INPUT
+    copy = folder / ("standard-input" if is_input else "pipe")
+    try:
+        with ExitStack() as stack:
+            pipe = sys.stdin.buffer if is_input else stack.enter_context(Path(source).open("rb"))
+            shutil.copyfileobj(pipe, stack.enter_context(copy.open("wb")))
+    except (OSError, AttributeError, ValueError) as error:
+        raise BadInput(f"{copy.name} cannot be read: {error}; pass the path of a file") from None
+    return copy
 
 
 def _is_path(source: object) -> bool:
