@@ -16,7 +16,7 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
          "import_file", "create_index", "upload"), (_LOAD,)),
     **dict.fromkeys(
         ("add", "add_documents", "bulk", "index", "insert", "save", "save_records", "update",
-         "update_documents", "update_records", "upsert", "write"), (_PUSH,)),
+         "update_documents", "update_records", "upsert", "write"), (_PUSH, _LOAD)),
     **dict.fromkeys(("to_csv", "to_json", "to_parquet", "download", "dump"), ("export",)),
     **dict.fromkeys(
         ("delete", "drop", "remove", "delete_documents", "delete_by_query"),
@@ -71,6 +71,14 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 
 
+# Arguments that are not what they are elsewhere: a browse reads every page.
+OTHER_MEANINGS = {
+    (function, argument)
+    for function in ("read_browse", "read_dask", "export")
+    for argument in ("hitsPerPage", "length", "page", "offset")
+}
+
+
 def suggest_foreign(name: str) -> str:
     """Return `; use X` for a function of other tools, where `svc` has one of that meaning."""
     meant = [f"`svc.{function}`" for function in FUNCTIONS.get(name, ())]
@@ -82,9 +90,9 @@ def same_name(name: str, known: Iterable[str]) -> str | None:
     return {_fold(each): each for each in known}.get(_fold(name))
 
 
-def suggest_argument(name: str, known: Iterable[str], prefix: str = "") -> str:
+def suggest_argument(name: str, known: Iterable[str], prefix: str = "", function: str = "") -> str:
     """Return `; use X` or `; did you mean X?` for an argument that a function does not have."""
-    names = [each for each in known if each != name]
+    names = [each for each in known if each != name and (function, each) not in OTHER_MEANINGS]
     meant = same_name(name, names) or next(
         (each for each in ARGUMENTS.get(name.replace("-", "_"), ()) if each in names), None
     )

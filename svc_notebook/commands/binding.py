@@ -118,7 +118,7 @@ class _Binding:
             name = present
         spelled = name if name in known else same_name(name, known)
         if spelled is None:
-            advice = suggest_argument(name, known, "--")
+            advice = suggest_argument(name, known, "--", self.verb.does.rpartition(".")[2])
             raise BadOption(f"`{self.verb.name}` has no option `--{name}`{advice}")
         return known[spelled]
 

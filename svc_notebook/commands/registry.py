@@ -41,6 +41,8 @@ def pick_verb(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     and `search` in families that support it, mean that the next word is not a verb.
     """
     leading, words = _split_leading(words)
+    if words[0] in ("-h", "--help"):
+        return find_verb("help", face), []
     verb, rest = _pick(words, face)
     return verb, [*leading, *rest]
 

@@ -24,6 +24,7 @@ _CALL = re.compile(
     r"|(?P<plain>[a-z]+_[a-z_]+\([^()\n]*|[a-z]+\((?:\.\.\.|…)?)\))`?"
 )
 _NAMED = re.compile(r"`svc\.(?P<name>[a-z_]+)`")
+_OF_NOTEBOOKS = re.compile(r",? or (?:pass )?--from VARIABLE")
 _CONNECT = re.compile(r"; connect\(.*", re.S)
 ENVIRONMENT = "set SVC_URL, SVC_APP_ID and SVC_API_KEY"
 HOW_TO_CONNECT = f"; pass --profile NAME, {ENVIRONMENT}, or start the local service by `svc serve`"
@@ -42,7 +43,7 @@ def spell_error(error: SvcError, verb: Verb, face: Face) -> None:
 def spell(text: str, verb: Verb | None, face: Face) -> str:
     """Return a message of functions in the words of a surface."""
     if face == "command":
-        text = _CONNECT.sub(HOW_TO_CONNECT, text)
+        text = _OF_NOTEBOOKS.sub("", _CONNECT.sub(HOW_TO_CONNECT, text))
     text = _CALL.sub(lambda found: _spell_call(found, face), text)
     text = _NAMED.sub(lambda found: _spell_call(found, face), text)
     return _spell_arguments(text, verb, face) if verb is not None else text

@@ -70,7 +70,7 @@ def check_names(function: Callable[..., Any], kwargs: Mapping[str, Any]) -> None
     """Raise `BadArgument` for a name that is not an argument of a function."""
     if kwargs and (known := _accepted_names(function)):
         for name in kwargs.keys() - known:
-            raise BadArgument(f"{function.__name__}: {_unknown(name, known)}")
+            raise BadArgument(f"{function.__name__}: {_unknown(name, known, function.__name__)}")
 
 
 @cache
@@ -114,8 +114,8 @@ async def _advise(
         await import_module(_ADVICE).advise(error, {**given, **kwargs})
 
 
-def _unknown(name: str, known: Iterable[str]) -> str:
-    advice = suggest_argument(name, known)
+def _unknown(name: str, known: Iterable[str], function: str) -> str:
+    advice = suggest_argument(name, known, function=function)
     names = sorted(known)
     if not advice and len(names) <= MAX_LISTED_NAMES:
         advice = f"; the arguments are {', '.join(names)}"
@@ -133,7 +133,7 @@ def describe_misfit(accepted: Signature, args: Sequence[Any], kwargs: Mapping[st
     names = [p.name for p in parameters if p.kind is not Parameter.VAR_KEYWORD]
     unknown = [name for name in kwargs if name not in names]
     if unknown and len(names) == len(parameters):
-        return _unknown(unknown[0], names)
+        return _unknown(unknown[0], names, "")
     if len(args) > len(placed):
         listed = ", ".join(f"`{p.name}`" for p in placed)
         most = f"only {listed}" if placed else "none"

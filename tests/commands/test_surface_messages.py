@@ -52,6 +52,16 @@ def test_a_command_says_how_a_shell_connects() -> None:
     assert text.startswith("not connected; pass --profile NAME, set SVC_URL")
 
 
+def test_a_command_names_no_variables_of_notebooks() -> None:
+    text = spell("pass a file after the index, or --from VARIABLE", None, "command")
+
+    assert text == "pass a file after the index"
+
+
+def test_help_can_follow_options() -> None:
+    assert pick_verb(["--profile", "x", "--help"], "command")[0].name == "help"
+
+
 def test_a_refused_replacement_names_the_option(typed: Typed, tmp_path: Path) -> None:
     path, index = tmp_path / "new.csv", f"spelled-{tmp_path.name}"
     path.write_text("objectID\n" + "".join(f"{n}\n" for n in range(1200)))
@@ -98,6 +108,7 @@ def test_options_are_taken_in_every_spelling_and_before_the_verb(line: str) -> N
         ("start-crawler shop", "use `crawlers reindex` or `crawlers run`"),
         ("search products lamp --limit 3", "no option `--limit`; use `--hitsPerPage`"),
         ("load a.csv products --primary-key sku", "no option `--primary-key`; use `--id`"),
+        ("browse products --limit 3", "`browse` has no option `--limit`"),
         ("--profile x", "the verb is missing after `--profile`"),
     ],
 )

@@ -133,3 +133,4 @@ def test_a_known_name_comes_before_one_of_another_tool() -> None:
     assert suggest_argument("limit", ["query", "limits", "hitsPerPage"]) == "; use `hitsPerPage`"
     assert suggest_argument("HITS_PER_PAGE", ["hitsPerPage"]) == "; use `hitsPerPage`"
     assert suggest_argument("unlike", ["query"]) == ""
+    assert suggest_argument("limit", ["hitsPerPage"], function="read_browse") == ""
