@@ -46,6 +46,7 @@ PAGES = {
             "functions.logs",
             "functions.analytics",
             "functions.suggestions",
+            "functions.ab_tests",
             "functions.overview",
             "functions.events",
             "functions.plots",

@@ -27,6 +27,7 @@ from svc_notebook.deployment.replica_names import Replicas
 from svc_notebook.frames.browse import BrowsePosition
 from svc_notebook.frames.columns import Backend
 from svc_notebook.frames.records import LogOptions
+from svc_notebook.functions.ab_tests import estimate_ab_test as estimate_ab_test
 from svc_notebook.functions.connection import connect as connect
 from svc_notebook.functions.connection import profiles as profiles
 from svc_notebook.functions.connection import stop as stop
@@ -112,6 +113,7 @@ __all__ = [
     "diff_records",
     "diff_settings",
     "drop_index",
+    "estimate_ab_test",
     "explain",
     "explain_key",
     "export",

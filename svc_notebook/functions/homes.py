@@ -131,6 +131,7 @@ FUNCTIONS: dict[str, str] = {
     "connect": "svc_notebook.functions.connection.connect",
     "copy_tutorials": "svc_notebook.functions.tutorials.copy_tutorials",
     "current": "svc_notebook.session.connection.current",
+    "estimate_ab_test": "svc_notebook.functions.ab_tests.estimate_ab_test",
     "explain_key": "svc_notebook.functions.secured_keys.explain_key",
     "get_remaining_validity": "svc_notebook.functions.secured_keys.get_remaining_validity",
     "loads": "svc_notebook.functions.load_history.loads",
@@ -178,12 +179,12 @@ explain_key, get_key, get_remaining_validity, get_user, move_user, pending_users
 read_keys, read_sources, read_top_users, read_users, remove_user, replace_sources, restore_key,
 secured_key, update_key, whoami.
 
-Tasks, logs, events and plots: delete_suggestions_config, delete_user_events, overview,
-plot_click_positions, plot_clusters, plot_crawl, plot_facets, plot_logs, plot_search_counts,
-read_click_positions, read_conversions, read_events, read_logs, read_no_clicks, read_no_results,
-read_revenue, read_search_counts, read_searches, read_status, read_suggestions_configs,
-read_tasks, read_top_countries, read_top_filters, read_top_hits, read_top_searches,
-read_users_count, read_writes, save_suggestions_config, send_events, wait.
+Tasks, logs, events and plots: delete_suggestions_config, delete_user_events, estimate_ab_test,
+overview, plot_click_positions, plot_clusters, plot_crawl, plot_facets, plot_logs,
+plot_search_counts, read_click_positions, read_conversions, read_events, read_logs,
+read_no_clicks, read_no_results, read_revenue, read_search_counts, read_searches, read_status,
+read_suggestions_configs, read_tasks, read_top_countries, read_top_filters, read_top_hits,
+read_top_searches, read_users_count, read_writes, save_suggestions_config, send_events, wait.
 
 Crawlers: cancel_crawler_task, configure_crawler, crawl_urls, crawler_task, create_crawler,
 delete_crawler, export_crawler, get_crawler, pause_crawler, read_crawled_urls,

@@ -117,7 +117,9 @@ def collect_suggestions(
     for query in _generate(call, source):
         counts.setdefault(query, 0)
     for query, popularity in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])):
-        if len(query) < source["minLetters"] or any(_matches(one, query) for one in excluded):
+        if len(query) < source["minLetters"] or any(
+            _matches(pattern, query) for pattern in excluded
+        ):
             continue
         if not (config["allowSpecialCharacters"] or _PLAIN.fullmatch(query)):
             continue
@@ -214,7 +216,7 @@ def merge_forms(
     languages = config["languages"]
     codes = ["en"] if languages is True else languages or []
     stemmers = [stemmer for code in codes if code in ALGORITHMS and (stemmer := find_stemmer(code))]
-    ordered = sorted(suggestions.values(), key=lambda one: (-one.popularity, one.query))
+    ordered = sorted(suggestions.values(), key=lambda entry: (-entry.popularity, entry.query))
     if not stemmers:
         return ordered
     merged: dict[tuple[str, ...], Suggestion] = {}

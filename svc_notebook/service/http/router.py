@@ -37,7 +37,11 @@ MISSING_FAMILIES = (
         "`similarQuery` finds records with similar words",
     ),
     _family("Analytics patterns", "/3/patterns", "`GET /2/searches` and its family have figures"),
-    _family("A/B testing", "/[23]/abtests", "`svc.tuning` compares settings on judged queries"),
+    _family(
+        "A/B testing",
+        "/[23]/abtests",
+        "`svc.tuning` compares settings on judged queries; `svc.estimate_ab_test` plans a test",
+    ),
     _family(
         "Personalization",
         "/1/profiles|/1/(?:strategies|recommendation)/personalization",
