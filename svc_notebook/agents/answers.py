@@ -39,7 +39,8 @@ def _list_tables(value: Any) -> list[tuple[str, DataFrame]]:
     """Return the tables of a result that are members, except runs, which have a row per hit."""
     if not dataclasses.is_dataclass(value):
         return []
-    tables = ((item.name, getattr(value, item.name)) for item in dataclasses.fields(value))
+    names = dict.fromkeys([*(item.name for item in dataclasses.fields(value)), "queries"])
+    tables = ((name, getattr(value, name, None)) for name in names)
     return [
         (name, table)
         for name, table in tables

@@ -9,14 +9,15 @@ from pandas import DataFrame
 from svc_notebook.agents.planned_changes import PlannedChanges
 from svc_notebook.agents.tool import PARAMS, Tool
 from svc_notebook.commands.verb import Option
+from svc_notebook.functions.analytics import read_no_clicks, read_no_results, read_top_searches
 from svc_notebook.functions.browse import read_records
 from svc_notebook.functions.crawls import read_crawled_urls, read_crawlers
 from svc_notebook.functions.evaluation import compare
-from svc_notebook.functions.events import read_searches
 from svc_notebook.functions.explanation import explain
 from svc_notebook.functions.indices import read_indices
 from svc_notebook.functions.keys import whoami
 from svc_notebook.functions.logs import read_logs
+from svc_notebook.functions.overview import overview
 from svc_notebook.functions.rules import read_rules
 from svc_notebook.functions.search import facets_or_values, search
 from svc_notebook.functions.settings import read_settings
@@ -28,11 +29,12 @@ from svc_notebook.tuning.changes.impact import impact
 from svc_notebook.tuning.changes.undo import history, undo
 from svc_notebook.tuning.diagnosis.diagnosis import diagnose
 from svc_notebook.tuning.evaluation.measurement import measure
+from svc_notebook.tuning.html_report.traffic_preview import preview
 from svc_notebook.tuning.suggestions.synonyms import suggest_synonyms
 
 DIAGNOSIS_SEARCHES = 500  # budget of a diagnosis, unless the agent sets another one
 # Tools whose results are kept as reports.
-REPORTED = ("evaluate", "compare", "diagnose", "impact", "suggest_synonyms")
+REPORTED = ("evaluate", "compare", "diagnose", "impact", "preview", "suggest_synonyms")
 
 
 def list_tools(
@@ -71,9 +73,12 @@ def _list_readers() -> list[Tool]:
         Tool("read_synonyms", read_synonyms, ("index", "query", "type")),
         Tool("read_rules", read_rules, ("index", "query", "context", "enabled")),
         Tool("read_history", history, ("index",)),
-        Tool("read_logs", read_logs, ("length",)),
-        Tool("read_tasks", read_writes, ("index", "length")),
-        Tool("read_searches", read_searches, ("index", "since", "until")),
+        Tool("read_logs", read_logs, ("limit",)),
+        Tool("read_tasks", read_writes, ("index", "limit")),
+        Tool("read_top_searches", read_top_searches, ("index", "since", "until", "limit")),
+        Tool("read_no_results", read_no_results, ("index", "since", "until", "limit")),
+        Tool("read_no_clicks", read_no_clicks, ("index", "since", "until", "limit")),
+        Tool("overview", overview),
         Tool("read_crawlers", read_crawlers),
         Tool("read_crawled_urls", read_crawled_urls, ("crawlers", "status", "reason", "limit")),
         Tool("whoami", whoami),
@@ -97,6 +102,7 @@ def _list_measurements(filled: dict[str, Any]) -> list[Tool]:
             filled={"budget": DIAGNOSIS_SEARCHES, **filled},
         ),
         Tool("impact", impact, ("index", "change", "queries", "judgments"), filled=filled),
+        Tool("preview", preview, ("index", "change", "top")),
         Tool(
             "suggest_synonyms", suggest_synonyms, ("index", "queries", "judgments"), filled=filled
         ),

@@ -23,8 +23,8 @@ PROMPTS = {
         Prompt(
             "mend_zero_results",
             "Find searches without results, and plan synonyms for them",
-            "Find searches of the index `{index}` that have no results: call `read_searches`, and "
-            "`why` for each query with `nbHits` 0. Where another word of the records means the "
+            "Find searches of the index `{index}` that have no results: call `read_no_results`, "
+            "and `why` for the most frequent of them. Where another word of the records means the "
             "same, propose a synonym; a misspelt or unrelated query needs none. Try all synonyms "
             "together by `impact` with these queries, which changes nothing. Show the queries "
             "before and after. If `plan_change` is offered, plan what helps and show the plan. Do "

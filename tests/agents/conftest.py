@@ -65,7 +65,7 @@ def arguments_of(tool: Any) -> Mapping[str, Any]:
     values = {
         "index": INDEX, "other": INDEX, "query": "lamp", "ids": ["LMP-001"],
         "judgments": JUDGMENTS, "queries": ["mug"], "change": {"settings": {"hitsPerPage": 5}},
-        "length": 3, "crawlers": [], "columns": ["name"], "params": {"typoTolerance": "strict"},
-        "budget": 60,
+        "limit": 3, "crawlers": [], "columns": ["name"], "params": {"typoTolerance": "strict"},
+        "budget": 60, "top": 5,
     }  # fmt: skip
     return {name: values[name] for name in tool.input_schema["properties"] if name in values}
