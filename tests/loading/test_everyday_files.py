@@ -148,6 +148,25 @@ TEXTS = {
         "2023-05-01,Good\n2023-05-02,Bad\n",
         "Start Q1", [("2023-05-01", "Good"), ("2023-05-02", "Bad")],
     ),
+    "amounts in the first row below the names": Everyday(
+        'Metric,Jan,Feb,Mar\nRevenue,"$12,000","$13,500","$11,250"\nMargin,45.1%,44.0%,46.7%\n'
+        "Units,120,133,101\n",
+        "Metric Jan Feb Mar",
+        [("Revenue", "$12,000", "$13,500", "$11,250"), ("Margin", "45.1%", "44.0%", "46.7%"),
+         ("Units", "120", "133", "101")],
+    ),
+    "a rule and a remark below the table": Everyday(
+        "Jahr;Index;Rate\n2019;99,5;+1,4\n2020;100,0;+0,5\n2021;103,1;+3,1\n__________;;\n"
+        "© Amt, 2023;;\n",
+        "Jahr Index Rate", [(2019, 99.5, 1.4), (2020, 100, 0.5), (2021, 103.1, 3.1)],
+    ),
+    "amounts in liras": Everyday(
+        "Kod;Ad;Fiyat\nA1;Masa;1.234,50 TL\nA2;Sandalye;199,00 TL\nA3;Lamba;49,90 TL\n",
+        "Kod Ad Fiyat", [("A1", "Masa", 1234.5), ("A2", "Sandalye", 199), ("A3", "Lamba", 49.9)],
+    ),
+    "an array in each line": Everyday(
+        '["id","name"]\n[1,"Desk"]\n[2,"Lamp"]\n', "id name", [(1, "Desk"), (2, "Lamp")], ".ndjson",
+    ),
     "quotes around a part of a value": Everyday(
         'id\tname\tyear\n1\tFred A\t1899\n2\t"Kid" B\t1924\n3\tNull C\t\\N\n',
         "id name year", [(1, "Fred A", 1899), (2, '"Kid" B', 1924), (3, "Null C", None)],
@@ -284,6 +303,11 @@ SHEETS: dict[str, tuple[list[tuple[Any, ...]], str, list[tuple[Any, ...]]]] = {
          (None, "* without tax")],
         "column0 SKU Name Price",
         [(None, "001", "Desk", 12.5), (None, "002", "Lamp", 7.0), (None, "003", "Chair", 9.9)],
+    ),
+    "a name that is repeated": (
+        [("Name", "Qty", "Qty"), ("Desk", 1, 2), ("Lamp", 3, 4), ("Chair", 5, 6)],
+        "Name Qty Qty_2",
+        [("Desk", 1, 2), ("Lamp", 3, 4), ("Chair", 5, 6)],
     ),
     "subtotals": (
         [("Region", "Product", "Qty"), ("North", "Desk", 5), ("North", "Lamp", 7),

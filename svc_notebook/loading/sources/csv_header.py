@@ -24,6 +24,7 @@ from svc_notebook.loading.sources.csv_dialect import (
     free_name,
     parse_rows,
 )
+from svc_notebook.loading.text_cells.amounts import find_amount_forms
 from svc_notebook.loading.text_cells.cell_kinds import NO_NUMBER, VALUE, YEAR
 from svc_notebook.loading.text_cells.header_score import is_header
 
@@ -137,7 +138,7 @@ def _name_columns(
     if len(empty) == 1 and others and all(len(row) == len(cells) - 1 for row in others):
         del cells[empty[0]]
         notes.append(f"the header has one separator too many: name {empty[0] + 1} is left out")
-    names, changed = _make_unique(cells)
+    names, changed = make_unique(cells)
     wide = _wider_by_one(len(cells), others)
     trailing = bool(wide) and all(row[-1] == "" for row in wide)
     if trailing:
@@ -157,7 +158,7 @@ def _wider_by_one(width: int, others: Sequence[Sequence[str]]) -> list[Sequence[
     return wide if len(wide) > len(others) / 2 else []
 
 
-def _make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
+def make_unique(header: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return a unique name for every column, and a note for each that differs from the header."""
     names: dict[str, None] = {}
     uses: Counter[str] = Counter()
@@ -260,4 +261,6 @@ def _fills_gaps(header: Sequence[Sequence[str]], others: Sequence[Sequence[str]]
 
 
 def _is_name(cell: str) -> bool:
-    return not VALUE.fullmatch(cell) or bool(YEAR.fullmatch(cell))
+    if find_amount_forms([cell]):
+        return YEAR.fullmatch(cell) is not None
+    return not VALUE.fullmatch(cell)

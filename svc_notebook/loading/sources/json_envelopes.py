@@ -167,7 +167,8 @@ def _is_table(path: Path, found: NestedList) -> bool:
 def _unwrap(path: Path, undo: str, folder: Path) -> _Found:
     """Write the records inside of wrappers; a file without them is returned as it is."""
     undo = undo or f"path='{WHOLE_PATH}' loads the objects as they are"
-    if arrays := _read_arrays(path.read_bytes() if _begins_with_arrays(path) else b""):
+    content = path.read_bytes() if _begins_with_arrays(path) else b""
+    if arrays := _read_arrays(content) or _read_array_lines(content):
         turned = turn_arrays(arrays)
         return _Found(path) if turned is None else _write(turned, path, folder)
     sample = sample_objects(path)
@@ -213,13 +214,24 @@ def _begins_with_arrays(path: Path) -> bool:
     with path.open("rb") as file:
         start = file.read(4096).lstrip(b"\xef\xbb\xbf \t\r\n")
     is_array = start.startswith(b"[") and start[1:].lstrip().startswith(b"[")
-    return is_array and path.stat().st_size <= MAX_TURNED_BYTES
+    first = start.partition(b"\n")[0].rstrip()
+    is_line = start.startswith(b"[") and b"\n" in start and first.endswith(b"]")
+    return (is_array or is_line) and path.stat().st_size <= MAX_TURNED_BYTES
 
 
 def _read_arrays(content: bytes) -> list[list[msgspec.Raw]]:
     """Return the rows of an array of arrays; none for any other text."""
     try:
         return msgspec.json.decode(content, type=list[list[msgspec.Raw]])
+    except (msgspec.MsgspecError, RecursionError):
+        return []
+
+
+def _read_array_lines(content: bytes) -> list[list[msgspec.Raw]]:
+    """Return the rows of a file with an array in each line; none for any other text."""
+    lines = [line for line in content.splitlines() if line.strip()]
+    try:
+        return [msgspec.json.decode(line, type=list[msgspec.Raw]) for line in lines]
     except (msgspec.MsgspecError, RecursionError):
         return []
 

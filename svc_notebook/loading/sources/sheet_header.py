@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from svc_notebook.loading.options import LoadSettings
+from svc_notebook.loading.sources.csv_header import make_unique
 from svc_notebook.loading.sources.sheet_cells import (
     TEXT,
     Row,
@@ -120,7 +121,8 @@ def _name_columns(
             "header_rows=1 takes the first"
         )
     named = [name or f"column{n}" for n, name in enumerate(names)]
-    return replace(header, names=named, rows=top + depth)
+    unique, changed = make_unique(named)
+    return replace(header, names=unique, rows=top + depth, notes=[*header.notes, *changed])
 
 
 def _across(facts: SheetFacts, row: int) -> list[tuple[int, int, int, int]]:

@@ -26,7 +26,20 @@ CURRENCIES = (
     *("R$", "US$", "A$", "C$", "CA$", "NZ$", "HK$", "S$", "$", "€", "£", "¥", "₹", "₽", "₩", "₺"),
     *("₪", "₴", "₫", "฿", "EUR", "USD", "GBP", "CHF", "JPY", "CNY", "INR", "AUD", "CAD", "SEK"),
     *("NOK", "DKK", "PLN", "CZK", "HUF", "BRL", "MXN", "TRY", "RUB", "ZAR", "SFr.", "Fr.", "kr."),
-    *("kr", "zł", "Kč", "Ft", "Rs.", "Rs", "lei", "元", "円"),
+    *("kr", "zł", "Kč", "Ft", "Rs.", "Rs", "lei", "元", "円", "TL", "RON", "BGN"),
+    *(
+        "\u0440\u0443\u0431.",
+        "\u0440\u0443\u0431",
+        "\u0433\u0440\u043d",
+        "UAH",
+        "ILS",
+        "THB",
+        "KRW",
+        "AED",
+        "SGD",
+        "HKD",
+        "NZD",
+    ),
 )
 PERCENT = "%"
 # A JSON number has at most 18 digits before the point, so that a client reads it exactly.

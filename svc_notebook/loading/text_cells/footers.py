@@ -39,7 +39,7 @@ COUNT = re.compile(
 REMARK = re.compile(
     r"(?:source|notes?|quellen?|hinweis|anmerkung|stand|confidential|vertraulich|generated|created"
     r"|printed|exported|exportiert|erstellt|fuente|nota|remarque|copyright)\b.*"
-    r"|(?:©|\*|†|¹|\(|\d\) ).*",
+    r"|[_=*~-]{3,}|(?:©|\*|†|¹|\(|\d\) ).*",
     re.I,
 )
 # A name and its value in one cell.
