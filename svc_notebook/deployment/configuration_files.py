@@ -33,6 +33,7 @@ from svc_notebook.deployment.replica_names import (
     list_replicas,
     replica_name,
 )
+from svc_notebook.deployment.write_marker import MARKS_INDEX, marking
 from svc_notebook.deployment.yaml_file import read_entries, write_entries
 from svc_notebook.display import format_count
 from svc_notebook.errors import BadInput, NotFound, unreadable
@@ -183,6 +184,7 @@ async def apply(
     *,
     check: bool,
     note: str = "",
+    mark: bool = False,
 ) -> ConfigurationDrift:
     """Give indices the configurations in files; with `check`, only compare."""
     chosen = read_folders(folder, names)
@@ -207,7 +209,9 @@ async def apply(
         await _check_replicas(client, each, live)
     ids: dict[str, str] = {}
     if not check:
-        ids = await _apply_all(client, folder, chosen, note or f"apply-config {folder.name}")
+        marked = [each.index for each in chosen] if mark else []
+        async with marking(client, marked, f"apply-config {folder.name}"):
+            ids = await _apply_all(client, folder, chosen, note or f"apply-config {folder.name}")
     return ConfigurationDrift(
         folder, _table(deltas), check, tuple(deltas), change_ids=ids, notes=tuple(notes),
         diff=_diff(folder, texts),
@@ -252,7 +256,10 @@ async def list_entries(client: AsyncClient) -> list[Any]:
 
 async def list_own_indices(client: AsyncClient) -> list[str]:
     """Return the names of all indices of an application but temporary ones, primaries first."""
-    items = [item for item in await list_entries(client) if parse_name(item["name"]) is None]
+    items = [
+        item for item in await list_entries(client)
+        if parse_name(item["name"]) is None and item["name"] != MARKS_INDEX
+    ]  # fmt: skip
     ordered = sorted(items, key=lambda item: (bool(item.get("primary")), item["name"]))
     return [item["name"] for item in ordered]
 

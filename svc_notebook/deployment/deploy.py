@@ -41,6 +41,7 @@ from svc_notebook.deployment.replica_names import (
     is_virtual,
     replica_name,
 )
+from svc_notebook.deployment.write_marker import marking
 from svc_notebook.display import format_number
 from svc_notebook.errors import BadInput, Stopped, SvcError
 from svc_notebook.loading.sending.replacement import default_share
@@ -86,6 +87,7 @@ class DeployRun(DeploymentPlanner):
     out: Path | None = None
     reviewed: PlanFile | None = None
     guard: DataFrame | None = None
+    mark: bool = False
     _ids: dict[str, str] = field(default_factory=dict)
 
     async def carry_out(self, *, dry_run: bool) -> Deployment:
@@ -111,6 +113,9 @@ class DeployRun(DeploymentPlanner):
                 write_plan_file(self.out, self._options(), place, prepared.plans)
             return Deployment(prepared.plan, True, False, {}, 0, monotonic() - started)
         async with AsyncExitStack() as stack:
+            if self.mark:
+                action = f"{NOTE} {self.index}"
+                await stack.enter_async_context(marking(self.target, [self.name], action))
             # Records are copied before the lock is taken, because that can take hours.
             staged = (
                 await stack.enter_async_context(self._stage_records()) if self.has_records else None

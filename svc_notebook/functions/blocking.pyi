@@ -246,6 +246,7 @@ def apply_config(
     *,
     check: bool = False,
     note: str = "",
+    mark: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
     """Give indices the settings, synonyms and rules in files, and no others."""
@@ -473,6 +474,7 @@ def deploy(
     forward_to_replicas: bool = False,
     force: bool = False,
     atomic: bool = False,
+    mark: bool = False,
     dry_run: bool = False,
     resume: bool = False,
     min_share: float | None = None,

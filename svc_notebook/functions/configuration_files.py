@@ -116,6 +116,7 @@ async def apply_config(
     *,
     check: bool = False,
     note: str = "",
+    mark: bool = False,
     client: AnyClient | None = None,
 ) -> ConfigurationDrift:
     """Give indices the settings, synonyms and rules in files, and no others.
@@ -134,6 +135,9 @@ async def apply_config(
         Write nothing and only compare; the command has exit status 1 if something differs.
     note : str, default the name of the folder
         Note in the journal.
+    mark : bool, default False
+        Mark the indices in the index `svc_marks` of their service while they are written, and
+        refuse if somebody else has marked one, as `deploy` does.
 
     Returns
     -------
@@ -143,7 +147,7 @@ async def apply_config(
     Raises
     ------
     BadInput
-        If a file is not valid; nothing was written.
+        If a file is not valid, or somebody else has marked an index; nothing was written.
     KeyRefused
         If the key lacks a right; nothing was written.
     TaskFailed
@@ -162,7 +166,7 @@ async def apply_config(
     >>> applied = svc.apply_config("config", "products")
     """
     return await configuration_files.apply(
-        asynchronous(client), _folder(folder), _names(indices), check=check, note=note
+        asynchronous(client), _folder(folder), _names(indices), check=check, note=note, mark=mark
     )
 
 

@@ -201,6 +201,7 @@ async def deploy(
     forward_to_replicas: bool = False,
     force: bool = False,
     atomic: bool = False,
+    mark: bool = False,
     dry_run: bool = False,
     resume: bool = False,
     min_share: float | None = None,
@@ -244,6 +245,10 @@ async def deploy(
         Change a copy of the target within its service and move it over the target, so that
         searches see all changes of the index at once. The plan has its price; replicas are
         written afterwards.
+    mark : bool, default False
+        Mark the target in the index `svc_marks` of its service while it is written, and refuse if
+        somebody else has marked it. A mark expires after an hour. The key needs `addObject` and
+        `search` for that index.
     dry_run : bool, default False
         Write nothing; the `plan` of the result shows the differences.
     resume : bool, default False
@@ -299,7 +304,7 @@ async def deploy(
         {
             "index": index, "to": to, "name": name, "parts": parts, "replicas": replicas,
             "forward_to_replicas": forward_to_replicas, "force": force, "atomic": atomic,
-            "resume": resume,
+            "mark": mark, "resume": resume,
             "min_share": min_share, "out": out, "plan": plan, "dry_run": dry_run, "note": note,
             "client": client, "on_progress": on_progress, "guard": guard,
         }
@@ -348,6 +353,7 @@ def _deploy_run(given: Mapping[str, Any]) -> DeployRun:
         forward=given.get("forward_to_replicas", False),
         force=given.get("force", False),
         atomic=given.get("atomic", False),
+        mark=given.get("mark", False),
         resume=given.get("resume", False),
         min_share=min_share,
         note=given.get("note", ""),
