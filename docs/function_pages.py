@@ -21,10 +21,17 @@ from svc_notebook.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.functions.hit_renderer import ShownHits
 from svc_notebook.functions.overview import Overview
 from svc_notebook.loading import Export, LoadPlan, LoadResult
-from svc_notebook.tuning import Comparison, Scratch, Snapshot
+from svc_notebook.tuning import (
+    Comparison,
+    Interleaving,
+    InterleavingOutcome,
+    Scratch,
+    Snapshot,
+)
 from svc_notebook.tuning.changes.impact import Impact
 from svc_notebook.tuning.diagnosis.result import RelevanceDiagnosis
 from svc_notebook.tuning.evaluation.requirements import RelevanceVerdict
+from svc_notebook.tuning.html_report.traffic_preview import TrafficPreview
 from svc_notebook.tuning.suggestions.custom_ranking_fit import CustomRankingFit
 from svc_notebook.tuning.variants.result import Search
 
@@ -39,8 +46,8 @@ CLIENTS = {"Client": svc.Client, "AsyncClient": svc.AsyncClient, "EndpointClient
 ACCESSORS = {"df.svc": FrameAccessor, "series.svc": SeriesAccessor, "ddf.svc": DaskAccessor}
 RESULTS = (
     Clone, Comparison, ConfigurationDrift, CustomRankingFit, Deployment, DeploymentPlan, Export,
-    Impact, LoadPlan, LoadResult, Overview, RelevanceDiagnosis, RelevanceVerdict, Scratch, Search,
-    ShownHits, Snapshot,
+    Impact, Interleaving, InterleavingOutcome, LoadPlan, LoadResult, Overview, RelevanceDiagnosis,
+    RelevanceVerdict, Scratch, Search, ShownHits, Snapshot, TrafficPreview,
 )  # fmt: skip
 CLIENT_PAGE, ACCESSOR_PAGE, RESULT_PAGE = "client", "accessors", "results"
 TITLES = {

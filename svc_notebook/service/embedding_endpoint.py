@@ -17,6 +17,7 @@ import httpx
 import msgspec
 import numpy as np
 
+from svc_notebook.display import format_count
 from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.engine.arrays import Array
 
@@ -99,7 +100,8 @@ class EmbeddingEndpoint:
         self._requests = self._tokens = self._kept = 0
         if not requests and not kept:
             return ""
-        usage = f"{requests:,} requests, {tokens:,} tokens, {kept:,} texts embedded before"
+        counts = (format_count(requests, "request"), format_count(tokens, "token"))
+        usage = f"{', '.join(counts)}, {format_count(kept, 'text')} embedded before"
         cost = tokens / 1e6 * self._price
         return f"{usage}, cost {cost:.4f}" if self._price else usage
 

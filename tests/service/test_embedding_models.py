@@ -202,7 +202,7 @@ def test_an_endpoint_is_asked_once_for_a_text_and_its_cost_is_told(
         ("Bearer secret", "small", ["new"]),
     ]
     assert embedder.take_usage() == "3 requests, 2,000 tokens, 0 texts embedded before, cost 0.0400"
-    assert again.take_usage() == "1 requests, 1,000 tokens, 1 texts embedded before, cost 0.0200"
+    assert again.take_usage() == "1 request, 1,000 tokens, 1 text embedded before, cost 0.0200"
     assert again.take_usage() == ""
 
 
