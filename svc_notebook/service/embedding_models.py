@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from svc_notebook.errors import LocalServiceFailed
-from svc_notebook.service.embedding_endpoint import EmbeddingEndpoint
 from svc_notebook.service.engine.arrays import Array
 
 STATIC_PACKAGE = "wordllama"
@@ -116,6 +115,9 @@ def load_model(name: str, folder: Path | None) -> Callable[[list[str]], Any]:
     """Return the function of a name from texts to vectors; raises `LocalServiceFailed`."""
     kind, _, argument = name.partition(":")
     if name.startswith(("http://", "https://")):
+        # Only here: it imports an HTTP client, for which the start of a service would wait.
+        from svc_notebook.service.embedding_endpoint import EmbeddingEndpoint
+
         return EmbeddingEndpoint.of(name, folder)
     if kind not in MODELS:
         return import_function("embedder", name, NAMES)
