@@ -17,13 +17,12 @@ from svc_notebook.loading.history.undo import undo_load as carry_out
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 COLUMNS: dict[str, Any] = {
-    "load_id": "string", "when": TIME, "index": "string", "source": "string",
-    "source_hash": "string", "state": "string", "if_exists": "string", "action": "string",
-    "rows": "Int64", "sent": "Int64", "published": "Int64", "unchanged": "Int64",
-    "deleted": "Int64", "rejected": "Int64", "dropped": "Int64", "seconds": "float64",
-    "user": "string", "application": "string", "address": "string", "plan": object,
-    "decisions": object, "undo": "string", "parent": "string", "cursor": "string",
-    "cursor_value": "string",
+    "load_id": "string", "when": TIME, "index": "string", "source": "string", "state": "string",
+    "undo": "string", "if_exists": "string", "action": "string", "rows": "Int64",
+    "sent": "Int64", "published": "Int64", "unchanged": "Int64", "deleted": "Int64",
+    "rejected": "Int64", "dropped": "Int64", "seconds": "float64", "user": "string",
+    "cursor": "string", "cursor_value": "string", "parent": "string", "plan": object,
+    "decisions": object, "source_hash": "string", "application": "string", "address": "string",
 }  # fmt: skip
 DRY_RUN = "dry run: nothing was changed"
 
@@ -53,15 +52,15 @@ def loads(index: str | None = None, *, client: AnyClient | None = None) -> pd.Da
     -------
     DataFrame
         One row per load: `load_id` (string), `when` (datetime64[us, UTC]), `index` and `source`
-        (string, without secrets), `source_hash` (string, of the files, else of the rows that
-        were sent), `state` (string, `running`, `finished`, `interrupted`, `failed` or `undone`),
-        `if_exists` and `action` (string, the action `undo` takes a load back), `rows`, `sent`,
-        `published`, `unchanged`, `deleted`, `rejected` and `dropped` (Int64; dropped are those
-        that `duplicates="last"` left out), `seconds` (float64), `user`, `application` and
-        `address` (string), `plan` (object, a dict of the options), `decisions` (object, a list of
-        the notes), `undo` (string, `possible`, or why the load cannot be undone), `parent` (string,
-        the load that it took back), `cursor` (string) and `cursor_value` (string, the highest
-        value, at which the next load by this cursor begins).
+        (string, without secrets), `state` (string, `running`, `finished`, `interrupted`, `failed`
+        or `undone`), `undo` (string, `possible`, or why the load cannot be undone), `if_exists`
+        and `action` (string, the action `undo` takes a load back), `rows`, `sent`, `published`,
+        `unchanged`, `deleted`, `rejected` and `dropped` (Int64; dropped are those that
+        `duplicates="last"` left out), `seconds` (float64), `user`, `cursor` and `cursor_value`
+        (string, the highest value, at which the next load by this cursor begins), `parent`
+        (string, the load that an undo took back), `plan` (object, a dict of the options),
+        `decisions` (object, a list of the notes), `source_hash` (string, of the files, else of the
+        rows that were sent), `application` and `address` (string).
 
     Raises
     ------
