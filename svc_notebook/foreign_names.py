@@ -40,6 +40,14 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
     "add_synonyms": ("save_synonyms",), "add_rule": ("save_rules",), "add_rules": ("save_rules",),
     "promote": ("pin",), "bury": ("hide",), "logs": ("read_logs",), "settings_of": ("settings",),
 }  # fmt: skip
+# Second words of verbs by the names of others; the first that a family has is meant.
+ACTIONS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("add", "create", "insert", "new", "put"), ("save", "add", "create", "assign")),
+    **dict.fromkeys(("delete", "remove", "rm", "drop"), ("delete", "remove")),
+    **dict.fromkeys(("edit", "set", "update", "change"), ("update", "set", "config", "save")),
+    **dict.fromkeys(("start", "trigger"), ("reindex", "run")), "stop": ("pause", "cancel"),
+    **dict.fromkeys(("show", "read", "view"), ("show", "get")), "download": ("export",),
+}  # fmt: skip
 # Arguments by the names of others; the first that a function has is meant.
 ARGUMENTS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
@@ -93,9 +101,8 @@ def same_name(name: str, known: Iterable[str]) -> str | None:
 def suggest_argument(name: str, known: Iterable[str], prefix: str = "", function: str = "") -> str:
     """Return `; use X` or `; did you mean X?` for an argument that a function does not have."""
     names = [each for each in known if each != name and (function, each) not in OTHER_MEANINGS]
-    meant = same_name(name, names) or next(
-        (each for each in ARGUMENTS.get(name.replace("-", "_"), ()) if each in names), None
-    )
+    candidates = (name, *ARGUMENTS.get(name.replace("-", "_"), ()))
+    meant = next(filter(None, (same_name(each, names) for each in candidates)), None)
     if meant:
         return f"; use `{prefix}{meant}`"
     return did_you_mean(prefix + name, [prefix + each for each in names])

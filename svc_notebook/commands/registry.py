@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from svc_notebook.commands.verb import Face, Verb
 from svc_notebook.commands.verb_table import VERBS as VERBS
-from svc_notebook.errors import BadOption, did_you_mean
-from svc_notebook.foreign_names import FUNCTIONS
+from svc_notebook.errors import BadOption, deletes, did_you_mean
+from svc_notebook.foreign_names import ACTIONS, FUNCTIONS
+from svc_notebook.official_names import OFFICIAL_NAMES, Equivalent
 
 LIST, SEARCH = "list", "search"
 LEADING = ("--profile", "--format")  # options that can stand before the verb, too
@@ -30,7 +31,11 @@ def _verb_meant(name: str, face: Face) -> str:
     """Suggest the verb of a function, by its name here or in other tools."""
     function = name.replace("-", "_")
     verbs = {v.does.rpartition(".")[2]: v.name for v in reversed(VERBS) if face in v.faces}
-    meant = [verbs[each] for each in (function, *FUNCTIONS.get(function, ())) if each in verbs]
+    official = OFFICIAL_NAMES.get(function, Equivalent(None, None)).function
+    # Only who asks for a deletion is answered with one.
+    equals = [official] if official and (deletes(function) or not deletes(official)) else []
+    names = (function, *FUNCTIONS.get(function, ()), *equals)
+    meant = list(dict.fromkeys(verbs[each] for each in names if each in verbs))
     return f"; use {' or '.join(f'`{verb}`' for verb in meant)}" if meant else ""
 
 
@@ -68,6 +73,9 @@ def _pick(words: Sequence[str], face: Face) -> tuple[Verb, list[str]]:
     if members and first not in names:
         raise BadOption(_subcommand_error(first, rest[:1], members))
     verb = find_verb(first, face)
+    actions = ACTIONS.get(rest[0], ()) if rest else ()
+    if meant := [f"{first} {action}" for action in actions if f"{first} {action}" in names]:
+        raise BadOption(f"`{first} {rest[0]}` is not a verb; use `{meant[0]}`")
     if rest and rest[0] in lists_of(verb, members, face):
         return verb, rest[1:]
     if members and rest and not rest[0].startswith("-") and not verb.placed(face):
