@@ -25,19 +25,24 @@ LEASES, STARTING_LOCK = "leases", "starting.lock"
 
 
 class Idleness:
-    """Watches the leases and requests of a service.
+    """Watches the leases, requests and work of a service.
 
     - `last_request`: returns the time of the last request, by the monotonic clock.
+    - `is_busy`: returns whether the service crawls or has writes to publish.
     """
 
     def __init__(
-        self, folder: Path, idle_seconds: float | None, last_request: Callable[[], float]
+        self,
+        folder: Path,
+        idle_seconds: float | None,
+        last_request: Callable[[], float],
+        is_busy: Callable[[], bool] = lambda: False,
     ) -> None:
         self._leases = folder / LEASES
         self._starting = FileLock(folder / STARTING_LOCK)
         self._idle_seconds = idle_seconds
-        self._last_request = last_request
-        self._last_lease = time.monotonic()
+        self._last_request, self._is_busy = last_request, is_busy
+        self._last_use = time.monotonic()
 
     def is_over(self) -> bool:
         """Return whether the service ends now, because nobody has used it for long enough.
@@ -54,10 +59,10 @@ class Idleness:
         return False
 
     def _is_unused(self, idle_seconds: float) -> bool:
-        if is_leased(self._leases):
-            self._last_lease = time.monotonic()
+        if is_leased(self._leases) or self._is_busy():
+            self._last_use = time.monotonic()
             return False
-        return time.monotonic() - max(self._last_lease, self._last_request()) > idle_seconds
+        return time.monotonic() - max(self._last_use, self._last_request()) > idle_seconds
 
 
 NOTE = "service.json"

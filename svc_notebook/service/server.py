@@ -184,7 +184,7 @@ def serve(
     }
     app = App(service, search_timeout=seconds, workers=processes)
     try:
-        idleness = Idleness(folder.path, idle, app.last_request)
+        idleness = Idleness(folder.path, idle, app.last_request, service.is_busy)
         ready = partial(announce, folder, stored, note, json)
         run(service, app, listener, ready, lambda: has_ended(parent) or idleness.is_over())
     finally:

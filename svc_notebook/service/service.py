@@ -101,6 +101,10 @@ class Service:
         self._vector_builder.start()
         self.crawlers.start()
 
+    def is_busy(self) -> bool:
+        """Return whether a crawl is running, or accepted writes are not published yet."""
+        return not self.crawlers.is_idle() or self.tasks.published < self.tasks.last
+
     def stop(self) -> None:
         """Stop the threads and close the store; pending tasks are applied at the next start."""
         self.catalog.closing = True

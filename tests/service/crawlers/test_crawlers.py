@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sqlite3
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from svc_notebook.errors import Refused
 from svc_notebook.service.app import App
 from svc_notebook.service.crawlers.crawler import find_crawler
 from svc_notebook.service.crawlers.reindex import begin_reindex
+from svc_notebook.service.folder import Idleness
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import MIGRATIONS, Store
 from tests.service.crawlers.conftest import CRAWLERS, Desk, Site, configuration
@@ -71,6 +73,25 @@ def test_a_deleted_crawler_ends_its_crawl_and_keeps_its_index(
     desk.until(lambda: not any(store.read(f"SELECT 1 FROM {name}") for name in tables))
     desk.until(lambda: desk.indices() == ["docs"])
     assert len(desk.titles()) == 4
+
+
+def test_a_running_crawl_and_pending_writes_count_as_use(
+    desk: Desk, site: Site, app: App, tmp_path: Path
+) -> None:
+    site.fill(2)
+    crawler = desk.make(configuration(site.url))
+    site.open.clear()
+    idleness = Idleness(tmp_path, 0.2, lambda: 0.0, app.service.is_busy)
+    desk.ask("POST", f"{crawler}/reindex")
+    desk.until(lambda: bool(site.visits))
+
+    time.sleep(0.5)
+    assert not idleness.is_over()
+
+    site.open.set()
+    desk.until(lambda: not app.service.is_busy())
+    desk.until(idleness.is_over)
+    assert len(desk.titles()) == 2
 
 
 def test_a_crawler_deleted_between_two_steps_of_a_request_does_not_exist(
