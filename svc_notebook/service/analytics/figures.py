@@ -64,6 +64,11 @@ _SEARCHES = """
     LEFT JOIN outcomes AS o ON o.query_id = c.query_id
     GROUP BY c.number
 """
+# The same without outcomes, which takes a fraction of the time.
+_SEARCHES_ALONE = """
+    SELECT *, 0 AS clicks, 0 AS positions, 0 AS conversions, 0 AS additions, 0 AS purchases
+    FROM counted WHERE {where}
+"""
 _FIGURES = """
     SELECT {group}, count(*), sum(hits = 0), sum(hits = 0 AND filters IS NOT NULL),
         count(DISTINCT user), count(query_id),
@@ -78,9 +83,14 @@ _OUTCOMES = """
 """
 
 
-def summarize(store: Store, selection: Selection, by: GroupBy) -> dict[Key, Figures]:
-    """Return the figures of each group; of the searches of a query, the last one gives the hits."""
-    searches = _SEARCHES.format(where=selection.where)
+def summarize(
+    store: Store, selection: Selection, by: GroupBy, *, outcomes: bool = True
+) -> dict[Key, Figures]:
+    """Return the figures of each group; of the searches of a query, the last one gives the hits.
+
+    Without `outcomes`, those of clicks and conversions are 0.
+    """
+    searches = (_SEARCHES if outcomes else _SEARCHES_ALONE).format(where=selection.where)
     rows = store.read(_FIGURES.format(group=GROUPS[by], searches=searches), *selection.values)
     # The last column only selects the row that `hits` is taken from.
     return {key: Figures(*figures) for key, *figures, _ in rows}

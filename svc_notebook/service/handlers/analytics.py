@@ -51,10 +51,14 @@ def select(
 
 
 def _daily(
-    call: RequestContext, selected: Selection, describe: Callable[[Figures], dict[str, Any]]
+    call: RequestContext,
+    selected: Selection,
+    describe: Callable[[Figures], dict[str, Any]],
+    *,
+    outcomes: bool = True,
 ) -> dict[str, Any]:
     """Return the figures in total and for each day; a day without searches has zeros."""
-    days = summarize(call.service.store, selected, "day")
+    days = summarize(call.service.store, selected, "day", outcomes=outcomes)
     return {
         **describe(Figures.total(days.values())),
         "dates": [
@@ -88,7 +92,9 @@ def get_searches_count(
 ) -> SearchCount:
     """Return the number of searches."""
     selected = select(call, index, startDate, endDate, tags)
-    return cast("SearchCount", _daily(call, selected, lambda f: {"count": f.searches}))
+    return cast(
+        "SearchCount", _daily(call, selected, lambda f: {"count": f.searches}, outcomes=False)
+    )
 
 
 @serves(AnalyticsApi.get_no_results_rate)
@@ -112,6 +118,7 @@ def get_no_results_rate(
                 "count": f.searches,
                 "noResultCount": f.unanswered,
             },
+            outcomes=False,
         ),
     )
 
@@ -273,8 +280,8 @@ def get_users_count(
 ) -> UserCount:
     """Return the number of users; one who searched on several days counts once in total."""
     selected = select(call, index, startDate, endDate, tags)
-    total = summarize(call.service.store, selected, "all").get("", Figures())
-    daily = _daily(call, selected, lambda f: {"count": f.users})
+    total = summarize(call.service.store, selected, "all", outcomes=False).get("", Figures())
+    daily = _daily(call, selected, lambda f: {"count": f.users}, outcomes=False)
     return cast("UserCount", {**daily, "count": total.users})
 
 
