@@ -9,6 +9,7 @@ import pandas as pd
 
 from svc_notebook.api.shapes.analytics import TopSearchOrder
 from svc_notebook.api.texts import OneOrMany, list_texts
+from svc_notebook.errors import UnexpectedAnswer
 from svc_notebook.frames.columns import Backend, finished, typed
 from svc_notebook.frames.provenance import remembered
 from svc_notebook.frames.schemas import (
@@ -30,6 +31,7 @@ from svc_notebook.frames.schemas import (
 if TYPE_CHECKING:
     from svc_notebook.client import AsyncClient
 
+POSITION_BOUNDS = 2  # the first and the last rank of a range
 # The default values of figures that a service omits, and of rates of nothing.
 _DEFAULTS = {**DEFAULTS, "Int64": None, "object": None}
 
@@ -210,11 +212,18 @@ async def read_click_positions(
 ) -> pd.DataFrame:
     """Count the clicks by position."""
     answer = await client.get_click_positions(index, **_period(since, until, tags))
-    rows = [
-        {"first": first, "last": None if last < 0 else last, "clickCount": row["clickCount"]}
-        for row in answer["positions"]
-        for first, last in [row["position"]]
-    ]
+    rows = []
+    for row in answer["positions"]:
+        if len(row["position"]) != POSITION_BOUNDS:
+            raise UnexpectedAnswer(
+                f"get_click_positions: a position has a first and a last rank, not "
+                f"{row['position']}",
+                endpoint="get_click_positions",
+            )
+        first, last = row["position"]
+        rows.append(
+            {"first": first, "last": None if last < 0 else last, "clickCount": row["clickCount"]}
+        )
     facts = {"index": index, "since": since, "until": until, "tags": tags}
     return finished(typed(rows, CLICK_POSITIONS, _DEFAULTS), facts, dtype_backend)
 

@@ -381,6 +381,8 @@ async def read_users_count(
         "get_add_to_cart_rate",
         "get_purchase_rate",
     ),
+    # The complement of the click-through rate.
+    replaces={"get_no_click_rate": "read_conversions"},
 )
 async def read_conversions(
     index: str,

@@ -35,7 +35,10 @@ def only_reads(given: Mapping[str, Any]) -> bool:
         document=BodyDocument("body", dict, many=False),
         destructive="call {endpoint}",
         spares=only_reads,
-    )
+    ),
+    replaces={
+        name: f'call("{name}")' for name in ("get_analytics_status", "get_top_filters_no_results")
+    },
 )
 async def call(
     endpoint: str,

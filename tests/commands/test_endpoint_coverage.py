@@ -21,7 +21,9 @@ from svc_notebook.accessors import FrameAccessor, SeriesAccessor
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.commands.registry import VERBS
+from svc_notebook.errors import NotFound
 from svc_notebook.functions import aio, keys
+from tests.commands.samples import sample_of
 from tests.looping import loop_over
 
 # No key here is ever seen to change.
@@ -46,6 +48,8 @@ ANSWER: dict[str, Any] = {
     "id": "c", "taskId": "t", "count": 0, "data": [], **USER,
     "ranking": ["custom"], "objectID": "1",
 }  # fmt: skip
+# Endpoints whose answers are made from their declared types.
+DECLARED_PATHS = ("/2/", "/1/configs", "/1/logs/{index}")
 CURATED = {
     "objectID": "1", "conditions": [{"pattern": "lamp", "anchoring": "is"}],
     "consequence": {"promote": [{"objectID": "1", "position": 0}], "hide": [{"objectID": "2"}]},
@@ -62,6 +66,7 @@ ANSWERS: dict[str, Any] = {
     **{name: {"key": "k", "createdAt": ""} for name in ("add_key", "add_index_key", "restore_key")},
     **{name: {"createdAt": ""} for name in ("assign_user", "assign_users", "append_source")},
     "pending_mappings": {"pending": False},
+    "get_click_positions": {"positions": []},
     "push_events": {"status": 200, "message": "OK"},
     "delete_user_token": {"status": 200, "message": "OK"},
 }
@@ -75,7 +80,11 @@ class Recorder:
 
     async def send(self, endpoint: Endpoint, parcel: RequestSpec) -> Any:
         self.called.append(endpoint.name)
+        if endpoint.name == "update_suggestions_config" and "new" in parcel.path:
+            raise NotFound("no such configuration", status=404)
         answer: Any = ANSWERS.get(endpoint.name, ANSWER)
+        if endpoint.name not in ANSWERS and endpoint.path.startswith(DECLARED_PATHS):
+            return sample_of(endpoint.types["return"])
         if endpoint.name == "search_many":
             return {**answer, "results": answer["results"] * len(parcel.body["requests"])}
         return list(answer) if isinstance(answer, list) else dict(answer)
@@ -150,6 +159,9 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
     "crawler_task": [(("c", "t"), {})],
     "send_events": [((EVENT,), {})],
     "delete_user_events": [(("u",), {})],
+    "save_suggestions_config": [(("suggested", "x"), {}), (("new", "x"), {})],
+    "read_suggestions_configs": [((), {})],
+    "read_top_filters": [(("x",), {}), (("x", ["brand"]), {})],
     "read_indices": [((), {})],
     "read_languages": [((), {})],
     "read_top_users": [((), {})],
@@ -167,8 +179,8 @@ CALLS: dict[str, list[tuple[tuple[Any, ...], dict[str, Any]]]] = {
 ON_SOMETHING: tuple[tuple[Any, ...], dict[str, Any]] = (("x",), {})
 WRITTEN = ("export", "export_synonyms", "export_rules", "export_entries")
 ACCESSORS = {name for row in ENDPOINTS for name in accessors_of(row.name)}
-# Functions that take a result of other functions; `tests/frames` calls them.
-OF_RESULTS = {"refresh", "next_page", "browse_all"}
+# Functions that take a result of other functions; `tests/frames` and `tests/loading` call them.
+OF_RESULTS = {"refresh", "next_page", "browse_all", "undo_load"}
 CASES = [
     (row.name, each.name)
     for row in ENDPOINTS
@@ -222,5 +234,5 @@ def test_an_accessor_of_the_table_is_there(path: str) -> None:
 def test_what_only_call_reaches_has_a_function_to_the_same_effect() -> None:
     alone = [row.name for row in ENDPOINTS if functions_of(row.name) == ["call"]]
 
-    assert len(alone) == 11
+    assert len(alone) == 15
     assert all(instead_of(name).partition("(")[0] in svc.__dir__() for name in alone)

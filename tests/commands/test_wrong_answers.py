@@ -5,23 +5,21 @@ from __future__ import annotations
 import asyncio
 import copy
 import itertools
-import types
-import typing
 import warnings
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin
+from typing import Any
 
 import pytest
 
 from svc_notebook.api import ENDPOINTS, Endpoint, RequestSpec
 from svc_notebook.api.shapes import Event, SearchImpression
 from svc_notebook.api.shapes.crawlers import CrawledUrl
-from svc_notebook.api.validation import hints
 from svc_notebook.client import AsyncClient, ClientConfig, Secret
 from svc_notebook.errors import SvcError
 from svc_notebook.functions import aio, keys
+from tests.commands.samples import sample_of
 from tests.commands.test_endpoint_coverage import (
     CALLS,
     CASES,
@@ -52,23 +50,6 @@ SEARCHED = {
 }  # fmt: skip
 
 
-def sample_of(kind: Any) -> Any:
-    """Make a value of a declared type, with every member that it may have."""
-    while get_origin(kind) in (typing.Annotated, typing.Required, typing.NotRequired):
-        kind = get_args(kind)[0]
-    if typing.is_typeddict(kind):
-        return {name: sample_of(member) for name, member in hints(kind).items()}
-    if get_origin(kind) in (typing.Union, types.UnionType):
-        return sample_of(next(one for one in get_args(kind) if one is not type(None)))
-    if get_origin(kind) is list:
-        return [sample_of(get_args(kind)[0])]
-    if get_origin(kind) is dict:
-        return {"a": sample_of(get_args(kind)[1])}
-    if get_origin(kind) is Literal:
-        return get_args(kind)[0]
-    return {str: "1", int: 1, float: 1.0, bool: True, Any: "1", type(None): None}[kind]
-
-
 PINNING = {
     "objectID": "2",
     "conditions": [{"pattern": "lamp", "anchoring": "is"}],
@@ -96,6 +77,7 @@ SAMPLES: dict[str, Any] = {
     "get_app_task": {"status": "published"},
     "batch": {"taskID": 1, "objectIDs": ["1"]},
     "get_crawler_task": {"pending": False},
+    "get_click_positions": {"positions": [{"position": [1, 1], "clickCount": 1}]},
     "list_sources": [{"source": "192.0.2.0/24", "description": ""}],
     "list_events": {"events": [sample_of(Event)]},
     "list_searches": {"searches": [sample_of(SearchImpression)]},
