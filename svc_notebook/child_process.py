@@ -24,6 +24,11 @@ def python_command(module: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-P", "-m", module, *arguments)
 
 
+def script_command(code: str, *arguments: str) -> tuple[str, ...]:
+    """Return the command that runs this code."""
+    return (sys.executable, "-P", "-c", code, *arguments)
+
+
 def start_process(
     command: Sequence[str],
     *,

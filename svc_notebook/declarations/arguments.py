@@ -119,8 +119,8 @@ def _unknown(name: str, known: Iterable[str], function: str) -> str:
     names = sorted(known)
     if not advice and len(names) <= MAX_LISTED_NAMES:
         advice = f"; the arguments are {', '.join(names)}"
-    if not advice and "extra" in known:
-        advice = "; extra={...} sends members unchecked"
+    if "extra" in known:
+        advice += "; to send it unchecked, use extra={...}"
     return f"there is no argument `{name}`{advice}"
 
 

@@ -219,7 +219,7 @@ def test_an_unknown_name_is_refused_with_the_way_to_send_it(call: Any) -> None:
     with pytest.raises(BadInput, match=r"did you mean.*extra=\{\.\.\.\}") as caught:
         call(client_of("http://127.0.0.1:9"))
 
-    assert type(caught.value) is BadInput
+    assert isinstance(caught.value, BadInput)
 
 
 def test_functions_take_extra_and_a_frame_remembers_it() -> None:

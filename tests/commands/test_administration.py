@@ -104,7 +104,7 @@ def test_the_tasks_of_a_session_are_listed(typed: Typed, admin: svc.Client) -> N
 def test_a_task_of_the_application_is_listed_too(typed_apart: Typed) -> None:
     svc.clear_entries("plurals")
 
-    found = typed_apart("tasks --length 1 --status")
+    found = typed_apart("tasks --limit 1 --status")
 
     assert found[["call", "index", "status"]].to_numpy().tolist() == [
         ["batch_dictionary", "", "published"]

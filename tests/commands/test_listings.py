@@ -34,7 +34,7 @@ def lamps(service: Running) -> None:
 def test_logs_are_of_one_index(typed: Typed) -> None:
     typed(f"search {INDEX} lamp")
 
-    logs = typed(f"logs --index {INDEX} --type query --length 3")
+    logs = typed(f"logs --index {INDEX} --type query --limit 3")
 
     assert len(logs) >= 1
     assert set(logs["index"]) == {INDEX}

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 import svc_notebook as svc
-from svc_notebook.api.parameters import PARAMETERS, SearchOptions, Settings
+from svc_notebook.api.parameters import SearchOptions, Settings
 from svc_notebook.api.validation import hints
+from svc_notebook.declarations.members import describe_member
 from svc_notebook.functions import aio, blocking
 from svc_notebook.loading.options import RowOptions
 
@@ -33,9 +34,8 @@ def test_help_lists_each_parameter_once_with_its_meaning(name: str) -> None:
             assert SPREAD[name] is SearchOptions  # it is an argument of the function's own
             continue
         assert text.count(f"    {one} : ") == 1
-        if one in PARAMETERS:
-            words = " ".join(text.split())
-            assert " ".join(PARAMETERS[one].meaning.split()) in words
+        words = " ".join(text.split())
+        assert " ".join(describe_member(one, SPREAD[name]).split()) in words
     assert not [p for p in signature.parameters.values() if p.kind is p.VAR_KEYWORD]
 
 

@@ -394,9 +394,11 @@ def test_every_public_function_that_writes_is_in_the_matrix() -> None:
 
 
 READING = (
-    "browse_", "count_", "diff_", "explain", "export", "get_", "next_page", "plan", "read_",
+    "browse_", "count_", "diff_", "explain", "export", "get_", "next_page", "overview", "plan",
+    "read_",
     "search", "show", "whoami", "why",
 )  # fmt: skip
+# Loads and suggestions, whose rights `tests/loading` and `tests/service/test_suggestions.py` test.
 # The admin's alone; the crawler's own credentials; any endpoint; nothing of the service; services
 # of profiles, and files, whose rights `tests/deployment` tests.
 ELSEWHERE = {
@@ -412,6 +414,7 @@ ELSEWHERE = {
         "run_crawler",
         "try_url",
     ),
+    *("delete_suggestions_config", "save_suggestions_config", "undo_load"),
     *("call", "refresh", "secured_key", "wait"),
     *("apply_config", "clone", "deploy", "pull_config"),
 }

@@ -7,14 +7,13 @@ format before it reads: a file that exceeds a limit is refused with what to do, 
 from __future__ import annotations
 
 import subprocess
-import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 from time import monotonic
 from typing import Any, BinaryIO
 
-from svc_notebook.child_process import start_process
+from svc_notebook.child_process import script_command, start_process
 from svc_notebook.errors import BadInput
 
 CHUNK_BYTES = 1 << 20
@@ -128,9 +127,11 @@ def try_reading(code: str, path: Path, name: str, advice: str) -> None:
         return
     memory, seconds = unpacked_limit(size) + TRIAL_BASE_BYTES, reading_limit(size)
     script = TRIAL.format(memory=memory, status=DAMAGED_STATUS, code=code)
-    command = [sys.executable, "-P", "-c", script, str(path.absolute())]
     process = start_process(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        script_command(script, str(path.absolute())),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
     )
     try:
         if process.wait(seconds) in (0, DAMAGED_STATUS):
