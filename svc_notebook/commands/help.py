@@ -36,7 +36,8 @@ JOBS: dict[str, tuple[str, ...]] = {
         "scratches",
     ),
     "Operate": (
-        "logs", "events", "analytics", "keys", "users", "clusters", "sources", "call", "mcp",
+        "logs", "events", "analytics", "suggestions", "abtests", "keys", "users", "clusters",
+        "sources", "call", "mcp",
     ),
     "Crawl": ("crawlers", "domains"),
     "Help": ("help",),
