@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import cache, wraps
-from importlib import import_module
 from inspect import Parameter, Signature, iscoroutinefunction, isfunction, signature
 from typing import Any, NoReturn, TypeVar, cast
 
@@ -13,10 +12,13 @@ from svc_notebook.declarations.shared_entries import complete
 from svc_notebook.errors import BadArgument, BadInput, CallFailed, SvcError
 from svc_notebook.foreign_names import suggest_argument
 
-# By name, because sessions are a layer above declarations.
-_ADVICE = "svc_notebook.session.advice"
+Adviser = Callable[[SvcError, Mapping[str, Any]], Awaitable[None]]
 MAX_LISTED_NAMES = 12
 SELF = "self"
+
+# Sessions are a layer above declarations. A call runs in the background thread, which imports
+# nothing: a user's thread may hold the lock of a module.
+_advisers: list[Adviser] = []
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,6 +55,12 @@ def check_arguments(function: F, *, advises: bool = False) -> F:
             _refuse(function, args, kwargs, error)
 
     return cast(F, call)
+
+
+def register_adviser(advise: Adviser) -> Adviser:
+    """Let a function add notes of what was probably meant to the errors of calls."""
+    _advisers.append(advise)
+    return advise
 
 
 def public_methods(owner: type[T]) -> type[T]:
@@ -111,7 +119,8 @@ async def _advise(
     """Add a note of what was probably meant to the error of a call, unless it has one."""
     if not getattr(error, "__notes__", ()):
         given = signature(function).bind_partial(*args).arguments
-        await import_module(_ADVICE).advise(error, {**given, **kwargs})
+        for advise in _advisers:
+            await advise(error, {**given, **kwargs})
 
 
 def _unknown(name: str, known: Iterable[str], function: str) -> str:

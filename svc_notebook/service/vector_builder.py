@@ -200,7 +200,10 @@ class VectorBuilder:
         for reader in store.readers:
             rows = np.flatnonzero(vectors.missing_rows(reader))
             before = vectors.table_of(reader)
-            parts = [(np.flatnonzero(before.known), before.take(before.known))] if before else []
+            parts = []
+            if before:
+                stored = np.flatnonzero(before.known)
+                parts.append((stored, before.take(stored)))
             published = time.monotonic()
             for start in range(0, len(rows), BATCH_TEXTS):
                 self._pause()

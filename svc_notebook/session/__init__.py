@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from svc_notebook.session import advice as advice  # registers itself
 from svc_notebook.session.config import profiles
 from svc_notebook.session.connection import (
     client_of,

@@ -8,6 +8,7 @@ from typing import Any
 from svc_notebook.api.filter_advice import suggest_filter
 from svc_notebook.client import AsyncClient
 from svc_notebook.client.filter_checks import check_filters
+from svc_notebook.declarations.arguments import register_adviser
 from svc_notebook.errors import CallFailed, NotFound, SvcError, did_you_mean
 from svc_notebook.session.connection import asynchronous
 
@@ -15,6 +16,7 @@ from svc_notebook.session.connection import asynchronous
 INDEX_PARAMETERS = ("index", "indexName", "source", "other", "destination")
 
 
+@register_adviser
 async def advise(error: SvcError, arguments: Mapping[str, Any]) -> None:
     """Add a note with the index, filter or facet that was probably meant to the error of a call."""
     try:

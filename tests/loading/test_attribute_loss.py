@@ -287,7 +287,9 @@ def test_magics_name_both_ways_as_options(index: str, tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="3 attributes") as refused:
             run(line, None, variables)
 
-        assert "`--action update`, `--replace-records`" in "\n".join(refused.value.__notes__)
+        assert "pass --action update; to replace the records, --replace-records" in str(
+            refused.value
+        )
     assert_unchanged(index)
     result = run(f"push {index} --from df --replace-records", None, variables)
     assert result.published == 20
@@ -312,7 +314,7 @@ def test_the_command_names_both_ways_as_options(
     updated, replaced = load("--action", "update"), load("--replace-records")
 
     assert refused.returncode != 0
-    assert "`--action update`, `--replace-records`" in refused.stderr
+    assert "pass --action update; to replace the records, --replace-records" in refused.stderr
     assert "deletes 3 attributes" in planned.stdout
     assert (unchanged, updated.returncode, replaced.returncode) == (4, 0, 0)
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from svc_notebook.service import events
-from svc_notebook.service.analytics.counted_search import is_refinement
+from svc_notebook.service.analytics.counted_search import CountedSearch, is_refinement
 from svc_notebook.service.analytics.search_counts import Retention, SearchCounter
 from svc_notebook.service.service import DATABASE
 from svc_notebook.service.store import MIGRATIONS, Store
@@ -242,3 +242,28 @@ def test_outcomes_of_events_stored_before_are_added(
         ("other", "purchase", "2", "EUR", 4.0),
     ]
     store.close()
+
+
+def test_lone_surrogates_are_counted_as_question_marks(shop: Inside) -> None:
+    """JSON inside of a parameter can contain them; such a text must not stop the others."""
+    filters = {"facetFilters": ["brand:\ud800"]}
+    odd = CountedSearch(
+        int(time.time() * 1000),
+        "films",
+        "a\ud800",
+        1,
+        "u\ud800",
+        "",
+        None,
+        filters,
+        ["t\ud800"],
+        [],
+    )
+    shop.app.service.search_counts.add(odd)
+    search(shop, "after")
+
+    assert counted(shop) == ["a?", "after"]
+    [[stored, user, tags]] = shop.app.service.store.read(
+        "SELECT filters, user, tags FROM counted ORDER BY number LIMIT 1"
+    )
+    assert (stored, user, tags) == ('[["brand",":","?"]]', "u?", '["t?"]')

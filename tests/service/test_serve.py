@@ -42,8 +42,11 @@ def test_a_running_service_is_described_in_its_folder(
     process, running = started
     note = tmp_path / "service.json"
 
-    own = {"allowsPrivateCrawl": False, "searchTimeoutSeconds": 4.0}
-    assert json.loads(note.read_text()) == vars(running) | own
+    options = {
+        "allowsPrivateCrawl": False, "searchTimeoutSeconds": 4.0,
+        "embedder": None, "reranker": None,
+    }  # fmt: skip
+    assert json.loads(note.read_text()) == vars(running) | options
     assert running.pid == process.pid
     assert stat.S_IMODE(note.stat().st_mode) == 0o600
 

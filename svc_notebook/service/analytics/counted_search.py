@@ -68,7 +68,7 @@ class CountedSearch(msgspec.Struct, array_like=True):
     def user(self) -> str:
         """The user token, or a digest of the address: addresses are not stored."""
         if self.token:
-            return self.token
+            return make_storable(self.token)
         return "address-" + blake2b(self.address.encode(), digest_size=8).hexdigest()
 
     @property
@@ -84,12 +84,17 @@ class CountedSearch(msgspec.Struct, array_like=True):
         except BadInput:  # the search ignored them, as it does with those of a damaged rule
             return []
         used = {part for group in groups for term in group for part in _describe(term)}
-        return [list(part) for part in sorted(used)]
+        return [list(map(make_storable, part)) for part in sorted(used)]
+
+
+def make_storable(text: str) -> str:
+    """Return a text with `?` for lone surrogates, which JSON inside of a parameter can contain."""
+    return text if text.isascii() else text.encode(errors="replace").decode()
 
 
 def normalize_query(text: str) -> str:
     """Return a query as it is counted: in lower case, with single spaces between words."""
-    return " ".join(text.lower().split())
+    return " ".join(make_storable(text).lower().split())
 
 
 def is_refinement(earlier: str, later: str) -> bool:

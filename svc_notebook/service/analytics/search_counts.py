@@ -15,6 +15,7 @@ import numpy as np
 from svc_notebook.service.analytics.counted_search import (
     CountedSearch,
     is_refinement,
+    make_storable,
     normalize_query,
 )
 from svc_notebook.service.events import (
@@ -185,8 +186,9 @@ def _row(
     return (
         number, search.time, search.index, query, search.hit_count, search.user, search.query_id,
         _json(filters) if (filters := search.used_filters()) else None,
-        _json(sorted(set(search.tags))) if search.tags else None,
-        search.country, numbers.tobytes() or None, search.test, search.variant,
+        _json(sorted({*map(make_storable, search.tags)})) if search.tags else None,
+        search.country and make_storable(search.country), numbers.tobytes() or None,
+        search.test, search.variant,
     )  # fmt: skip
 
 

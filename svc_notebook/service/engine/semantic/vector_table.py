@@ -122,7 +122,7 @@ class VectorTable:
         return np.asarray(~np.isnan(self.scales))
 
     def take(self, rows: Array) -> VectorTable:
-        """Return the vectors of some rows, without a sketch."""
+        """Return the vectors of rows, by their numbers, without a sketch."""
         return VectorTable(self.codes.take(rows, axis=0), self.scales.take(rows))
 
     def decoded(self) -> Array:
