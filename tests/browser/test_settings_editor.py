@@ -324,7 +324,7 @@ def test_a_key_that_may_only_read_gets_an_editor_that_only_shows(
         + "e = svc.edit.settings('tuned', ['lamp'], client=reader)\ne"
     )
 
-    expect(reader.locator(".svc-note")).to_contain_text("Read-only: the key lacks the right")
+    expect(reader).to_contain_text("Read-only: the key lacks the right")
     reader.get_by_role("tab", name="JSON").click()
     expect(reader.get_by_role("button", name="Use as draft")).to_be_disabled()
     expect(reader.get_by_label("Settings as JSON")).not_to_be_editable()

@@ -188,6 +188,8 @@ class Values:
         origin, args = typing.get_origin(kind), typing.get_args(kind)
         if origin is Annotated:
             return self._limited(args[0], [mark for mark in args[1:] if isinstance(mark, Meta)])
+        if origin in (typing.Required, typing.NotRequired):
+            return self.fit(args[0])
         if origin in (Union, types.UnionType):
             return self.fit(self._dice.choice(args))
         if origin is Literal:

@@ -138,7 +138,7 @@ def test_sketches_of_large_segments_are_computed_in_the_background_and_kept(
     monkeypatch.setattr("svc_notebook.service.engine.semantic.vector_table.MIN_SKETCHED_ROWS", 10)
     inside = own.start()
     inside.fill("shop", *RECORDS, **NEURAL)
-    while (before := wait_ready(inside)).lacks_sketches:
+    while (before := wait_ready(inside)).lacks_sketches or inside.app.service.catalog.unsaved():
         time.sleep(0.01)
     answer = ask(inside, "sea")
 

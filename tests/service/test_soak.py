@@ -114,7 +114,7 @@ def measure(running: Running, folder: Path, start: float) -> Usage:
     processes = [service, *service.children(recursive=True)]
     anonymous = [process.memory_info().rss - process.memory_info().shared for process in processes]
     # Files that are deleted and still held take room, too.
-    disk = sum(path.stat().st_blocks * 512 for path in list_files(folder))
+    disk = sum(map(count_bytes, list_files(folder)))
     return Usage(
         time.monotonic() - start,
         anonymous[0] / 2**20,
@@ -124,6 +124,14 @@ def measure(running: Running, folder: Path, start: float) -> Usage:
         sum(process.num_fds() for process in processes),
         disk / 2**20,
     )
+
+
+def count_bytes(path: Path) -> int:
+    """Return the size of a file on disk; 0 if it was removed since it was listed."""
+    try:
+        return path.stat().st_blocks * 512
+    except FileNotFoundError:
+        return 0
 
 
 def list_files(folder: Path) -> list[Path]:
