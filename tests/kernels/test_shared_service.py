@@ -106,7 +106,7 @@ def connecting(service: Running) -> str:
 
 def wait_for_checkpoint(home: Path) -> None:
     """Wait until a load has been acknowledged a few batches."""
-    # Another folder, `loads`, has the versions that undo a load: they are written before it is sent.
+    # The versions that undo a load, in the folder `loads`, are written before anything is sent.
     while not any(
         file.read_bytes().count(b"\n") > 5
         for file in home.rglob("*.jsonl")
