@@ -11,6 +11,7 @@ import svc_notebook as svc
 from svc_notebook.errors import BadInput, NotFound
 from svc_notebook.frames.schemas import SUGGESTIONS
 from tests.conftest import Running
+from tests.frames.schemas import with_text_dtype
 
 SOURCE, INDEX = "suggested-lamps", "lamp-suggestions"
 
@@ -32,7 +33,8 @@ def test_suggestions_are_built_from_what_was_searched(service: Running) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.1)
 
-        assert {name: str(dtype) for name, dtype in frame.dtypes.items()} == SUGGESTIONS
+        dtypes = {str(name): str(dtype) for name, dtype in frame.dtypes.items()}
+        assert dtypes == with_text_dtype(SUGGESTIONS)
         assert frame["exclude"].iloc[0] == ["floor"]
         assert frame["sources"].iloc[0][0]["minLetters"] == 4
         assert svc.search(INDEX, "des", client=client)["query"].tolist() == ["desk lamp"]

@@ -38,6 +38,8 @@ def ids(client: Client, index: str) -> set[str]:
     return {hit["objectID"] for page in client.browse_pages(index) for hit in page["hits"]}
 
 
+# Older pandas compares 1e20 with integers.
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
 def test_rows_at_and_beyond_the_cursor_are_sent(client: Client, index: str, tmp_path: Path) -> None:
     times = ["2024-01-05 10:00:00", "2024-01-31T09:00:00", "2024-02-01 00:00:00.5"]
     kinds: dict[str, list[Any]] = {
