@@ -16,6 +16,7 @@ from svc_notebook.errors import LocalServiceFailed
 from svc_notebook.service.app import App
 from svc_notebook.service.embedder import Embedder
 from svc_notebook.service.engine import SegmentStore
+from svc_notebook.service.engine.index.storage import load_vectors
 from svc_notebook.service.engine.semantic.vector_index import LATENT, VectorIndex
 from svc_notebook.service.service import Service
 from svc_notebook.service.vector_builder import VectorBuilder
@@ -132,14 +133,21 @@ def test_vectors_are_kept_over_a_restart(own: Own) -> None:
     assert vectors.name == before.name
 
 
+def has_stored_sketches(inside: Inside) -> bool:
+    catalog = inside.app.service.catalog
+    stored = load_vectors(catalog._files(catalog.find("shop")))
+    return stored is not None and not stored.lacks_sketches
+
+
 def test_sketches_of_large_segments_are_computed_in_the_background_and_kept(
     own: Own, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("svc_notebook.service.engine.semantic.vector_table.MIN_SKETCHED_ROWS", 10)
     inside = own.start()
     inside.fill("shop", *RECORDS, **NEURAL)
-    while (before := wait_ready(inside)).lacks_sketches or inside.app.service.catalog.unsaved():
+    while not has_stored_sketches(inside):
         time.sleep(0.01)
+    before = wait_ready(inside)
     answer = ask(inside, "sea")
 
     again = own.start()

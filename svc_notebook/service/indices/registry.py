@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -92,6 +93,8 @@ class IndexRegistry:
         self._folder = folder
         # The stamp and the segments in the engine files.
         self._saved: dict[int, tuple[int, list[str]]] = {}
+        # How often the files of each index were marked as out of date.
+        self._marks: Counter[int] = Counter()
         self._sizes: dict[int, _Measured] = {}
         self.closing = False
         self.embedder: Embedder | None = None
@@ -268,7 +271,8 @@ class IndexRegistry:
         return self._folder / str(index.records_id) / VECTOR_REQUEST
 
     def mark_unsaved(self, index: PublishedIndex) -> None:
-        """Have the engine files of an index written again."""
+        """Have the engine files of an index written again, also if they are being written."""
+        self._marks[index.id] += 1
         self._saved.pop(index.id, None)
 
     def unsaved(self) -> list[PublishedIndex]:
@@ -286,9 +290,11 @@ class IndexRegistry:
         stamp of the files, so they are read from the records again when the files are loaded.
         """
         engine = index.engine.get()
-        names = engine.segment_store.names  # a merge meanwhile makes them out of date
+        # A merge or a mark meanwhile makes them out of date.
+        names, marks = engine.segment_store.names, self._marks[index.id]
         engine.save(self._files(index), index.stamp)
-        self._saved[index.id] = index.stamp, names
+        if self._marks[index.id] == marks:
+            self._saved[index.id] = index.stamp, names
 
     def _files(self, index: PublishedIndex) -> Path:
         """Return the folder of an index's engine files; a replica has one per primary."""
