@@ -59,7 +59,7 @@ _Groups = list[list[_Term]]
 
 
 class _Unreadable(Exception):
-    """The text is no expression of conditions."""
+    """The text cannot be parsed as conditions."""
 
 
 def suggest_filter(filters: Any) -> str:
@@ -104,13 +104,13 @@ def explain_ineffective(filters: Any) -> Iterator[tuple[str, str]]:
                 "omit the filter to match all records"
             ),
         )
-    for found in re.finditer(r"(?<!\S)-([A-Za-z_][\w.]*):(\S+)", filters):
-        yield f"-{found[1]}", f"`{found[0]}` excludes nothing; write NOT {found[1]}:{found[2]}"
-    for found in re.finditer(r"(?<![\w.])([A-Za-z_][\w.]*):(\*|\S*\*)(?=[\s)]|$)", filters):
+    for term in re.finditer(r"(?<!\S)-([A-Za-z_][\w.]*):(\S+)", filters):
+        yield f"-{term[1]}", f"`{term[0]}` excludes nothing; write NOT {term[1]}:{term[2]}"
+    for term in re.finditer(r"(?<![\w.])([A-Za-z_][\w.]*):(\*|\S*\*)(?=[\s)]|$)", filters):
         yield (
-            found[1],
+            term[1],
             (
-                f"`{found[0]}` matches the value {found[2]!r} alone, as `*` is no wildcard; "
+                f"`{term[0]}` matches the value {term[2]!r} alone, as `*` is no wildcard; "
                 "a filter matches whole values"
             ),
         )
@@ -119,7 +119,7 @@ def explain_ineffective(filters: Any) -> Iterator[tuple[str, str]]:
 def _read(filters: Any) -> _Groups:
     if isinstance(filters, Mapping):
         return [
-            [_equal(str(name), each) for each in (value if isinstance(value, list) else [value])]
+            [_equal(str(name), item) for item in (value if isinstance(value, list) else [value])]
             for name, value in filters.items()
         ]
     if isinstance(filters, (list, tuple)):
@@ -350,12 +350,12 @@ class _Reader:
 def _tokens(text: str) -> Iterator[tuple[str, str]]:
     at = 0
     while text[at:].strip():
-        found = _TOKEN.match(text, at)
-        if not found:
+        match = _TOKEN.match(text, at)
+        if not match:
             raise _Unreadable
-        at = found.end()
-        kind = found.lastgroup or ""
-        value = found[kind]
+        at = match.end()
+        kind = match.lastgroup or ""
+        value = match[kind]
         if kind == "text":
             quote = value[0]
             value = re.sub(r"\\(.)", r"\1", value[1:-1].replace(quote * 2, quote))
@@ -364,8 +364,8 @@ def _tokens(text: str) -> Iterator[tuple[str, str]]:
 
 def _number(text: str) -> str:
     """Return the number in a text such as `50€` or `$1,200`, else the text."""
-    found = _MONEY.fullmatch(text.strip())
-    return found[1].replace(",", "") if found else text
+    match = _MONEY.fullmatch(text.strip())
+    return match[1].replace(",", "") if match else text
 
 
 def _equality(name: str, op: str, value: str) -> _Term:
@@ -400,7 +400,7 @@ def _opposite(term: _Term) -> _Term:
 def _either(first: _Groups, second: _Groups) -> _Groups:
     if len(first) * len(second) > MAX_TERMS:
         raise _Unreadable
-    return [[*one, *other] for one in first for other in second]
+    return [[*left, *other] for left in first for other in second]
 
 
 def _write_group(group: list[_Term]) -> str:

@@ -14,10 +14,10 @@ def read_seconds(value: object, name: str) -> object:
     """Return the seconds of a duration such as `24h` or `7d`; other values as they are."""
     if not isinstance(value, str):
         return value
-    found = _DURATION.fullmatch(value.strip().lower())
-    if not found:
+    match = _DURATION.fullmatch(value.strip().lower())
+    if not match:
         raise BadInput(f"`{name}` must be seconds, or a duration such as 30min, 24h or 7d: {value}")
-    return int(found[1]) * SECONDS[found[2] or "s"]
+    return int(match[1]) * SECONDS[match[2] or "s"]
 
 
 def read_pairs(text: str) -> dict[str, str]:

@@ -8,7 +8,6 @@ write blocks nobody for long.
 from __future__ import annotations
 
 import asyncio
-import getpass
 import platform
 import secrets
 import time
@@ -19,6 +18,7 @@ from typing import Any
 
 from svc_notebook.client import AsyncClient
 from svc_notebook.errors import BadInput, NotFound, SvcError
+from svc_notebook.loading.history.journal import user_name
 
 MARKS_INDEX = "svc_marks"
 MARK_SECONDS = 3600
@@ -82,8 +82,4 @@ async def _update(client: AsyncClient, index: str, version: int, facts: Mapping[
 
 
 def _name_user() -> str:
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError, ImportError):  # a process without a user name
-        user = "unknown"
-    return f"{user}@{platform.node()}"
+    return f"{user_name() or 'unknown'}@{platform.node()}"

@@ -174,10 +174,10 @@ async def read_top_filters(
     options: Any = {**_period(since, until, tags), "search": search, "limit": limit}
     if names:
         answer = await client.get_top_filter_for_attribute(",".join(names), index, **options)
-        found: Any = answer["values"]
+        entries: Any = answer["values"]
     else:
-        found = (await client.get_top_filter_attributes(index, **options))["attributes"]
-    rows = [{**row, "frequency": row["count"]} for row in found]
+        entries = (await client.get_top_filter_attributes(index, **options))["attributes"]
+    rows = [{**row, "frequency": row["count"]} for row in entries]
     facts = {"index": index, "since": since, "until": until, "tags": tags}
     return finished(typed(rows, TOP_FILTERS, _DEFAULTS), facts, dtype_backend)
 

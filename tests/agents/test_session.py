@@ -118,18 +118,18 @@ def test_a_tuning_session_from_zero_results_to_an_undone_change(inside: Server[A
             prompt = await agent.get_prompt("mend_zero_results", {"index": INDEX})
             return locals()
 
-    told = asyncio.run(tune())
+    outcome = asyncio.run(tune())
 
-    assert "tumbler" in told["zero"]
-    assert told["reasons"]["rows"][0]["reason"] == "no record contains it"
-    assert "1 of 1 queries affected" in told["tried"]["summary"]
-    assert told["untouched"]["total"] == 0
-    assert told["plan"]["changes"][0]["name"] == "t"
-    assert told["again"].is_error
-    assert told["hits"]["nbHits"] > 0
-    assert told["after"]["total"] == 0
-    assert "impact of" in told["report"].contents[0].text
-    assert INDEX in told["prompt"].messages[0].content.text
+    assert "tumbler" in outcome["zero"]
+    assert outcome["reasons"]["rows"][0]["reason"] == "no record contains it"
+    assert "1 of 1 queries affected" in outcome["tried"]["summary"]
+    assert outcome["untouched"]["total"] == 0
+    assert outcome["plan"]["changes"][0]["name"] == "t"
+    assert outcome["again"].is_error
+    assert outcome["hits"]["nbHits"] > 0
+    assert outcome["after"]["total"] == 0
+    assert "impact of" in outcome["report"].contents[0].text
+    assert INDEX in outcome["prompt"].messages[0].content.text
 
 
 def test_a_plan_is_refused_after_another_change(inside: Server[Any]) -> None:

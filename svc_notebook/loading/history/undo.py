@@ -134,12 +134,12 @@ async def _carry_out(
     on_progress: OnProgress | None,
 ) -> None:
     started = time.monotonic()
-    own = _entry_of(journal, undo)
-    lock = FileLock(journal.lock_path(own.load_id))
+    entry = _entry_of(journal, undo)
+    lock = FileLock(journal.lock_path(entry.load_id))
     lock.acquire()
     try:
-        journal.hashes_mark(own.index).unlink(missing_ok=True)
-        await journal.write(own)
+        journal.hashes_mark(entry.index).unlink(missing_ok=True)
+        await journal.write(entry)
         index, total = undo.entry.index, len(undo.restored) + len(undo.deleted)
         tasks, sent = [], 0
         for requests in _batches(undo, table):
@@ -150,7 +150,7 @@ async def _carry_out(
                 on_progress(sent, total)
         await wait(client, tasks, index=index)
         outcome = msgspec.structs.replace(
-            own, state="finished", rows=total, sent=len(undo.restored),
+            entry, state="finished", rows=total, sent=len(undo.restored),
             published=len(undo.restored), deleted=len(undo.deleted), unchanged=undo.unchanged,
             seconds=time.monotonic() - started,
         )  # fmt: skip

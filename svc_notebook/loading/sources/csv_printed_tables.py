@@ -152,10 +152,10 @@ def _find_pairs(lines: Sequence[str]) -> PrintedTable | None:
         return None
 
     def read(line: str) -> list[str] | None:
-        found = dict(PAIR.findall(line))
-        if not PAIRS.fullmatch(line.strip()) or not found.keys() <= {*names}:
+        pairs = dict(PAIR.findall(line))
+        if not PAIRS.fullmatch(line.strip()) or not pairs.keys() <= {*names}:
             return None
-        cells = (found.get(name, "") for name in names)
+        cells = (pairs.get(name, "") for name in names)
         return [cell[1:-1].replace('\\"', '"') if cell.startswith('"') else cell for cell in cells]
 
     return PrintedTable("each line is a list of pairs `name=value`", read, len(names), names=names)
@@ -163,11 +163,11 @@ def _find_pairs(lines: Sequence[str]) -> PrintedTable | None:
 
 def _find_box(lines: Sequence[str]) -> PrintedTable | None:
     """Find rows between pipes with a rule above or below the header."""
-    for place, line in enumerate(lines[:MAX_TITLE_LINES]):
+    for number, line in enumerate(lines[:MAX_TITLE_LINES]):
         if not RULE.fullmatch(line) or WIDTH_RULE.fullmatch(line):
             continue
-        before = lines[place - 1] if place else ""
-        start = place - 1 if _has_pipe(before) else place + 1
+        before = lines[number - 1] if number else ""
+        start = number - 1 if _has_pipe(before) else number + 1
         header = lines[start] if start < len(lines) else ""
         if not _has_pipe(header) or RULE.fullmatch(header):
             continue
@@ -211,24 +211,24 @@ def _split_pipes(line: str, framed: bool) -> list[str]:
 
 
 def _agree(widths: Sequence[int], width: int) -> bool:
-    return sum(each == width for each in widths) >= MIN_AGREEING_SHARE * len(widths)
+    return sum(count == width for count in widths) >= MIN_AGREEING_SHARE * len(widths)
 
 
 def _find_fixed_width(lines: Sequence[str]) -> PrintedTable | None:
     """Find columns whose places are given by groups of dashes below the header."""
-    for place, rule in enumerate(lines[:MAX_TITLE_LINES]):
-        if not place or not WIDTH_RULE.fullmatch(rule) or not lines[place - 1].strip():
+    for number, rule in enumerate(lines[:MAX_TITLE_LINES]):
+        if not number or not WIDTH_RULE.fullmatch(rule) or not lines[number - 1].strip():
             continue
         spans = [match.span() for match in re.finditer("[-=]+", rule)]
-        first = [row for row in lines[place + 1 : place + 1 + MAX_CHECKED_LINES] if row.strip()]
+        first = [row for row in lines[number + 1 : number + 1 + MAX_CHECKED_LINES] if row.strip()]
         # A blank is between the columns of a row.
         gaps = [end for _, end in spans[:-1]]
         rows = [row for row in first if _has_gaps(row, gaps) and len(row) > gaps[0]]
-        if not rows or not _has_gaps(lines[place - 1], gaps):
+        if not rows or not _has_gaps(lines[number - 1], gaps):
             continue
 
         note = "columns are separated by their width"
-        return PrintedTable(note, _width_reader(spans, gaps), len(spans), place - 1)
+        return PrintedTable(note, _width_reader(spans, gaps), len(spans), number - 1)
     return None
 
 
@@ -381,11 +381,11 @@ def _find_starts(rows: Sequence[str]) -> list[int]:
         for n in range(*match.span())
     }
     starts, run = [0], 0
-    for place, is_blank in enumerate(blank):
+    for position, is_blank in enumerate(blank):
         if is_blank:
             run += 1
         elif run:
-            starts += [place] if run >= MIN_GAP or place - 1 in in_header else []
+            starts += [position] if run >= MIN_GAP or position - 1 in in_header else []
             run = 0
     return starts
 

@@ -105,10 +105,10 @@ class _Lines:
         separator, quote = dialect.separator.encode()[-1], ord(dialect.quote)
         last = self._ends - 1
         last -= self._bytes[last] == ord("\r")
-        found = self._bytes[last]
+        last_bytes = self._bytes[last]
         # A block of one blank line has no byte before its end; what is likely is verified below.
         before = self._bytes.take(last - 1, mode="clip")
-        likely = (found == separator) | ((found == quote) & (before == quote))
+        likely = (last_bytes == separator) | ((last_bytes == quote) & (before == quote))
         ends = _empty_ends(dialect)
         for line in map(self._line, np.flatnonzero(likely)):
             if line.endswith(ends):
@@ -121,9 +121,9 @@ class _Lines:
         second = self._bytes.take(self._starts + 1, mode="clip")
         last = self._ends - 1
         last -= self._bytes[last] == ord("\r")
-        found = self._bytes[last]
+        ends = self._bytes[last]
         likely = (first == separator) | ((first == quote) & (second == quote))
-        likely &= (found == separator) | (found == quote)
+        likely &= (ends == separator) | (ends == quote)
         for number in np.flatnonzero(likely):
             yield self._line(number).decode("utf-8", "replace")
 

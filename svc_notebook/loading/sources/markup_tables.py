@@ -42,8 +42,8 @@ def open_html(paths: Sequence[Path], name: str, options: LoadSettings, db: Datab
     if len(paths) > 1:
         raise BadInput(f"{name} are several pages; load each separately")
     etree = import_lxml(name)
-    found = _read_tables(paths[0], etree, ReadingBudget.of_files(paths, name, ADVICE))
-    tables = [rows for rows in found if len(rows) > 1]
+    read_tables = _read_tables(paths[0], etree, ReadingBudget.of_files(paths, name, ADVICE))
+    tables = [rows for rows in read_tables if len(rows) > 1]
     if not tables:
         raise BadInput(
             f"{name} is an HTML page without a table, which is not read; a crawler reads the texts "

@@ -1,6 +1,6 @@
 """Footers of tables: totals, counts of rows and remarks after the last row.
 
-Each signal adds points to a row; a row with enough of them is no row of the table.
+Each signal adds points to a row. A row whose points reach the limit is not part of the table.
 """
 
 from __future__ import annotations

@@ -126,12 +126,12 @@ class TrafficPreview:
         >>> seen.report("preview.html").name
         'preview.html'
         """
-        own = Path(path).expanduser()
-        if own.suffix.lower() not in (".html", ".htm"):
-            raise BadInput(f"unsupported format `{own.suffix}`; use .html")
+        target = Path(path).expanduser()
+        if target.suffix.lower() not in (".html", ".htm"):
+            raise BadInput(f"unsupported format `{target.suffix}`; use .html")
         parts = _write_parts(self, dict(titles) if titles is not None else {})
-        write_named_file(own, write_page(f"{self.impact.index}: preview", [_about()], parts))
-        return own
+        write_named_file(target, write_page(f"{self.impact.index}: preview", [_about()], parts))
+        return target
 
 
 @public()
@@ -179,24 +179,26 @@ async def preview(
     """
     if not 1 <= top <= MAX_TOP:
         raise BadInput(f"`top` must be from 1 to {MAX_TOP:,}, not {top!r}")
-    own = asynchronous(client)
-    counts = await _read_top(own, index, top) if log is None else count_queries(log).head(top)
+    caller = asynchronous(client)
+    counts = await _read_top(caller, index, top) if log is None else count_queries(log).head(top)
     if counts.empty:
         raise BadInput("the log has no queries: pass `log`, as `svc.read_searches` returns it")
-    tried = await impact(index, change, counts[QUESTION], k=k, client=own)
+    tried = await impact(index, change, counts[QUESTION], k=k, client=caller)
     return TrafficPreview(tried, counts.reset_index(drop=True))
 
 
 async def _read_top(client: AsyncClient, index: str, top: int) -> DataFrame:
     """Return the most frequent queries by the analytics of the service."""
     today = datetime.now(UTC).date()
-    found: Any = await client.get_top_searches(
+    answer: Any = await client.get_top_searches(
         index=index,
         limit=top,
         startDate=str(today - timedelta(days=ANALYTICS_DAYS)),
         endDate=str(today),
     )
-    rows = [(row["search"], "", row["count"]) for row in found["searches"] if row["search"].strip()]
+    rows = [
+        (row["search"], "", row["count"]) for row in answer["searches"] if row["search"].strip()
+    ]
     return DataFrame(rows, columns=[*QUESTION, "frequency"])
 
 
@@ -234,12 +236,12 @@ def _write_parts(preview: TrafficPreview, titles: Mapping[str, str]) -> Iterable
 
 def _write_hits(preview: TrafficPreview, row: Any, titles: Mapping[str, str]) -> str:
     moves = preview.impact.moves
-    own = moves[(moves["query"] == row.query) & (moves["filters"] == row.filters)]
-    own = own[own["kind"] != "same"].sort_values("rank_after", kind="stable")
+    moved = moves[(moves["query"] == row.query) & (moves["filters"] == row.filters)]
+    moved = moved[moved["kind"] != "same"].sort_values("rank_after", kind="stable")
     columns = ["objectID", "rank_before", "rank_after"]
-    shown = own[columns].astype("object").where(own[columns].notna(), "")
-    shown.insert(1, "title", [titles.get(name, "") for name in own["objectID"]])
-    shown.insert(0, "kind", own["kind"].map(KINDS))
+    shown = moved[columns].astype("object").where(moved[columns].notna(), "")
+    shown.insert(1, "title", [titles.get(name, "") for name in moved["objectID"]])
+    shown.insert(0, "kind", moved["kind"].map(KINDS))
     filters = f", {row.filters}" if row.filters else ""
     heading = escape(f"{row.query}{filters}: {format_count(row.frequency, 'search', 'searches')}")
     table = shown if titles else shown.drop(columns="title")

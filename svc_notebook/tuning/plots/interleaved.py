@@ -21,7 +21,7 @@ HEIGHT_INCHES = 2.8
 def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Sequence[Axes]:
     """Draw the share of users who prefer b, and the evidence, after each user with a preference."""
     left, right = make_axes(axes, 1, 2, HEIGHT_INCHES)
-    own = colours()
+    palette = colours()
     preferred = outcome.users["preferred"]
     chosen = (preferred[preferred != ""] == "b").to_numpy()
     counts = np.arange(1, len(chosen) + 1)
@@ -32,12 +32,12 @@ def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Sequ
         for axis in (left, right):
             draw_empty(axis, "no user has a preference yet")
         return [left, right]
-    left.axhline(0.5, color=own.grey, linewidth=0.8, zorder=0)
-    left.plot(counts, np.cumsum(chosen) / counts, color=own.hue, linewidth=1.6)
+    left.axhline(0.5, color=palette.grey, linewidth=0.8, zorder=0)
+    left.plot(counts, np.cumsum(chosen) / counts, color=palette.hue, linewidth=1.6)
     left.set_ylim(0, 1)
-    right.axhline(DECISIVE_EVIDENCE, color=own.grey, linewidth=0.8, linestyle="--", zorder=0)
-    right.plot(counts, outcome.evidence(), color=own.hue, linewidth=1.6)
+    right.axhline(DECISIVE_EVIDENCE, color=palette.grey, linewidth=0.8, linestyle="--", zorder=0)
+    right.plot(counts, outcome.evidence(), color=palette.hue, linewidth=1.6)
     right.set_yscale("log")
     for axis in (left, right):
-        axis.set_xlabel("users with a preference", fontsize=8.5, color=own.ink)
+        axis.set_xlabel("users with a preference", fontsize=8.5, color=palette.ink)
     return [left, right]

@@ -126,15 +126,23 @@ def add_nearest(
     `feedback_hits` hits moved the vector that they are the similarities to.
     """
     least = math.ceil(round(options.min_similarity * SIMILARITY_SCALE, SIMILARITY_DIGITS))
-    near = [one.find_near(mask, least) for mask, one in zip(allowed, similarities, strict=True)]
+    near = [
+        of_segment.find_near(mask, least)
+        for mask, of_segment in zip(allowed, similarities, strict=True)
+    ]
     values = np.concatenate([np.zeros(0, np.int32), *(values for _, values in near)])
     if len(values) > FUSED_HITS:
         least = int(np.partition(values, -FUSED_HITS)[-FUSED_HITS])
     return [
         _with_near(
-            match, one, rows[values >= least], values[values >= least], options, feedback_hits
+            match,
+            of_segment,
+            rows[values >= least],
+            values[values >= least],
+            options,
+            feedback_hits,
         )
-        for match, one, (rows, values) in zip(matches, similarities, near, strict=True)
+        for match, of_segment, (rows, values) in zip(matches, similarities, near, strict=True)
     ]
 
 
@@ -219,8 +227,8 @@ def _add_scores(
 
 def read_cosines(similarities: Array) -> Array:
     """Return similarities as cosines, 0 for records without a vector."""
-    known = np.where(similarities == NO_SIMILARITY, 0, similarities)
-    return np.asarray(known / SIMILARITY_SCALE)
+    filled = np.where(similarities == NO_SIMILARITY, 0, similarities)
+    return np.asarray(filled / SIMILARITY_SCALE)
 
 
 def _keep_scores(
