@@ -90,9 +90,7 @@ def list_methods(owners: dict[str, type]) -> dict[str, Callable[..., Any]]:
         f"{prefix}.{name}": one
         for prefix, owner in owners.items()
         for name, one in vars(owner).items()
-        if not name.startswith("_")
-        and inspect.isfunction(one)
-        and one.__module__ == owner.__module__
+        if not name.startswith("_") and inspect.isfunction(one)
     }
 
 

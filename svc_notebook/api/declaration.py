@@ -62,7 +62,7 @@ class Api:
 class Asynchronous:
     """The base of a client whose methods are coroutine functions."""
 
-    def perform(self, endpoint: Endpoint, request: RequestSpec) -> Coroutine[Any, Any, Any]:
+    def perform(self, endpoint: Endpoint, spec: RequestSpec) -> Coroutine[Any, Any, Any]:
         """Send one request."""
         raise NotImplementedError
 
@@ -70,7 +70,7 @@ class Asynchronous:
 class Blocking:
     """The base of a client whose methods block until the response has arrived."""
 
-    def perform(self, endpoint: Endpoint, request: RequestSpec) -> Any:
+    def perform(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
         """Send one request."""
         raise NotImplementedError
 

@@ -9,7 +9,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from functools import wraps
 from importlib.metadata import PackageNotFoundError, version
@@ -218,6 +218,17 @@ def blocking(function: Callable[P, Coroutine[Any, Any, R]]) -> Callable[P, R]:
         return run(function(*args, **kwargs))
 
     return call
+
+
+def iterate(values: AsyncIterator[R]) -> Iterator[R]:
+    """Iterate over what an asynchronous iterator yields on the background loop."""
+    done = object()
+    while (value := run(_next_or(values, done))) is not done:
+        yield value  # type: ignore[misc]
+
+
+async def _next_or(values: AsyncIterator[R], otherwise: object) -> R | object:
+    return await anext(values, otherwise)
 
 
 def behind_bar(begin: Callable[[OnProgress], Coroutine[Any, Any, R]], bar: Progress) -> R:

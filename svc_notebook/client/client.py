@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import (
-    AsyncIterator,
-    Iterable,
-    Iterator,
-    Mapping,
-    Sequence,
-)
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from copy import copy
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Literal, Self, Unpack, overload
 
 import msgspec
 
@@ -30,6 +24,11 @@ from svc_notebook.api.families.indices import CopyScope
 from svc_notebook.api.parameters import SearchParams
 from svc_notebook.api.shapes import Record, Rule, SearchAnswer, Synonym
 from svc_notebook.client import background_loop, curation, operations, replacement
+from svc_notebook.client.blocking_methods import (
+    blocking_iterator,
+    blocking_method,
+    documented_by,
+)
 from svc_notebook.client.config import ClientConfig
 from svc_notebook.client.endpoint_client import (
     EndpointClient,
@@ -41,8 +40,6 @@ from svc_notebook.client.request_options import Options, Response
 from svc_notebook.client.tasks import OnProgress, Tasks
 from svc_notebook.client.temporary_index import AROUND_RECORDS
 from svc_notebook.client.transport.sender import HttpSender
-
-T = TypeVar("T")
 
 
 class AsyncClient(EndpointClient):
@@ -329,83 +326,20 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, Suggestio
         """The configuration of the client."""
         return self.aio.connection
 
+    @documented_by(AsyncClient.with_options)
     def with_options(self, **options: Unpack[Options]) -> Self:
-        """Return a client over the same connections whose calls have these options.
-
-        Parameters
-        ----------
-        headers : dict, default none
-            Further headers by name.
-        query : dict, default none
-            Further query parameters by name.
-        connect_timeout : float, default that of the connection
-            Maximum wait for a connection in seconds.
-        read_timeout : float, default that of the connection
-            Maximum wait for the response of a read in seconds.
-        write_timeout : float, default that of the connection
-            Maximum wait for the response of a write in seconds.
-        user_id : str, default None
-            User whose data the call is for, sent as the header `X-Service-User-ID`.
-        forwarded_for : str, default None
-            Address of the caller on whose behalf this client calls, sent as
-            `X-Forwarded-For`.
-        forwarded_api_key : str or Secret, default None
-            Key of that caller, sent as `X-Forwarded-API-Key`.
-        extra : dict, default none
-            Members to add to each body, or to each object of a list, without validation.
-        max_answer_bytes : int, default 256 MB
-            Maximum size of a response in bytes.
-        on_response : callable, default None
-            Function that is called with each `Response`.
-
-        Returns
-        -------
-        Client
-            The new client; this one is unchanged.
-
-        Raises
-        ------
-        BadInput
-            If an option is unknown or cannot be sent.
-
-        Examples
-        --------
-        >>> patient = client.with_options(read_timeout=60)
-        >>> patient.search("products", "desk lamp")["nbHits"]
-        10
-        """
         other = copy(self)
         other.aio = self.aio.with_options(**options)
         return other
 
+    @documented_by(AsyncClient.perform)
     def perform(self, endpoint: Endpoint, spec: RequestSpec) -> Any:
-        """Send one request and return the checked response.
-
-        Parameters
-        ----------
-        endpoint : Endpoint
-            Declaration of the endpoint.
-        spec : RequestSpec
-            Encoded request.
-
-        Returns
-        -------
-        object
-            The decoded response.
-
-        Raises
-        ------
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> from svc_notebook.api import SearchApi
-        >>> endpoint = SearchApi.get_settings.endpoint
-        >>> client.perform(endpoint, endpoint.encode("products"))["hitsPerPage"]
-        20
-        """
         return background_loop.run(self.aio.perform(endpoint, spec))
+
+    index_exists = blocking_method(AsyncClient.index_exists)
+    browse_pages = blocking_iterator(AsyncClient.browse_pages)
+    iterate_rules = blocking_iterator(AsyncClient.iterate_rules)
+    iterate_synonyms = blocking_iterator(AsyncClient.iterate_synonyms)
 
     @overload
     def custom(
@@ -431,61 +365,11 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, Suggestio
         reads: bool | None = None,
         raw: Literal[True],
     ) -> Response: ...
-    def custom(
-        self,
-        verb: str,
-        path: str,
-        *,
-        query: Mapping[str, Any] | None = None,
-        body: Any = None,
-        interface: Interface = "search",
-        reads: bool | None = None,
-        raw: bool = False,
-    ) -> Any:
-        """Call an endpoint that this package does not declare.
+    @documented_by(AsyncClient.custom)
+    def custom(self, verb: str, path: str, **options: Any) -> Any:
+        return background_loop.run(self.aio.custom(verb, path, **options))
 
-        Parameters
-        ----------
-        verb : str
-            HTTP method, such as `POST`.
-        path : str
-            Path, such as `/1/indexes/products/newFeature`. Characters that a URL cannot
-            contain are percent-encoded, except slashes: use `quote(name, safe="")` for a
-            name.
-        query : dict, default None
-            Query parameters by name.
-        body : JSON value, default None
-            Body of POST, PUT and PATCH.
-        interface : {'search', 'crawler', 'events'}, default 'search'
-            API whose hosts are called.
-        reads : bool, default True for GET
-            Use the hosts and timeouts of reads. A POST that does not read is never
-            repeated.
-        raw : bool, default False
-            Return a `Response` with status, headers and body.
-
-        Returns
-        -------
-        object
-            The decoded JSON of the response, or a `Response`.
-
-        Raises
-        ------
-        BadInput
-            If an argument is not valid.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> client.custom("GET", "/1/indexes/products/settings")["hitsPerPage"]
-        20
-        """
-        call: Any = self.aio.custom
-        return background_loop.run(
-            call(verb, path, query=query, body=body, interface=interface, reads=reads, raw=raw)
-        )
-
+    @documented_by(AsyncClient.wait)
     def wait(
         self,
         tasks: Tasks,
@@ -494,38 +378,6 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, Suggestio
         timeout: float | None = 600,
         progress: bool | None = None,
     ) -> int:
-        """Wait until tasks are published.
-
-        Parameters
-        ----------
-        tasks : int, dict, tuple or list of these
-            Task numbers, responses of writes, `(index, number)` or `{index: number}`.
-        index : str, default None
-            Name of the index of tasks that do not name theirs; None for tasks of the
-            application.
-        timeout : float, default 600
-            Maximum wait in seconds; None waits without limit.
-        progress : bool, default None
-            Draw a progress bar; None draws one in notebooks and terminals.
-
-        Returns
-        -------
-        int
-            The number of tasks.
-
-        Raises
-        ------
-        TaskFailed
-            If tasks are not published at the timeout; its `tasks` are the remaining ones.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> response = client.clear_synonyms("products")
-        >>> client.wait(response, index="products")
-        1
-        """
         return background_loop.behind_bar(
             lambda on_progress: self.aio.wait(
                 tasks, index=index, timeout=timeout, on_progress=on_progress
@@ -533,143 +385,7 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, Suggestio
             Progress(unit="tasks", label="published", shown=progress),
         )
 
-    def browse_pages(
-        self, index: str, *, cursor: str | None = None, **params: Unpack[SearchParams]
-    ) -> Iterator[SearchAnswer]:
-        """Iterate over the pages of a whole index; the next page is fetched while one is processed.
-
-        Parameters
-        ----------
-        index : str
-            Name of the index.
-        cursor : str, default None
-            Position to resume at; None begins at the start.
-        **params
-            Search parameters.
-
-        Yields
-        ------
-        dict
-            A page with `hits` and, unless it is the last, `cursor`.
-
-        Raises
-        ------
-        NotFound
-            If the index does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-        CursorRepeated
-            If the service repeats a cursor, so that the browse cannot end.
-
-        Examples
-        --------
-        >>> sum(len(page["hits"]) for page in client.browse_pages("products"))
-        240
-        """
-        return _each(self.aio.browse_pages(index, cursor=cursor, **params))
-
-    def iterate_rules(
-        self,
-        index: str,
-        query: str = "",
-        *,
-        context: str | None = None,
-        enabled: bool | None = None,
-    ) -> Iterator[Rule]:
-        """Iterate over the rules of an index; one page of 1,000 rules is in memory at a time.
-
-        Parameters
-        ----------
-        index : str
-            Name of the index.
-        query : str, default ""
-            Words or word prefixes that a rule contains; "" matches every rule.
-        context : str, default None
-            Context that a rule must name; None does not restrict contexts.
-        enabled : bool, default None
-            Yield only enabled (True) or only disabled (False) rules; None yields both.
-
-        Yields
-        ------
-        dict
-            A rule.
-
-        Raises
-        ------
-        NotFound
-            If the index does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> [rule["objectID"] for rule in client.iterate_rules("products")]
-        ['lamps-on-sale']
-        """
-        return _each(self.aio.iterate_rules(index, query, context=context, enabled=enabled))
-
-    def iterate_synonyms(
-        self,
-        index: str,
-        query: str = "",
-        *,
-        type: str = "",  # noqa: A002 - as the endpoint names it
-    ) -> Iterator[Synonym]:
-        """Iterate over the synonyms of an index; one page of 1,000 synonyms is in memory at a time.
-
-        Parameters
-        ----------
-        index : str
-            Name of the index.
-        query : str, default ""
-            Words or word prefixes that a synonym contains; "" matches every synonym.
-        type : str, default ""
-            Type of synonym, or several separated by commas; "" selects every type.
-
-        Yields
-        ------
-        dict
-            A synonym.
-
-        Raises
-        ------
-        NotFound
-            If the index does not exist.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> [synonym["objectID"] for synonym in client.iterate_synonyms("products")]
-        ['cups']
-        """
-        return _each(self.aio.iterate_synonyms(index, query, type=type))
-
-    def index_exists(self, index: str) -> bool:
-        """Return whether an index exists.
-
-        Parameters
-        ----------
-        index : str
-            Name of the index.
-
-        Returns
-        -------
-        bool
-            Whether it exists.
-
-        Raises
-        ------
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> client.index_exists("products")
-        True
-        """
-        return background_loop.run(self.aio.index_exists(index))
-
+    @documented_by(AsyncClient.replace_all)
     def replace_all(
         self,
         index: str,
@@ -680,57 +396,13 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, Suggestio
         batch_size: int = operations.BATCH_RECORDS,
         progress: bool | None = None,
     ) -> int:
-        """Replace all records of an index at once.
-
-        After an error, or with too few records, nothing changes.
-
-        Parameters
-        ----------
-        index : str
-            Name of the index.
-        records : iterable of dict
-            New records.
-        min_share : float, default 0.5
-            Minimum number of new records, as a share from 0 to 1 of the number of previous
-            records.
-        scopes : list of {'settings', 'synonyms', 'rules'}, default all
-            Parts that the index keeps.
-        batch_size : int, default 1000
-            Number of records in one request, 1 or more.
-        progress : bool, default None
-            Draw a progress bar; None draws one in notebooks and terminals.
-
-        Returns
-        -------
-        int
-            The number of new records.
-
-        Raises
-        ------
-        BadInput
-            If an argument is not valid.
-        SvcError
-            If there are too few new records.
-        CallFailed
-            If the service cannot be reached or refuses the call.
-
-        Examples
-        --------
-        >>> records = [{"objectID": "LMP-001", "name": "Classic brass desk lamp"}]
-        >>> client.replace_all("products", records, min_share=0)
-        1
-        """
         return background_loop.behind_bar(
             lambda on_progress: self.aio.replace_all(
-                index,
-                records,
-                min_share=min_share,
-                scopes=scopes,
-                batch_size=batch_size,
-                on_progress=on_progress,
+                index, records,
+                min_share=min_share, scopes=scopes, batch_size=batch_size, on_progress=on_progress,
             ),
             Progress(unit="batches", label="published", shown=progress),
-        )
+        )  # fmt: skip
 
     def close(self) -> None:
         """Close the connections of the client; a later call opens new ones.
@@ -751,13 +423,3 @@ class Client(Blocking, SearchApi, CrawlerApi, EventsApi, AnalyticsApi, Suggestio
 
     def __repr__(self) -> str:
         return describe_client(self)
-
-
-def _each(items: AsyncIterator[T]) -> Iterator[T]:
-    """Iterate over items produced on the background loop; items are never None."""
-    while (item := background_loop.run(_next_or_none(items))) is not None:
-        yield item
-
-
-async def _next_or_none(items: AsyncIterator[T]) -> T | None:
-    return await anext(items, None)

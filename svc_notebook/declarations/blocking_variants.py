@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack
 from functools import cache, wraps
 from inspect import Parameter, Signature
-from typing import Any, TypeVar
+from typing import Any
 
 from svc_notebook.accessor_registration import register_accessors
 from svc_notebook.client import Progress, background_loop
@@ -19,7 +19,6 @@ from svc_notebook.declarations.former_names import ABOVE_BLOCKING, present_names
 from svc_notebook.declarations.signatures import spell_out
 from svc_notebook.errors import BadArgument, unchained
 
-R = TypeVar("R")
 CALLBACK, SWITCH = "on_progress", "progress"
 SWITCH_ENTRY = (
     "progress : bool, default None\n"
@@ -104,14 +103,4 @@ def _records(declared: Declaration, given: dict[str, Any]) -> Any:
 
 
 def _iterable(result: Any) -> Any:
-    return _each(result) if isinstance(result, AsyncIterator) else result
-
-
-def _each(chunks: AsyncIterator[R]) -> Iterator[R]:
-    done = object()
-    while (chunk := background_loop.run(_next_or(chunks, done))) is not done:
-        yield chunk  # type: ignore[misc]
-
-
-async def _next_or(chunks: AsyncIterator[R], otherwise: object) -> R | object:
-    return await anext(chunks, otherwise)
+    return background_loop.iterate(result) if isinstance(result, AsyncIterator) else result

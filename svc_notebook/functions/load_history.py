@@ -70,8 +70,8 @@ def loads(index: str | None = None, *, client: AnyClient | None = None) -> pd.Da
     Examples
     --------
     >>> svc.load("products.csv", "products", id="sku")
-    >>> svc.loads("products").loc[0, ["state", "published", "undo"]].tolist()
-    ['finished', 240, 'possible']
+    >>> svc.loads("products").loc[0, ["state", "undo"]].tolist()
+    ['finished', 'possible']
     """
     journal = LoadJournal.of(asynchronous(client).connection)
     entries = [entry for entry in journal.read() if index in (None, entry.index)]

@@ -234,6 +234,7 @@ CLIENT_ORDER = [
         "crawlers",
         "attribute_checks",
         "filter_checks",
+        "blocking_methods",
     ),
     ("client",),
 ]
