@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from svc_notebook.accessor_registration import import_accessors, register_accessors
 from svc_notebook.functions import homes
+from svc_notebook.release import read_version
 
 if TYPE_CHECKING:
     from svc_notebook import errors, samples, tuning
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from svc_notebook.functions import aio, blocking
     from svc_notebook.functions.blocking import *
 
+    __version__: str
     edit: Editors
 
 __doc__ = f"""{__doc__}
@@ -70,6 +72,8 @@ else:
     def __getattr__(name: str) -> Any:
         from svc_notebook.errors import lacking_attribute
 
+        if name == "__version__":
+            return read_version()
         if name in _MODULES:
             value: Any = import_module(_MODULES[name])
         elif name in _CLIENTS:

@@ -7,7 +7,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from io import TextIOWrapper
 from typing import Any, TextIO
 
@@ -19,6 +18,7 @@ from svc_notebook.commands.surface_messages import spell
 from svc_notebook.commands.verb import Verb
 from svc_notebook.errors import BadOption, NotConnected, SvcError
 from svc_notebook.functions.output import as_text
+from svc_notebook.release import read_version
 from svc_notebook.terminal import escape_controls
 
 EXIT_SUCCESS, EXIT_FAILURE, EXIT_USAGE_ERROR, EXIT_INTERRUPTED = 0, 1, 2, 130
@@ -66,7 +66,7 @@ def _run(words: list[str]) -> int:
         _print_safe(help_on(face="command"))
         return EXIT_SUCCESS if words else EXIT_USAGE_ERROR
     if words[0] == "--version":
-        print(f"svc-notebook {_version()}")
+        print(f"svc-notebook {read_version()}")
         return EXIT_SUCCESS
     verb, rest = pick_verb(words, "command")
     warnings.showwarning = partial(_warn, verb=verb)
@@ -130,14 +130,3 @@ def _report(text: object, status: int) -> int:
 def _discard_output() -> None:
     """Discard further output, so that Python reports no closed pipe at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _version() -> str:
-    try:
-        return version("svc-notebook")
-    except PackageNotFoundError:
-        return "(not installed)"
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -34,7 +34,7 @@ PREAMBLE = """\
 import subprocess, sys
 
 def run_command(words):
-    command = [sys.executable, "-m", "svc_notebook.cli", *words]
+    command = [sys.executable, "-m", "svc_notebook", *words]
     ran = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 """

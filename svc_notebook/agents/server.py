@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from importlib.metadata import version
 from typing import Any
 
 import mcp_types as protocol
@@ -38,6 +37,7 @@ from svc_notebook.agents.tool import Tool
 from svc_notebook.errors import BadInput, CallFailed, SvcError, did_you_mean
 from svc_notebook.functions.indices import read_indices
 from svc_notebook.redaction import mask_secrets
+from svc_notebook.release import read_version
 from svc_notebook.session.connection import AnyClient, asynchronous
 
 NAME = "svc-notebook"
@@ -66,7 +66,7 @@ class AgentServer:
         """Return the server of the protocol."""
         return Server(
             NAME,
-            version=version(NAME),
+            version=read_version(),
             instructions=INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,

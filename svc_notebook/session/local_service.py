@@ -64,7 +64,7 @@ def _list_folder() -> Path:
     return user_state_folder("services")
 
 
-COMMAND = python_command("svc_notebook.cli", "serve")
+COMMAND = python_command("svc_notebook", "serve")
 NOTE = "service.json"  # the file with the service's address, which exists while it runs
 STARTING_LOCK = "starting.lock"
 LEASES = "leases"  # the folder with a locked file for each process that uses the service

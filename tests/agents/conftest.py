@@ -41,7 +41,7 @@ def products(service: Running) -> Iterator[Client]:
 def command(service: Running, products: Client, tmp_path: Path) -> StdioServerParameters:
     """How an agent starts the server, in a folder of its own."""
     named = {"SVC_URL": service.url, "SVC_APP_ID": service.appId, "SVC_API_KEY": service.adminKey}
-    words = ["-P", "-m", "svc_notebook.cli", "mcp", "--allow-writes"]
+    words = ["-P", "-m", "svc_notebook", "mcp", "--allow-writes"]
     return StdioServerParameters(
         command=sys.executable, args=words, env={**os.environ, **named}, cwd=tmp_path
     )

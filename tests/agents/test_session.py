@@ -36,7 +36,7 @@ def http(service: Running, products: Client) -> Iterator[str]:
         port = probe.getsockname()[1]
     named = {"SVC_URL": service.url, "SVC_APP_ID": service.appId, "SVC_API_KEY": service.adminKey}
     process = subprocess.Popen(
-        [sys.executable, "-P", "-m", "svc_notebook.cli", "mcp", "--port", str(port)],
+        [sys.executable, "-P", "-m", "svc_notebook", "mcp", "--port", str(port)],
         env={**os.environ, **named}, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr

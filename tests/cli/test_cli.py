@@ -20,7 +20,7 @@ from svc_notebook.commands.registry import VERBS
 from tests.conftest import ROOT, Running
 from tests.looping import loop_over
 
-COMMAND = [sys.executable, "-m", "svc_notebook.cli"]
+COMMAND = [sys.executable, "-m", "svc_notebook"]
 FORMATS = ["table", "csv", "json"]
 ROWS = "sku,name,price\n007,blue lamp,12.5\n008,red lamp,9\n009,desk,120\n"
 FAMILIES = {verb.family for verb in VERBS if "command" in verb.faces}

@@ -14,7 +14,7 @@ import pytest
 from svc_notebook.session.local_service import LocalService, local
 from tests.conftest import ROOT
 
-COMMAND = [sys.executable, "-m", "svc_notebook.cli"]
+COMMAND = [sys.executable, "-m", "svc_notebook"]
 Done = subprocess.CompletedProcess[str]
 Svc = Callable[..., Done]
 

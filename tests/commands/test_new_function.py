@@ -96,7 +96,7 @@ def test_it_is_a_verb_with_help_and_completion(tree: Path) -> None:
     )
 
     magic = run(tree, "-c", code)
-    command = run(tree, "-m", "svc_notebook.cli", "count", "--help")
+    command = run(tree, "-m", "svc_notebook", "count", "--help")
 
     assert "%svc count INDEX [QUERY...]" in magic
     assert "--words N" in magic

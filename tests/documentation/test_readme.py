@@ -19,7 +19,7 @@ from tests.conftest import ROOT
 
 README = ROOT / "README.md"
 SHOWN = "\nprint(svc.search('products', 'desk lmap', filters='price < 50').to_json())\n"
-COMMAND = [sys.executable, "-m", "svc_notebook.cli"]
+COMMAND = [sys.executable, "-m", "svc_notebook"]
 
 
 def blocks(kind: str) -> list[str]:

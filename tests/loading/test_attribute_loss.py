@@ -301,7 +301,7 @@ def test_the_command_names_both_ways_as_options(
     def load(*options: str) -> subprocess.CompletedProcess[str]:
         words = ["load", file_of(".csv", tmp_path), index, *options]
         return subprocess.run(
-            [sys.executable, "-m", "svc_notebook.cli", *words],
+            [sys.executable, "-m", "svc_notebook", *words],
             capture_output=True, text=True, check=False, timeout=60, cwd=ROOT,
             env={
                 **os.environ, "SVC_URL": service.url, "SVC_APP_ID": service.appId,

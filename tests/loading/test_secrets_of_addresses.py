@@ -169,7 +169,7 @@ def test_the_command_shows_none() -> None:
     url = f"http://user:{CANARY}@{CLOSED}/a.csv?sig={CANARY}"
 
     done = subprocess.run(
-        [sys.executable, "-m", "svc_notebook.cli", "load", url, "films", "--dry-run"],
+        [sys.executable, "-m", "svc_notebook", "load", url, "films", "--dry-run"],
         capture_output=True, text=True, cwd=ROOT,
         env={"SVC_URL": f"http://{CLOSED}", "SVC_APP_ID": "A", "SVC_API_KEY": "k"},
     )  # fmt: skip

@@ -25,6 +25,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "leases": set(),
         "official_names": set(),
         "redaction": set(),
+        "release": set(),
         "display": {"pandas"},
         "child_process": set(),
         "files": {"platformdirs"},
@@ -87,6 +88,7 @@ LAYERS: list[dict[str, set[str]]] = [
         "dask_accessor": {"dask"},
         "dlt_destination": {"dlt", "msgspec"},
         "__init__": {"pandas"},
+        "__main__": set(),
     },
 ]
 # The same inside packages; modules on one line do not import each other.

@@ -96,7 +96,7 @@ def test_a_service_answers_to_the_key_of_its_environment(
 
 
 def test_the_command_reads_the_key_from_a_pipe(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "svc_notebook.cli", "serve", "--json", "--data", str(tmp_path)]
+    command = [sys.executable, "-m", "svc_notebook", "serve", "--json", "--data", str(tmp_path)]
     process = subprocess.Popen(
         [*command, "--admin-key-file", "-"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT,

@@ -94,7 +94,7 @@ def test_an_operator_can_reset_an_allowlist_that_excludes_all(tmp_path: Path) ->
 
 def start_command(data: Path, *options: str) -> tuple[subprocess.Popen[str], Running]:
     """Start the service as its operator does."""
-    command = [sys.executable, "-m", "svc_notebook.cli", "serve", "--json", "--data", str(data)]
+    command = [sys.executable, "-m", "svc_notebook", "serve", "--json", "--data", str(data)]
     process = subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True, cwd=ROOT)
     assert process.stdout
     return process, Running(**json.loads(process.stdout.readline()))

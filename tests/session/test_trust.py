@@ -237,7 +237,7 @@ def user(tmp_path: Path) -> dict[str, str]:
     }
 
 
-SVC = [sys.executable, "-m", "svc_notebook.cli"]
+SVC = [sys.executable, "-m", "svc_notebook"]
 WAYS = {
     "function": [
         sys.executable,

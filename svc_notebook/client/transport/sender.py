@@ -10,7 +10,6 @@ import string
 from collections.abc import Awaitable, Callable, Mapping
 from copy import copy
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
 
@@ -44,6 +43,7 @@ from svc_notebook.errors import (
     TimedOut,
     Unreachable,
 )
+from svc_notebook.release import read_version
 
 UNSURE = "it may have been applied, so it was not sent again; check before you repeat the call"
 
@@ -265,11 +265,7 @@ def _next_attempt(plan: Plan, outcome: Outcome) -> Attempt | None:
 @cache
 def user_agent() -> str:
     """Return the value of the header `user-agent`."""
-    try:
-        release = version("svc-notebook")
-    except PackageNotFoundError:
-        release = "0"
-    return f"svc-notebook/{release} Python/{platform.python_version()}"
+    return f"svc-notebook/{read_version()} Python/{platform.python_version()}"
 
 
 def make_request_id() -> str:

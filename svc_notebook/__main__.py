@@ -1,0 +1,5 @@
+"""Run the `svc` command as a module: `python -m svc_notebook`."""
+
+from svc_notebook.cli import main
+
+raise SystemExit(main())
