@@ -121,12 +121,13 @@ def unload_ipython_extension(shell: Any) -> None:
 
 
 def _extend_shell() -> None:
-    """Extend the shell if IPython runs: completion inside calls, accessors after each cell."""
+    """Extend a running IPython: completion inside calls, accessors after cells, tables."""
     get_shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)
     if (shell := get_shell()) is not None:
         hooks = import_module("svc_notebook.magics.shell_hooks")
         hooks.add_matcher(shell, _make_matcher)
         hooks.register_after_cells(shell)
+        hooks.show_compact_tables(shell)
 
 
 def _make_matcher(shell: Any) -> Any:

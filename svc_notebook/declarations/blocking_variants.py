@@ -88,7 +88,8 @@ def _without_callback(signature: Signature) -> Signature:
 
 def _label(declared: Declaration, given: dict[str, Any]) -> str:
     if declared.label in declared.signature.parameters:
-        return str(given.get(declared.label) or declared.name)
+        value = given.get(declared.label)
+        return value if isinstance(value, str) and value else declared.name
     return declared.label
 
 

@@ -125,21 +125,21 @@ CRAWLERS: Schema = {
     "warnings": "str",
 }
 CRAWLER_URLS: Schema = {
-    "crawler": "str",
-    "category": "str",
-    "status": "str",
-    "reason": "str",
     "readable": "str",
     "count": "int64",
-}
-CRAWLED_URLS: Schema = {
-    "crawler": "str",
-    "url": "str",
-    "kind": "str",
     "status": "str",
     "category": "str",
     "reason": "str",
+    "crawler": "str",
+}
+CRAWLED_URLS: Schema = {
+    "url": "str",
+    "status": "str",
+    "reason": "str",
     "message": "str",
+    "category": "str",
+    "kind": "str",
+    "crawler": "str",
     "depth": "int64",
     "time": TIME,
     "referrer": "str",

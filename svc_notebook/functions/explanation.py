@@ -23,7 +23,7 @@ from svc_notebook.tuning.evaluation.criteria import (
 )
 from svc_notebook.tuning.evaluation.criterion_phrases import describe_reason, describe_value
 
-TEXTS = ["title", "reason", "next_title", "criterion", "better", "value", "next_value",
+TEXTS = ["reason", "title", "next_title", "criterion", "better", "value", "next_value",
          "objectID", "next_objectID"]  # fmt: skip
 COLUMNS = ["rank", *TEXTS, "raw_value", "next_raw_value"]
 MAX_TITLE_CHARACTERS = 60
@@ -51,8 +51,8 @@ async def explain(
     Returns
     -------
     DataFrame
-        One row per pair of adjacent hits: `rank` (int64, from 1), `title` (str), `reason` (str,
-        why it ranks above the next hit, in words), `next_title` (str), `criterion` (str, the one
+        One row per pair of adjacent hits: `rank` (int64, from 1), `reason` (str, why it ranks
+        above the next hit, in words), `title` and `next_title` (str), `criterion` (str, the one
         that decides), `better` (str, which value ranks higher, such as `fewer`), `value` and
         `next_value` (str, phrases such as `1 typo` or `3 words apart`), `objectID` and
         `next_objectID` (str), `raw_value` and `next_raw_value` (object, the values of the
@@ -90,7 +90,7 @@ def _rows(
         value = describe_value(criterion, raw_value, one, searchable)
         next_value = describe_value(criterion, next_raw_value, other, searchable)
         yield (
-            rank, title_of(one), describe_reason(criterion, value, next_value), title_of(other),
+            rank, describe_reason(criterion, value, next_value), title_of(one), title_of(other),
             criterion, better, value, next_value, one["objectID"], other["objectID"],
             raw_value, next_raw_value,
         )  # fmt: skip

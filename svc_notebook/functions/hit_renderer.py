@@ -16,6 +16,7 @@ from svc_notebook.declarations.declaration import public, verb
 from svc_notebook.display import shorten
 from svc_notebook.errors import BadInput
 from svc_notebook.frames.provenance import added_to
+from svc_notebook.functions import blocking
 from svc_notebook.functions.output import with_unique_columns
 from svc_notebook.session.connection import AnyClient, asynchronous
 
@@ -132,15 +133,24 @@ async def show_search(
 
 
 @public()
-def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
-    """Display the DataFrame of a search as hits.
+def show(
+    frame: DataFrame | str,
+    query: str | None = None,
+    *,
+    budget: int = MAX_OUTPUT_BYTES,
+    client: AnyClient | None = None,
+    **params: Unpack[SearchOptions],
+) -> ShownHits:
+    """Display the DataFrame of a search as hits, or search an index and display its hits.
 
     Matches are highlighted if the search had `highlight=True`.
 
     Parameters
     ----------
-    frame : DataFrame
-        Result of a search.
+    frame : DataFrame or str
+        Result of a search, or the name of an index to search, as `show_search` does.
+    query : str, default None
+        Query, for an index; "" matches every record.
     budget : int, default 200000
         Maximum size of the output in bytes.
 
@@ -153,16 +163,26 @@ def show(frame: DataFrame, *, budget: int = MAX_OUTPUT_BYTES) -> ShownHits:
     Raises
     ------
     BadInput
-        If the DataFrame is not the result of a search.
+        If the DataFrame is not the result of a search, or a DataFrame has a query.
+    NotFound
 
     Examples
     --------
     >>> hits = svc.search("products", "desk lamp", highlight=True, hitsPerPage=2)
     >>> svc.show(hits)
+    >>> svc.show("products", "desk lamp")
     """
+    if isinstance(frame, str) and query is not None:
+        shown = blocking.show_search(frame, query, client=client, **params)
+        return ShownHits(shown.frame, HIGHLIGHT_TAGS, budget)
     facts = getattr(frame, "attrs", {}).get("svc")
     if not isinstance(facts, Mapping) or "objectID" not in frame:
-        raise BadInput("this DataFrame is not the result of a search; pass the result of `search`")
+        raise BadInput(
+            "this is not the result of a search; pass the result of `search`, or the name of an "
+            "index and a query"
+        )
+    if query is not None or params:
+        raise BadInput("a DataFrame was searched already; pass the name of an index with a query")
     params = facts.get("params", {})
     tags = (params.get("highlightPreTag", "<em>"), params.get("highlightPostTag", "</em>"))
     return ShownHits(frame, tags, budget)

@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import shutil
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+
+from svc_notebook.display import MAIN_COLUMNS, format_count, shorten
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -55,7 +59,61 @@ def _numbers(result: Any) -> dict[str, Any]:
 def _frame_table(frame: DataFrame) -> str:
     if frame.empty:
         return f"(no rows; columns: {', '.join(map(str, frame.columns))})"
-    return _flat(frame).to_string(index=False, max_colwidth=_MAX_CELL_CHARACTERS, na_rep="")
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    return fit_table(frame, width)
+
+
+def frame_text(frame: DataFrame) -> str:
+    """Return what IPython shows of a DataFrame in a terminal: pandas' text, or a table that fits.
+
+    pandas shortens the reasons of an explanation.
+    """
+    from pandas import get_option
+
+    is_read = "svc" in frame.attrs and not {*MAIN_COLUMNS}.isdisjoint(map(str, frame))
+    max_rows = get_option("display.max_rows") or len(frame)
+    if not is_read or frame.empty or not frame.columns.is_unique:
+        return repr(frame)
+    more = len(frame) - max_rows
+    text = fit_table(frame.head(max_rows), get_option("display.width"))
+    return f"{text}\n… and {format_count(more, 'more row')}" if more > 0 else text
+
+
+def fit_table(frame: DataFrame, width: int | None) -> str:
+    """Write a table of the columns that fit into `width` characters; None writes all of them.
+
+    Main columns are there whole, whatever the width; the last line names columns without room.
+    """
+    frame = with_unique_columns(_flat(frame))
+    for name in frame.columns.difference(MAIN_COLUMNS):
+        frame[name] = [
+            shorten(value, _MAX_CELL_CHARACTERS) if isinstance(value, str) else value
+            for value in frame[name]
+        ]
+    chosen, left_out = _split_by_width(frame, width)
+    text: str = frame[chosen].to_string(index=False, max_colwidth=None, na_rep="")
+    if not left_out:
+        return text
+    return f"{text}\n… and {format_count(len(left_out), 'more column')}: {', '.join(left_out)}"
+
+
+def _split_by_width(frame: DataFrame, width: int | None) -> tuple[list[str], list[str]]:
+    """Return the columns that fit, the first and the main ones whatever the width, and the rest."""
+    widths = {
+        str(name): 1 + max(len(str(name)), *(len(str(value)) for value in frame[name]))
+        for name in frame
+    }
+    fixed = {*MAIN_COLUMNS, *[*widths][:1]}
+    room = sum(widths.values()) if width is None else width
+    room -= sum(widths[name] for name in fixed.intersection(widths))
+    chosen = []
+    for name, count in widths.items():
+        if name in fixed:
+            chosen.append(name)
+        elif count <= room:
+            chosen.append(name)
+            room -= count
+    return chosen, [name for name in widths if name not in chosen]
 
 
 def _frame_csv(frame: DataFrame) -> str:

@@ -39,3 +39,25 @@ def register_after_cells(shell: Any) -> None:
 
 def _register(_result: object) -> None:
     register_accessors()
+
+
+def show_compact_tables(shell: Any) -> None:
+    """Show results as compact tables; a format that another package has registered stays."""
+    formats = shell.display_formatter.formatters
+    for module in ("pandas", "pandas.core.frame"):  # pandas 3, and earlier ones
+        for mime, write in (("text/html", _write_html), ("text/plain", _write_text)):
+            previous = formats[mime].for_type_by_name(module, "DataFrame")
+            if previous is None:
+                formats[mime].for_type_by_name(module, "DataFrame", write)
+
+
+def _write_html(frame: Any) -> str | None:
+    from svc_notebook.frames.compact_table import write_html
+
+    return write_html(frame)
+
+
+def _write_text(frame: Any, printer: Any, cycle: bool) -> None:
+    from svc_notebook.functions.output import frame_text
+
+    printer.text(frame_text(frame))

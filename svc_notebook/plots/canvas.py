@@ -58,13 +58,30 @@ def make_axes(axes: Any, rows: int, columns: int, height: float, **layout: Any) 
         given = list(axes.flat) if hasattr(axes, "flat") else [*_many(axes)]
         if len(given) < rows * columns:
             raise BadInput(f"the plot needs {rows * columns} axes, not {len(given)}")
-        return given[: rows * columns]
+        return _return_silently(given[: rows * columns])
     from matplotlib import pyplot
 
     _, made = pyplot.subplots(
         rows, columns, figsize=(WIDTH_INCHES, height), squeeze=False, layout="constrained", **layout
     )
-    return list(made.flat)
+    return _return_silently(list(made.flat))
+
+
+class DrawnAxes(list[Any]):
+    """The axes of a plot; a cell that ends with them shows the plot, and not their names."""
+
+    def _ipython_display_(self) -> None:
+        """Show nothing: matplotlib shows the figure at the end of the cell."""
+
+
+def _return_silently(axes: list[Axes]) -> Sequence[Axes]:
+    for single in axes:
+        single._ipython_display_ = _show_nothing  # type: ignore[attr-defined]
+    return DrawnAxes(axes)
+
+
+def _show_nothing() -> None:
+    """Show nothing; a function of the module, so that axes can still be pickled."""
 
 
 def _many(axes: Any) -> Iterable[Axes]:

@@ -102,7 +102,7 @@ def check_relevance(
     """Search for every judged query, and check that the scores are as required."""
 
 def diagnose(
-    index: str,
+    index: str | DataFrame,
     judgments: Table,
     queries: Queries | None = None,
     *,

@@ -168,7 +168,7 @@ def test_one_hit_or_none_has_nothing_to_explain(index: str, query: str) -> None:
     found = svc.explain(index, query)
 
     assert list(found.columns) == [
-        "rank", "title", "reason", "next_title", "criterion", "better", "value", "next_value",
+        "rank", "reason", "title", "next_title", "criterion", "better", "value", "next_value",
         "objectID", "next_objectID", "raw_value", "next_raw_value",
     ]  # fmt: skip
     assert (len(found), str(found["rank"].dtype)) == (0, "int64")

@@ -74,6 +74,18 @@ def test_what_was_planted_is_found_and_repaired(house: str) -> None:
     assert tuning.snapshot(house).hash == before
 
 
+def test_a_run_stands_for_its_index(house: str) -> None:
+    run = tuning.run(house, RATED, k=3)
+
+    found = tuning.diagnose(run, RATED, budget=200)
+
+    assert found.index == house
+    with pytest.raises(BadInput, match="search parameters, which a diagnosis does not read"):
+        tuning.diagnose(tuning.run(house, RATED, {"typoTolerance": False}), RATED)
+    with pytest.raises(BadInput, match="no index attached; pass the name"):
+        tuning.diagnose(pd.DataFrame(run.to_dict()), RATED)
+
+
 @pytest.mark.slow
 def test_what_changes_no_hit_is_left_out_and_named(house: str) -> None:
     found = tuning.diagnose(house, RATED)

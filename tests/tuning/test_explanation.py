@@ -51,7 +51,7 @@ def test_the_reason_is_words_beside_titles(measured: str) -> None:
 
     why = explain(run, "lamp", titles={first: "The first lamp"})
 
-    assert why.columns[:4].tolist() == ["rank", "title", "reason", "next_title"]
+    assert why.columns[:4].tolist() == ["rank", "reason", "title", "next_title"]
     row: dict[Any, Any] = why.to_dict("records")[0]
     assert row["title"] == "The first lamp"
     assert row["next_title"] == row["next_objectID"]

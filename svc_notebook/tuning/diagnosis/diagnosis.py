@@ -58,7 +58,7 @@ BY_TEXT = "ranking by the score of the text alone, as BM25 does"
 
 @public(bar="searches")
 async def diagnose(
-    index: str,
+    index: str | DataFrame,
     judgments: Table,
     queries: Queries | None = None,
     *,
@@ -80,6 +80,8 @@ async def diagnose(
 
     Parameters
     ----------
+    index : str or DataFrame
+        Name of the index, or a run of it without search parameters, as `run` returns it.
     queries : str, list, DataFrame or path, default those of the judgments
         Queries to read.
     metric : str, default 'ndcg@10'
@@ -114,6 +116,7 @@ async def diagnose(
     """
     if len(read_measures(metric)) != 1:
         raise BadInput("a diagnosis needs exactly one metric")
+    index = _name_index(index)
     judged = check_judgments(judgments)
     table = check_queries(judged if queries is None else queries)
     plan = plan_queries(table, holdout, check_seed(seed), budget)
@@ -134,6 +137,21 @@ async def diagnose(
         trials = ValueTrials(seen, tried, metric, seed, AS_IT_IS, spending)
         steps = await _try_in_steps(client, state, trials, levers, depth, on_progress)
     return _conclude(seen, findings, trials, *steps)
+
+
+def _name_index(index: str | DataFrame) -> str:
+    """Return the name of an index, or that of the index of a run."""
+    if isinstance(index, str):
+        return index
+    facts = index.attrs.get("svc", {})
+    if "index" not in facts:
+        raise BadInput("this DataFrame has no index attached; pass the name of the index")
+    if facts.get("params"):
+        raise BadInput(
+            "this run has search parameters, which a diagnosis does not read; pass the name of "
+            "the index, and queries with a column `params`"
+        )
+    return str(facts["index"])
 
 
 def _order_levers(levers: Sequence[Lever], findings: Sequence[Finding]) -> list[Lever]:

@@ -24,7 +24,7 @@ from svc_notebook.tuning.evaluation.criteria import (
 from svc_notebook.tuning.evaluation.criterion_phrases import describe_reason, describe_value
 from svc_notebook.tuning.tables.tables import ANSWER, Table, check_runs
 
-TEXTS = ["title", "reason", "next_title", "criterion", "better", "value", "next_value",
+TEXTS = ["reason", "title", "next_title", "criterion", "better", "value", "next_value",
          "objectID", "next_objectID", "swap", "also"]  # fmt: skip
 COLUMNS = ["rank", *TEXTS[:-1], "setting", "also", "raw_value", "next_raw_value"]
 CUSTOM = "custom"
@@ -106,7 +106,7 @@ def explain(
             for value, hit in ((found.value, one), (found.other, other))
         )
         rows.append((
-            rank, _title(one, titles), describe_reason(found.criterion, value, next_value),
+            rank, describe_reason(found.criterion, value, next_value), _title(one, titles),
             _title(other, titles), found.criterion, found.first, value, next_value,
             one["objectID"], other["objectID"], swap, setting, also, found.value, found.other,
         ))  # fmt: skip

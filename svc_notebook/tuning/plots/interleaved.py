@@ -20,7 +20,8 @@ HEIGHT_INCHES = 2.8
 
 def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Sequence[Axes]:
     """Draw the share of users who prefer b, and the evidence, after each user with a preference."""
-    left, right = make_axes(axes, 1, 2, HEIGHT_INCHES)
+    drawn = make_axes(axes, 1, 2, HEIGHT_INCHES)
+    left, right = drawn
     palette = colours()
     preferred = outcome.users["preferred"]
     chosen = (preferred[preferred != ""] == "b").to_numpy()
@@ -31,7 +32,7 @@ def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Sequ
     if not len(chosen):
         for axis in (left, right):
             draw_empty(axis, "no user has a preference yet")
-        return [left, right]
+        return drawn
     left.axhline(0.5, color=palette.grey, linewidth=0.8, zorder=0)
     left.plot(counts, np.cumsum(chosen) / counts, color=palette.hue, linewidth=1.6)
     left.set_ylim(0, 1)
@@ -40,4 +41,4 @@ def plot_interleaving(outcome: InterleavingOutcome, *, axes: Any = None) -> Sequ
     right.set_yscale("log")
     for axis in (left, right):
         axis.set_xlabel("users with a preference", fontsize=8.5, color=palette.ink)
-    return [left, right]
+    return drawn

@@ -25,10 +25,11 @@ def plot_search(found: SearchedVariants, *, axes: Any = None) -> Sequence[Axes]:
     A trial on a part of the queries is hollow; the line is the best so far. The second axes shows
     each finalist's gain on the tune queries and on the held-out queries, with its interval.
     """
-    left, right = make_axes(axes, 1, 2, HEIGHT_INCHES, width_ratios=[5, 4], sharey=axes is None)
+    drawn = make_axes(axes, 1, 2, HEIGHT_INCHES, width_ratios=[5, 4], sharey=axes is None)
+    left, right = drawn
     _draw_trials(left, found)
     _draw_finalists(right, found)
-    return [left, right]
+    return drawn
 
 
 def _draw_trials(axis: Axes, found: SearchedVariants) -> None:
