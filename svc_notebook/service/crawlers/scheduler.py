@@ -177,6 +177,8 @@ class CrawlScheduler:
         async def do() -> None:
             try:
                 await work(stopped)
+            except Refused:  # the crawler was deleted since it was read
+                pass
             except Exception as error:
                 self._thread.report(error)
                 if not self._thread.stopping.is_set():

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +15,11 @@ import pytest
 
 from svc_notebook.errors import Refused
 from svc_notebook.service.app import App
+from svc_notebook.service.crawlers.crawl import Crawl
 from svc_notebook.service.crawlers.crawler import find_crawler
-from svc_notebook.service.crawlers.reindex import begin_reindex
+from svc_notebook.service.crawlers.reindex import begin_reindex, block_urls
+from svc_notebook.service.crawlers.task import StoredCrawlerTask
+from svc_notebook.service.crawlers.work import run_reindex, run_urls
 from svc_notebook.service.folder import Idleness
 from svc_notebook.service.service import Service
 from svc_notebook.service.store import MIGRATIONS, Store
@@ -114,6 +119,30 @@ def test_a_crawler_deleted_between_two_steps_of_a_request_does_not_exist(
     assert app.service.crawlers.domains() == []
     assert not store.read("SELECT 1 FROM crawler_tasks")
     assert not store.read("SELECT 1 FROM crawls WHERE state != 'dropped'")
+
+
+def test_a_crawler_deleted_as_its_jobs_start_ends_them_without_output(
+    desk: Desk, app: App, capsys: pytest.CaptureFixture[str]
+) -> None:
+    dependencies, scheduler = app.service.crawlers._dependencies, app.service.crawlers._scheduler
+    path = desk.make(CONFIG)
+    crawler = find_crawler(app.service.store, path[1:])
+    task = StoredCrawlerTask("gone", "urls", "pending", 0)
+    crawl = Crawl(0, crawler.number, task.id, CONFIG, "running")
+    desk.ask("DELETE", f"/local/1/crawlers{path}")
+
+    async def start_jobs() -> None:
+        scheduler._begin(("urls", task.id), partial(run_urls, dependencies, crawler, task))
+        scheduler._begin(("crawl", 0), partial(run_reindex, dependencies, crawler, crawl))
+        await asyncio.gather(*(job.task for job in scheduler.jobs.values()))
+
+    scheduler.run(start_jobs())
+    with pytest.raises(Refused, match="does not exist"):
+        block_urls(dependencies, crawler, task.id, "the crawl failed")
+
+    assert not scheduler.jobs
+    assert capsys.readouterr().err == ""
+    assert not app.service.store.read("SELECT 1 FROM crawl_urls")
 
 
 def test_crawlers_are_listed_a_page_at_a_time(desk: Desk) -> None:
