@@ -164,20 +164,24 @@ def _advise(message: str) -> str:
 
 
 def _warn_outer_names(text: str, config: Mapping[str, Any]) -> None:
-    """Warn of functions that use names declared outside of them, which a crawler does not have."""
-    names = dict.fromkeys(_DECLARED.findall(text))
-    for path, source in _functions(config, ""):
-        used = [
-            name
-            for name in names
-            if re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", source)
-            and not re.search(rf"\b(?:const|let|var|function)\s+{re.escape(name)}\b", source)
-        ]
-        if used:
+    """Warn once of each name declared outside of the functions that use it."""
+    functions = list(_functions(config, ""))
+    for name in dict.fromkeys(_DECLARED.findall(text)):
+        paths = [path for path, source in functions if _uses_outer_name(source, name)]
+        if paths:
             warn_user(
-                f"{path} uses `{used[0]}`, which is declared outside of the function; a crawler "
-                "has only the text of the function: declare it inside"
+                f"{', '.join(paths)}: `{name}` is declared outside of the function; a crawler has "
+                "only the text of the function: declare it inside"
             )
+
+
+def _uses_outer_name(source: str, name: str) -> bool:
+    """Return whether a function uses a name that it does not declare."""
+    escaped = re.escape(name)
+    return bool(
+        re.search(rf"(?<![\w$.]){escaped}(?![\w$])", source)
+        and not re.search(rf"\b(?:const|let|var|function)\s+{escaped}\b", source)
+    )
 
 
 def _functions(value: Any, path: str) -> Iterator[tuple[str, str]]:

@@ -252,11 +252,23 @@ def test_a_script_without_end_is_stopped() -> None:
         engine.read_configuration("for (;;) ; // {}")
 
 
-def test_a_name_that_a_function_does_not_have_is_a_warning() -> None:
-    text = "const SKIP = '.nav';\nnew Crawler({ linkExtractor: ({ $ }) => $(SKIP).get() })"
+def test_a_name_that_functions_do_not_have_is_warned_of_once() -> None:
+    text = """const SKIP = '.nav';
+const own = '.x';
+new Crawler({
+  linkExtractor: ({ $ }) => $(SKIP).get(),
+  actions: [
+    { indexName: 'a', recordExtractor: ({ $ }) => [$(SKIP).text()] },
+    { indexName: 'b', recordExtractor: ({ $ }) => { const own = 1; return [{ own }] } },
+  ],
+})"""
 
-    with pytest.warns(UserWarning, match="linkExtractor uses `SKIP`.*declare it inside"):
+    with pytest.warns(UserWarning, match="declare it inside") as caught:
         read_script(text)
+
+    paths = "linkExtractor, actions[0].recordExtractor"
+    [warning] = [str(warning.message) for warning in caught]
+    assert warning.startswith(f"{paths}: `SKIP` is declared outside")
 
 
 def test_a_body_is_a_script_by_its_beginning() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from svc_notebook.api.shapes import CrawledUrl, CrawlTest, UrlStatistic, UrlStatus
-from svc_notebook.errors import BadInput, Refused, TooMany
+from svc_notebook.errors import BadInput, TooMany
 from svc_notebook.service.crawlers.crawl import last_crawl, read_url_outcomes, read_warnings
 from svc_notebook.service.crawlers.crawler import (
     Config,
@@ -36,10 +37,10 @@ from svc_notebook.service.crawlers.schedule_times import next_due
 from svc_notebook.service.crawlers.scheduler import CrawlScheduler
 from svc_notebook.service.crawlers.task import (
     Kind,
-    count_recent,
     find_task,
     insert_task,
     last_write,
+    recent_times,
 )
 from svc_notebook.service.crawlers.trial import try_url
 from svc_notebook.service.indices.published_index import stamp_now
@@ -169,13 +170,12 @@ class Crawlers:
         config, now = self.config(crawler), self._dependencies.clock()
         if error := find_config_error(self._dependencies, config):
             raise BadInput(error)
-        if (
-            count_recent(self._dependencies.store, crawler, "urls", now - DAY_SECONDS)
-            >= MAX_CRAWL_CALLS_PER_DAY
-        ):
-            raise Refused(
-                f"{MAX_CRAWL_CALLS_PER_DAY} calls per day are allowed; crawl the rest later",
-                status=429,
+        times = recent_times(self._dependencies.store, crawler, "urls", now - DAY_SECONDS)
+        if len(times) >= MAX_CRAWL_CALLS_PER_DAY:
+            wait = math.ceil(times[-MAX_CRAWL_CALLS_PER_DAY] + DAY_SECONDS - now)
+            raise TooMany(
+                f"{MAX_CRAWL_CALLS_PER_DAY} calls per day are allowed; try again in {wait} s",
+                wait=wait,
             )
         kept = self._with_urls(crawler, config, urls, save)
         with self._dependencies.store.writing() as connection:

@@ -82,15 +82,15 @@ def last_write(store: Store, crawler: StoredCrawler) -> int:
     return int(writes)
 
 
-def count_recent(store: Store, crawler: StoredCrawler, kind: Kind, since: float) -> int:
-    """Count a crawler's tasks of one kind since a time."""
-    [[count]] = store.read(
-        "SELECT count(*) FROM crawler_tasks WHERE crawler = ? AND kind = ? AND time > ?",
+def recent_times(store: Store, crawler: StoredCrawler, kind: Kind, since: float) -> list[float]:
+    """Return the times of a crawler's tasks of one kind since a time, in order."""
+    rows = store.read(
+        "SELECT time FROM crawler_tasks WHERE crawler = ? AND kind = ? AND time > ? ORDER BY time",
         crawler.number,
         kind,
         since,
     )
-    return int(count)
+    return [time for (time,) in rows]
 
 
 def insert_task(

@@ -76,6 +76,21 @@ def test_an_endless_calendar_ends_at_the_most_urls(site: Site, crawler: Crawler)
     assert len(ledger.outcomes) == len(ledger.known) == 12
 
 
+def test_what_is_not_followed_does_not_count_for_the_most_urls(
+    site: Site, crawler: Crawler
+) -> None:
+    files = "".join(f'<a rel="nofollow" href="/file{n}.pdf">{n}</a>' for n in range(20))
+    site.page("/", f'{files}<a href="/closed">closed</a><a href="/last">last</a>')
+    closed = [f"/closed{n}.pdf" for n in range(20)]
+    site.html("/closed", "Closed", closed, head='<meta name="robots" content="nofollow">')
+    site.html("/last", "Last")
+
+    ledger = crawler.crawl(site.config(maxUrls=3))
+
+    assert ledger.reasons(site.url) == {"/": "success", "/closed": "success", "/last": "success"}
+    assert len(ledger.known) == 3
+
+
 def test_deep_paths_are_omitted_except_start_urls(site: Site, crawler: Crawler) -> None:
     site.html("/a/b/c", "Start", ["/a", "/a/b", "/a/b/", "/a/b/c/d"])
     for path in ("/a", "/a/b", "/a/b/", "/a/b/c/d"):
