@@ -50,6 +50,7 @@ PAGES = {
             "functions.overview",
             "functions.events",
             "functions.plots",
+            "functions.task_plot",
         ),
     ),
     "crawlers": ("Crawlers", ("functions.crawlers", "functions.crawls")),

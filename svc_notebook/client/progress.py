@@ -68,7 +68,7 @@ class Progress:
             desc=self._label,
             dynamic_ncols=True,
             delay=1e-9,  # the first drawing shows the current state, not zero
-            file=_Output() if _in_notebook() else sys.stderr,
+            file=_Output() if in_notebook() else sys.stderr,
         )
         bar.start_t = self._began
         return bar
@@ -88,10 +88,10 @@ class Progress:
 
 
 def _has_viewer() -> bool:
-    return _in_notebook() or sys.stderr.isatty()
+    return in_notebook() or sys.stderr.isatty()
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
     """Return whether the code runs in a Jupyter kernel."""
     return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(_shell()).__mro__)
 

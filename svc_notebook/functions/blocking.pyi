@@ -45,10 +45,14 @@ from svc_notebook.functions.load_history import LoadUndoSummary
 from svc_notebook.functions.load_history import loads as loads
 from svc_notebook.functions.loads import plan as plan
 from svc_notebook.functions.overview import Overview
+from svc_notebook.functions.plots import plot_changes as plot_changes
 from svc_notebook.functions.plots import plot_click_positions as plot_click_positions
 from svc_notebook.functions.plots import plot_clusters as plot_clusters
 from svc_notebook.functions.plots import plot_crawl as plot_crawl
+from svc_notebook.functions.plots import plot_events as plot_events
 from svc_notebook.functions.plots import plot_facets as plot_facets
+from svc_notebook.functions.plots import plot_index_sizes as plot_index_sizes
+from svc_notebook.functions.plots import plot_key_use as plot_key_use
 from svc_notebook.functions.plots import plot_logs as plot_logs
 from svc_notebook.functions.plots import plot_search_counts as plot_search_counts
 from svc_notebook.functions.secured_keys import explain_key as explain_key
@@ -56,6 +60,7 @@ from svc_notebook.functions.secured_keys import get_remaining_validity as get_re
 from svc_notebook.functions.secured_keys import secured_key as secured_key
 from svc_notebook.functions.settings import SettingsChange
 from svc_notebook.functions.suggestions import Sources
+from svc_notebook.functions.task_plot import plot_tasks as plot_tasks
 from svc_notebook.functions.tutorials import copy_tutorials as copy_tutorials
 from svc_notebook.loading.exports.export import Include
 from svc_notebook.loading.history.recorder import DEFAULT_UNDO_ROWS
@@ -139,12 +144,17 @@ __all__ = [
     "pending_users",
     "pin",
     "plan",
+    "plot_changes",
     "plot_click_positions",
     "plot_clusters",
     "plot_crawl",
+    "plot_events",
     "plot_facets",
+    "plot_index_sizes",
+    "plot_key_use",
     "plot_logs",
     "plot_search_counts",
+    "plot_tasks",
     "profiles",
     "pull_config",
     "push",

@@ -137,12 +137,17 @@ FUNCTIONS: dict[str, str] = {
     "loads": "svc_notebook.functions.load_history.loads",
     "local": "svc_notebook.session.local_service.local",
     "plan": "svc_notebook.functions.loads.plan",
+    "plot_changes": "svc_notebook.functions.plots.plot_changes",
     "plot_click_positions": "svc_notebook.functions.plots.plot_click_positions",
     "plot_clusters": "svc_notebook.functions.plots.plot_clusters",
     "plot_crawl": "svc_notebook.functions.plots.plot_crawl",
+    "plot_events": "svc_notebook.functions.plots.plot_events",
     "plot_facets": "svc_notebook.functions.plots.plot_facets",
+    "plot_index_sizes": "svc_notebook.functions.plots.plot_index_sizes",
+    "plot_key_use": "svc_notebook.functions.plots.plot_key_use",
     "plot_logs": "svc_notebook.functions.plots.plot_logs",
     "plot_search_counts": "svc_notebook.functions.plots.plot_search_counts",
+    "plot_tasks": "svc_notebook.functions.task_plot.plot_tasks",
     "profiles": "svc_notebook.functions.connection.profiles",
     "secured_key": "svc_notebook.functions.secured_keys.secured_key",
     "show": "svc_notebook.functions.hit_renderer.show",
@@ -180,11 +185,12 @@ read_keys, read_sources, read_top_users, read_users, remove_user, replace_source
 secured_key, update_key, whoami.
 
 Tasks, logs, events and plots: delete_suggestions_config, delete_user_events, estimate_ab_test,
-overview, plot_click_positions, plot_clusters, plot_crawl, plot_facets, plot_logs,
-plot_search_counts, read_click_positions, read_conversions, read_events, read_logs,
-read_no_clicks, read_no_results, read_revenue, read_search_counts, read_searches, read_status,
-read_suggestions_configs, read_tasks, read_top_countries, read_top_filters, read_top_hits,
-read_top_searches, read_users_count, read_writes, save_suggestions_config, send_events, wait.
+overview, plot_changes, plot_click_positions, plot_clusters, plot_crawl, plot_events,
+plot_facets, plot_index_sizes, plot_key_use, plot_logs, plot_search_counts, plot_tasks,
+read_click_positions, read_conversions, read_events, read_logs, read_no_clicks, read_no_results,
+read_revenue, read_search_counts, read_searches, read_status, read_suggestions_configs,
+read_tasks, read_top_countries, read_top_filters, read_top_hits, read_top_searches,
+read_users_count, read_writes, save_suggestions_config, send_events, wait.
 
 Crawlers: cancel_crawler_task, configure_crawler, crawl_urls, crawler_task, create_crawler,
 delete_crawler, export_crawler, get_crawler, pause_crawler, read_crawled_urls,

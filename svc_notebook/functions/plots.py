@@ -1,4 +1,4 @@
-"""Plots of logs, facets, clusters and crawls, read from the service unless a DataFrame is given.
+"""Plots of what readers return, read from the service unless a DataFrame is given.
 
 They draw in the thread of the caller, as matplotlib requires.
 """
@@ -13,7 +13,10 @@ from pandas import DataFrame
 from svc_notebook import plots
 from svc_notebook.api.parameters import SearchOptions
 from svc_notebook.declarations.declaration import public
+from svc_notebook.deployment.configuration_files import ConfigurationDrift
+from svc_notebook.deployment.plan import Deployment, DeploymentPlan
 from svc_notebook.functions import blocking
+from svc_notebook.functions.overview import Overview, count_events
 from svc_notebook.session.connection import AnyClient
 
 if TYPE_CHECKING:
@@ -23,6 +26,8 @@ DEFAULT_LOG_ENTRIES = 1000
 """Requests to draw; the service keeps no more."""
 # Days of analytics that are drawn of an index given by name.
 DEFAULT_PERIOD = "29d"
+# The age of the oldest events that are drawn unless they are given.
+EVENTS_PERIOD = "7d"
 
 
 @public()
@@ -232,3 +237,161 @@ def plot_click_positions(
     if isinstance(clicks, str):
         clicks = blocking.read_click_positions(clicks, since=DEFAULT_PERIOD, client=client)
     return plots.plot_click_positions(clicks, axes=axes)
+
+
+@public()
+def plot_index_sizes(
+    sizes: DataFrame | Overview | None = None,
+    *,
+    top: int = 5,
+    axes: Any = None,
+    client: AnyClient | None = None,
+) -> Sequence[Axes]:
+    """Plot the records, bytes and pending tasks of the largest indices over time.
+
+    Each `overview` on this machine adds one measurement.
+
+    Parameters
+    ----------
+    sizes : Overview or DataFrame, default None
+        Result of `overview`, or its `sizes`; None reads an overview.
+    top : int, default 5
+        Maximum number of indices, 1 or more; the others are drawn as their sum.
+    axes : sequence of three Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    sequence of three Axes
+        The axes of records, size in bytes and pending tasks.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, `top` is less than 1, or there are fewer than three axes.
+
+    Examples
+    --------
+    >>> records, size, pending = svc.plot_index_sizes()
+    """
+    if not isinstance(sizes, DataFrame):
+        sizes = (sizes or blocking.overview(client=client)).sizes
+    return plots.plot_index_sizes(sizes, top=top, axes=axes)
+
+
+@public()
+def plot_key_use(
+    keys: DataFrame | Overview | None = None,
+    *,
+    top: int = 20,
+    axes: Any = None,
+    client: AnyClient | None = None,
+) -> Axes:
+    """Plot the newest 1,000 logged requests by key, and how many of them failed.
+
+    Parameters
+    ----------
+    keys : Overview or DataFrame, default None
+        Result of `overview`, or its `key_use`; None reads an overview.
+    top : int, default 20
+        Maximum number of keys, 1 or more.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, or `top` is less than 1.
+
+    Examples
+    --------
+    >>> axes = svc.plot_key_use()
+    """
+    if not isinstance(keys, DataFrame):
+        keys = (keys or blocking.overview(client=client)).key_use
+    return plots.plot_key_use(keys, top=top, axes=axes)
+
+
+@public()
+def plot_events(
+    events: DataFrame | Overview | None = None,
+    *,
+    axes: Any = None,
+    client: AnyClient | None = None,
+) -> Axes:
+    """Plot the events of each day by type.
+
+    Parameters
+    ----------
+    events : DataFrame or Overview, default None
+        Result of `read_events` or `overview`; None reads the events of the last 7 days from a
+        local service.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing.
+    NotFound
+        If the service is not a local service.
+
+    Examples
+    --------
+    >>> axes = svc.plot_events()
+    """
+    if isinstance(events, Overview):
+        events = events.events
+    elif events is None:
+        events = blocking.read_events(since=EVENTS_PERIOD, client=client)
+    if "eventType" in events.columns:
+        events = count_events(events)
+    return plots.plot_events(events, axes=axes)
+
+
+@public()
+def plot_changes(
+    changes: DeploymentPlan | Deployment | ConfigurationDrift | DataFrame,
+    *,
+    top: int = 30,
+    axes: Any = None,
+) -> Axes:
+    """Plot the changes of a plan as a table of values before and after, with colours.
+
+    Parameters
+    ----------
+    changes : DeploymentPlan, Deployment, ConfigurationDrift or DataFrame
+        Result of `deploy`, `apply_config`, `pull_config` or `svc.tuning.diff`.
+    top : int, default 30
+        Maximum number of changes, 1 or more.
+    axes : Axes or sequence of Axes, default None
+        Axes to draw into; None creates a figure.
+
+    Returns
+    -------
+    Axes
+        The axes.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing, or `top` is less than 1.
+
+    Examples
+    --------
+    >>> before = svc.tuning.snapshot("products")
+    >>> change = svc.set_settings("products", {"hitsPerPage": 10})
+    >>> axes = svc.plot_changes(svc.tuning.diff(before, "products"))
+    """
+    table = changes if isinstance(changes, DataFrame) else changes.to_frame()
+    return plots.plot_changes(table, top=top, axes=axes)

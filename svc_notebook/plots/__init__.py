@@ -7,14 +7,21 @@ axes.
 from __future__ import annotations
 
 from svc_notebook.plots.analytics import plot_click_positions, plot_search_counts
-from svc_notebook.plots.bars import plot_clusters, plot_crawl, plot_facets
+from svc_notebook.plots.bars import plot_clusters, plot_crawl, plot_facets, plot_key_use
+from svc_notebook.plots.changes import plot_changes
 from svc_notebook.plots.logs import plot_logs
+from svc_notebook.plots.operation import plot_events, plot_index_sizes, plot_tasks
 
 __all__ = [
+    "plot_changes",
     "plot_click_positions",
     "plot_clusters",
     "plot_crawl",
+    "plot_events",
     "plot_facets",
+    "plot_index_sizes",
+    "plot_key_use",
     "plot_logs",
     "plot_search_counts",
+    "plot_tasks",
 ]

@@ -106,6 +106,29 @@ def plot_crawl(urls: pd.DataFrame, *, axes: Any = None) -> Axes:
     return axis
 
 
+def plot_key_use(keys: pd.DataFrame, *, top: int = 20, axes: Any = None) -> Axes:
+    """Draw the requests of the `top` keys of an overview's `key_use`, with failed ones darker."""
+    check_columns(keys, ("key", "count", "errors", "last"), "overview().key_use")
+    if top < 1:
+        raise BadInput("`top` must be 1 or more")
+    total = int(keys["count"].sum())
+    shown = keys.sort_values("count", ascending=False, kind="stable").head(top)
+    axis: Axes = make_axes(axes, 1, 1, _height([max(len(shown), 1)]))[0]
+    more = f", {top} of {len(keys):,}" if len(keys) > top else ""
+    title = f"{total:,} request{'s' * (total != 1)} by key{more}"
+    if not total:
+        return _empty(axis, title, "no request was logged")
+    _draw(axis, title, [_key_bar(row) for row in shown.to_dict("records")])
+    axis.barh(range(len(shown)), shown["errors"], color=colours().hue, height=0.7)
+    return axis
+
+
+def _key_bar(row: Mapping[Hashable, Any]) -> Bar:
+    failed = f", {row['errors']:,} failed" if row["errors"] else ""
+    text = f"{row['count']:,}{failed}, last {row['last']:%b %d %H:%M}"
+    return Bar(_short(str(row["key"])), row["count"], text, "pale")
+
+
 def _crawl_bar(row: Mapping[Hashable, Any], total: int) -> Bar:
     count, category = row["count"], row["category"]
     reason = row.get("readable") or row["reason"]

@@ -37,6 +37,15 @@ def colours() -> Colours:
     return LIGHT if 0.3 * red + 0.6 * green + 0.1 * blue > 0.5 else DARK
 
 
+def shades(count: int) -> list[Any]:
+    """Return `count` shades of the hue, from the most important to the palest."""
+    from matplotlib.colors import to_rgb
+
+    first, last = (to_rgb(colour) for colour in (colours().hue, colours().palest))
+    steps = [number / max(count - 1, 1) for number in range(count)]
+    return [tuple(a + (b - a) * step for a, b in zip(first, last, strict=True)) for step in steps]
+
+
 def background() -> str:
     """Return the background colour."""
     from matplotlib import rcParams

@@ -80,11 +80,11 @@ def _draw_requests(axes: Axes, counts: pd.Series[int], width: float, step: str) 
         edgecolor=background(),
         lw=0.3,
     )
-    _count_up(axes)
+    count_up(axes)
     axes.set_ylabel(f"per {STEPS[step]}", fontsize=8.5, color=colours().grey)
 
 
-def _count_up(axes: Axes) -> None:
+def count_up(axes: Axes) -> None:
     """Let an axis begin at zero and have whole-number ticks only."""
     from matplotlib.ticker import MaxNLocator
 
@@ -121,7 +121,7 @@ def _draw_codes(axes: Axes, classes: pd.Series[int], start: pd.Series[Any], widt
             color=getattr(colours(), shade), edgecolor=background(), lw=0.3, label=label,
         )  # fmt: skip
         base = base + counts[kind]
-    _count_up(axes)
+    count_up(axes)
     draw_legend(axes)
 
 

@@ -180,3 +180,4 @@ def test_the_page_on_configuration_has_every_value_and_variable() -> None:
     variables = {*VARIABLES.values(), "SVC_PROFILE", "SVC_CONFIG", SETTING, *SERVICE_VARIABLES}
 
     assert rows == {*FIELDS, *variables}
+    assert page.count("`SVC_CONFIG`") == 1

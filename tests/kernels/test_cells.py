@@ -185,3 +185,25 @@ def test_loading_the_extension_over_and_over_is_silent(kernel: Kernel) -> None:
     assert [(cell.printed, cell.warned) for cell in cells] == [("", "")] * 2
     assert "5000" in kernel.good("%svc indices").result
     assert kernel.complete("%svc sea") == ("sea", ["search"])
+
+
+def test_a_plot_of_tasks_is_one_picture_that_is_drawn_again(kernel: Kernel) -> None:
+    before = len(kernel.heard)
+    cell = kernel.good(
+        "from svc_notebook.functions import task_plot\n"
+        "records = [{'objectID': str(n), 'text': f'word{n}'} for n in range(20_000)]\n"
+        "sent = [client.batch('slow', [{'action': 'addObject', 'body': record} "
+        "for record in records[at : at + 5_000]]) for at in range(0, 20_000, 5_000)]\n"
+        "axes = svc.plot_tasks(sent, index='slow')\n"
+        "axes.get_title(loc='left')"
+    )
+
+    assert cell.result == "'4 tasks, all published'"
+    pictures = [
+        (message["msg_type"], message["content"]["transient"].get("display_id"))
+        for message in kernel.heard[before:]
+        if "image/png" in message["content"].get("data", {})
+    ]
+    assert pictures[0][0] == "display_data"
+    assert {kind for kind, _ in pictures[1:]} == {"update_display_data"}
+    assert len({place for _, place in pictures}) == 1

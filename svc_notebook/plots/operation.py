@@ -1,0 +1,178 @@
+"""Plots of a service over time: index sizes, pending tasks, events, and tasks while they run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from svc_notebook.display import format_size, shorten
+from svc_notebook.errors import BadInput
+from svc_notebook.plots.canvas import (
+    background,
+    check_columns,
+    clean,
+    colours,
+    draw_empty,
+    draw_legend,
+    make_axes,
+    shades,
+)
+from svc_notebook.plots.logs import count_up, format_times
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
+SIZES_HEIGHT_INCHES, EVENTS_HEIGHT_INCHES = 6.0, 2.8
+SIZE_PANELS = (("entries", "records"), ("dataSize", "size"), ("pending", "pending tasks"))
+# Space between the labels of two lines, as a share of the height of an axes.
+LABEL_GAP = 0.13
+MAX_LABEL_CHARACTERS = 24
+HEADER_INCHES, TASK_INCHES = 0.9, 0.26
+
+
+def plot_index_sizes(sizes: pd.DataFrame, *, top: int = 5, axes: Any = None) -> Sequence[Axes]:
+    """Draw records, size and pending tasks of the `top` indices over time; three axes."""
+    needed = ("at", "index", *(column for column, _ in SIZE_PANELS))
+    check_columns(sizes, needed, "overview().sizes")
+    if top < 1:
+        raise BadInput("`top` must be 1 or more")
+    drawn = make_axes(axes, 3, 1, SIZES_HEIGHT_INCHES, sharex=True)
+    largest = _largest(sizes, top)
+    for axis, (column, title) in zip(drawn, SIZE_PANELS, strict=True):
+        clean(axis, title)
+        if sizes.empty:
+            draw_empty(axis, "no measurement yet; each `svc.overview()` adds one")
+        elif column == "pending" and not sizes["pending"].any():
+            draw_empty(axis, "no task was pending")
+        else:
+            _draw_lines(axis, _pivot(sizes, column, largest), column)
+    if not sizes.empty:
+        _limit_times(drawn[-1], sizes["at"])
+        format_times(drawn[-1])
+    return drawn
+
+
+def _largest(sizes: pd.DataFrame, top: int) -> list[str]:
+    """Return the names of the largest indices by their last size."""
+    newest = sizes.groupby("index", sort=False)["dataSize"].last()
+    return newest.sort_values(ascending=False, kind="stable").index[:top].tolist()
+
+
+def _limit_times(axis: Axes, times: pd.Series[Any]) -> None:
+    """Show at least some hours, around a first measurement, too."""
+    import pandas as pd
+
+    margin = max((times.max() - times.min()) * 0.02, pd.Timedelta(hours=1))
+    axis.set_xlim(times.min() - margin, times.max() + margin)
+
+
+def _pivot(sizes: pd.DataFrame, column: str, largest: list[str]) -> pd.DataFrame:
+    """Return a column for each of the largest indices, and one for the sum of the others."""
+    table = sizes.pivot_table(index="at", columns="index", values=column, aggfunc="last")
+    others = table.drop(columns=largest)
+    table = table[largest]
+    if others.shape[1]:
+        table[f"{others.shape[1]:,} others"] = others.sum(axis=1)
+    return table
+
+
+def _draw_lines(axis: Axes, table: pd.DataFrame, column: str) -> None:
+    """Draw a line for each index, with its name and last value at its end."""
+    write = format_size if column == "dataSize" else "{:,.0f}".format
+    style = "steps-post" if column == "pending" else "default"
+    ends = []
+    for name, shade in zip(table.columns, shades(len(table.columns) + 1), strict=False):
+        line = table[name].dropna()
+        if column == "pending" and not line.any():
+            continue
+        axis.plot(line.index, line, color=shade, lw=1.6, marker=".", drawstyle=style)
+        label = shorten(str(name), MAX_LABEL_CHARACTERS, keep_end=True)
+        ends.append((float(line.iloc[-1]), f"{label}  {write(line.iloc[-1])}"))
+    axis.set_ylim(top=max(float(table.max().max()) * 1.08, 1))
+    count_up(axis)
+    axis.yaxis.set_major_formatter(lambda value, _: write(value))
+    _label_ends(axis, ends)
+
+
+def _label_ends(axis: Axes, ends: Sequence[tuple[float, str]]) -> None:
+    """Write the labels right of the lines, so far apart that none covers another."""
+    top, height = axis.get_ylim()[1], -LABEL_GAP
+    for value, label in sorted(ends, key=lambda end: end[0]):
+        height = max(value / top, height + LABEL_GAP)
+        axis.annotate(
+            label, (1.01, height), xycoords="axes fraction", va="center", fontsize=8.5,
+            color=colours().ink, parse_math=False,
+        )  # fmt: skip
+
+
+def plot_events(events: pd.DataFrame, *, axes: Any = None) -> Axes:
+    """Draw the events of each day by type, from an overview's `events`."""
+    check_columns(events, ("day", "type", "count"), "overview().events")
+    axis: Axes = make_axes(axes, 1, 1, EVENTS_HEIGHT_INCHES)[0]
+    total = int(events["count"].sum())
+    clean(axis, f"{total:,} event{'s' * (total != 1)} by day")
+    if not total:
+        draw_empty(axis, "no event was sent")
+        return axis
+    table = events.pivot_table(
+        index="day", columns="type", values="count", aggfunc="sum", fill_value=0
+    )
+    order = table.sum().sort_values(kind="stable").index
+    base = table.iloc[:, 0] * 0
+    for name, shade in zip(order, shades(len(order)), strict=True):
+        axis.bar(
+            table.index, table[name], bottom=base, width=0.8, color=shade,
+            edgecolor=background(), lw=0.3, label=f"{name} {table[name].sum():,}",
+        )  # fmt: skip
+        base = base + table[name]
+    count_up(axis)
+    format_times(axis)
+    draw_legend(axis)
+    return axis
+
+
+def plot_tasks(tasks: pd.DataFrame, *, top: int = 30, axes: Any = None) -> Axes:
+    """Draw a bar for each task, from `began` to `ended`, in seconds; running ones are paler.
+
+    `running` is True for a task that was not published at `ended`. The `top` longest are drawn.
+    """
+    needed = ("taskID", "index", "call", "began", "ended", "running")
+    check_columns(tasks, needed, "the watch of tasks")
+    shown = tasks.sort_values("began", kind="stable")
+    if len(shown) > top:
+        shown = shown.loc[(shown["ended"] - shown["began"]).nlargest(top).index.sort_values()]
+    axis: Axes = make_axes(axes, 1, 1, HEADER_INCHES + TASK_INCHES * max(len(shown), 1))[0]
+    running = int(tasks["running"].sum())
+    state = f"{running:,} running" if running else "all published"
+    more = f", the {top} longest" if len(tasks) > top else ""
+    clean(axis, f"{len(tasks):,} task{'s' * (len(tasks) != 1)}, {state}{more}")
+    if tasks.empty:
+        draw_empty(axis, "no task")
+        return axis
+    _draw_durations(axis, shown)
+    return axis
+
+
+def _draw_durations(axis: Axes, tasks: pd.DataFrame) -> None:
+    palette, rows = colours(), range(len(tasks))
+    start = float(tasks["began"].min())
+    lengths = (tasks["ended"] - tasks["began"]).clip(lower=0)
+    shown = axis.barh(
+        rows, lengths, left=tasks["began"] - start, height=0.7,
+        color=[palette.pale if running else palette.hue for running in tasks["running"]],
+    )  # fmt: skip
+    texts = [
+        f"{length:.1f} s{' so far' * bool(running)}"
+        for length, running in zip(lengths, tasks["running"], strict=True)
+    ]
+    axis.bar_label(shown, texts, padding=4, fontsize=8.5, color=palette.ink)
+    labels = [
+        shorten(f"{row.index_name} {row.call} {row.taskID}".strip(), 40, keep_end=True)
+        for row in tasks.rename(columns={"index": "index_name"}).itertuples()
+    ]
+    axis.set_yticks(list(rows), labels, parse_math=False)
+    axis.set_ylim(len(tasks) - 0.4, -0.6)
+    axis.tick_params(left=False)
+    axis.set_xlim(0, max(float(tasks["ended"].max()) - start, 0.1) * 1.2)
+    axis.set_xlabel("seconds", fontsize=8.5, color=palette.grey)
